@@ -172,7 +172,7 @@ def test_pages_that_speak_stay_and_the_newcomer_gets_a_reason(run_async: Any, sm
     assert code == 1013
     assert "reached its limit of pages" in reason
     assert (status, headers["retry-after"]) == (503, str(budgets.RETRY_AFTER_S))
-    assert "no room" in json.loads(body)["error"]["sentence"]
+    assert "reached its limit" in json.loads(body)["error"]["sentence"]
 
 
 def test_a_silent_socket_is_dropped_for_a_page_that_comes(run_async: Any, small: str) -> None:
