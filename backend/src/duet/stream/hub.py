@@ -29,8 +29,8 @@ from duet.stream.segments import SegmentLog
 
 # The packets of a run that a late viewer gets: all, up to a limit. Pure.
 #
-# Numbered packets (batches, lines) and the progress of reading a recording are kept in order. The
-# oldest are evicted first and reported as gaps. Of state only the latest packet is kept.
+# The log saves numbered packets (batches, lines) and the progress of reading a recording in order.
+# It evicts the oldest first and reports them as gaps. Of state it saves only the latest packet.
 
 REPLAY_BYTES = 64 * 1024 * 1024
 """Most bytes of batches kept per run for late viewers; about a minute of three busy lanes."""
