@@ -133,7 +133,7 @@ function bitWords(wall: Wall, cells: Cells, row: number, col: number): string {
   const bit = cells.bit[row * replay.grid.stride + col]!;
   if (bit === Bit.clear) return tr('Its bit is clear.');
   return tr(
-    'Its bit is set, since {why, select, object {an object came} other {the maps grew}}{read, select, yes {} other {; nobody reads it}}.',
+    'Its bit is set because {why, select, object {an object came} other {the maps grew}}{read, select, yes {} other {; nobody reads it}}.',
     { why: bit === Bit.object ? 'object' : 'growth', read: replay.readsMap ? 'yes' : 'no' },
   );
 }

@@ -146,7 +146,7 @@ function bits(now: Now): string {
   const grown = set - objects;
   const why =
     grown > 0
-      ? tr(': {objects} for an object, {bitsOfGrowth} since the maps grew', {
+      ? tr(': {objects} for an object, {bitsOfGrowth} because the maps grew', {
           objects: counted(now, 'objects'),
           bitsOfGrowth: figure('now', now.lane.arm, 'bits of growth', grown),
         })

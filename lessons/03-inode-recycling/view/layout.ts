@@ -39,7 +39,7 @@ const cached = new WeakMap<
   { readonly lanes: readonly Lives[]; readonly ino: number | null }[]
 >();
 
-/** Return the inode that is reused on every lane, with the largest least count. */
+/** Return the inode whose smallest number of reuses on any lane is largest. */
 export function commonest(lanes: readonly Lives[]): number | null {
   const first = lanes[0];
   if (first === undefined) return null;
