@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who may do what: four roles, and the least role that each action needs.
+"""Access control: four roles, and the lowest role that each action requires.
 
-A visitor is one browser. On loopback without a token every visitor is the operator; anything
-else needs a token (see duet.api.tokens). Runs and saved runs are owned by a visitor's `ident`.
+A visitor is one browser. On loopback without a token every visitor is the operator. Any other
+setup requires a token (duet.api.tokens). The owner of a run or saved run is a visitor's `ident`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from duet.base.errors import InputError
 
 RoleName = Literal["viewer", "student", "instructor", "operator"]
 FORBIDDEN = "forbidden"
-"""Code of the error that a missing right is."""
+"""Error code of an action that the visitor's role does not allow."""
 
 
 class Role(IntEnum):
-    """Each role may do all that the ones below it may."""
+    """A visitor's role; each includes the rights of all lower ones."""
 
     VIEWER = 0
     STUDENT = 1
@@ -28,7 +28,7 @@ class Role(IntEnum):
 
     @property
     def word(self) -> RoleName:
-        """`student`: as on the command line, in files and on the page."""
+        """Name of the role on the command line, in files and on the page, such as `student`."""
         return NAMES[self]
 
 
@@ -41,7 +41,7 @@ NAMES: dict[Role, RoleName] = {
 
 
 class Action(Enum):
-    """What a visitor asks for, with the least role that may do it."""
+    """An action of a visitor: its words for an error, and the lowest role that may do it."""
 
     WATCH = ("watch runs and recordings", Role.VIEWER)
     RUN = ("start a live run", Role.STUDENT)
@@ -60,10 +60,10 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Why a visitor was let in: the token of its first visit.
+    """The token that admitted a visitor, and the end of the session.
 
     Args:
-        token: its public id.
+        token: the token's public id.
         until_s: Unix time at which the session ends.
     """
 
@@ -73,11 +73,11 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who a learning platform or a hub says that a visitor is.
+    """Identity of a visitor according to a learning platform or JupyterHub.
 
     Args:
-        key: the same at each visit and on each browser; a hash of the platform and its user.
-        name: as the platform shows it; may be empty.
+        key: a hash of the platform and its user; does not change between visits or browsers.
+        name: the name that the platform shows; may be empty.
     """
 
     key: str
@@ -89,11 +89,11 @@ class Visitor:
     """One browser.
 
     Args:
-        ident: a hash of a random cookie; the same after a reload or a reconnect. It names the
-            visitor (in owner files, to others) and grants nothing.
-        role: from the token of its first visit.
-        grant: that token; None: this server asks for none.
-        person: None: nobody vouches for who it is.
+        ident: a hash of a random cookie, which survives a reload and a reconnect. It identifies
+            the visitor (in owner files, to other visitors) and grants nothing.
+        role: from the token of the visitor's first visit.
+        grant: that token; None if this server requires no token.
+        person: identity according to a learning platform or JupyterHub; None if unknown.
     """
 
     ident: str
@@ -103,28 +103,32 @@ class Visitor:
 
     @property
     def key(self) -> str:
-        """Names whoever answers: the person, else the browser."""
+        """Key under which answers are stored: the person's, else the browser's."""
         return self.ident if self.person is None else self.person.key
 
     def may(self, action: Action) -> bool:
-        """Whether the visitor's role allows an action."""
+        """Return whether the visitor's role allows an action."""
         return self.role >= action.least
 
     def may_delete(self, owner: str) -> bool:
-        """Whether the visitor may delete a saved run of that owner; empty: the operator's."""
+        """Return whether the visitor may delete a saved run.
+
+        Args:
+            owner: the owner's `ident`; '' for a run of the operator.
+        """
         return self.may(Action.DELETE_OTHERS) or (owner != "" and owner == self.ident)
 
     def require(self, action: Action) -> None:
-        """Refuse an action that the role does not allow.
+        """Raise an error unless the visitor's role allows an action.
 
         Raises:
-            InputError: with code `forbidden`.
+            InputError: the role does not; the code is `forbidden`.
         """
         if not self.may(action):
             raise self.refusal(action)
 
     def refusal(self, action: Action) -> InputError:
-        """Why the visitor's role does not allow an action; its code is `forbidden`."""
+        """Return the error for an action that the role does not allow; its code is `forbidden`."""
         least = action.least
         higher = "" if least is max(Role) else " or higher"
         who = with_article(self.role).capitalize()
@@ -137,9 +141,9 @@ class Visitor:
 
 
 LOCAL = Visitor("local", Role.OPERATOR)
-"""Whoever uses this process directly: the verbs of the command line, and tests."""
+"""The visitor that the command line and tests act as."""
 
 
 def with_article(role: Role) -> str:
-    """`a student`, `an instructor`."""
+    """Return the role's name with its article: `a student`, `an instructor`."""
     return f"{'an' if role.word[0] in 'io' else 'a'} {role.word}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls of everybody who registered for an event."""
+"""Callbacks of an event."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ P = ParamSpec("P")
 
 
 class Calls(Generic[P]):
-    """Registered functions, called in the order in which they came."""
+    """Registered callbacks; calling the object calls all, in the order of registration."""
 
     def __init__(self) -> None:
         self._registered: list[Callable[P, object]] = []

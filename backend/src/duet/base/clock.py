@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The clock that a guest runs on.
 
-`wall` is the host's. `count` is QEMU's -icount: the guest's time is the number of instructions
-that it has executed, times 2^shift ns, so a run is the same whatever else the host does.
+`wall` is the host's clock. `count` is QEMU's -icount: guest time is the number of instructions that
+the guest has executed, times 2^shift ns. A run then does not depend on the host's load.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every expected failure of Kernel Duet: one sentence, one remedy, one exit code.
+"""Types of expected failures: each has one sentence, one remedy and one exit code.
 
-A person must be able to act on an error without reading a traceback, and a script without
-parsing it. Trouble of the infrastructure (QEMU, disk, port) and trouble of a guest kernel
-are different types, because they send the reader to different places.
+People must be able to act on an error without reading a traceback, and scripts without parsing
+text. Failures of the infrastructure (QEMU, disk, port) and of a guest kernel are different types,
+because they need different remedies.
 """
 
 
@@ -13,7 +13,7 @@ class DuetError(Exception):
     Args:
         sentence: what was wanted and what came, in one sentence.
         remedy: what to do now, in one sentence.
-        detail: longer material such as a console tail or a log tail; shown on demand.
+        detail: longer text, such as the end of a console or of a log; shown on demand.
     """
 
     exit_code: int = 1
@@ -27,31 +27,31 @@ class DuetError(Exception):
 
 
 class InputError(DuetError):
-    """What the caller gave is not usable: lesson, parameter, bundle, patch, URL, frame."""
+    """An unusable input of the caller: lesson, parameter, bundle, patch, URL, frame."""
 
     exit_code = 2
     code = "input"
 
 
 class InfraError(DuetError):
-    """The host cannot do it: a program, a package, disk, a port or a time limit."""
+    """A failure of the host: a program, a package, disk, a port or a timeout."""
 
     exit_code = 3
     code = "infra"
 
 
 class KernelError(DuetError):
-    """A guest kernel did something wrong: no boot, a panic, a probe that does not resolve."""
+    """A failure of a guest kernel: no boot, a panic, a probe that does not resolve."""
 
     exit_code = 4
     code = "kernel"
 
 
 def as_duet_error(error: Exception, where: str) -> DuetError:
-    """The error itself; of an unexpected one its type and text, never a traceback.
+    """Return a DuetError unchanged, and wrap any other error: its type and text, no traceback.
 
     Args:
-        where: it happened, as in "in the server".
+        where: the place for the sentence, such as "in the server".
     """
     if isinstance(error, DuetError):
         return error
@@ -65,9 +65,9 @@ def as_duet_error(error: Exception, where: str) -> DuetError:
 
 
 def printable(text: str, keep: str = "") -> str:
-    """As it may stand in a sentence on a terminal, whoever wrote it.
+    """Return untrusted text with unprintable characters replaced by `?`, safe for a terminal.
 
     Args:
-        keep: characters that stay although they are not printed, as line ends.
+        keep: unprintable characters that stay, such as line ends.
     """
     return "".join(c if c.isprintable() or c in keep else "?" for c in text)

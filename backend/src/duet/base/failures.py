@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Errors on their way to another process, and back.
+"""Serialization of errors between processes.
 
-What comes is checked: a child has read what nobody vouches for, and a host process has guests of
-strangers. The page's `ErrorMessage` is made of the same errors, without the kind.
+The receiver validates each error: a child has read untrusted bytes, and a host process may run
+guests of strangers. The page's `ErrorMessage` is built from these errors, without their type.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from duet.base.errors import DuetError, InfraError, InputError, KernelError, printable
 
 CODE: Final = 40
-"""Characters of each part, at most."""
+"""Longest code, in characters; SENTENCE and DETAIL are the limits of the other fields."""
 SENTENCE: Final = 2000
 DETAIL: Final = 64 * 1024
 _KINDS: Final = {kind.exit_code: kind for kind in (DuetError, InputError, InfraError, KernelError)}
@@ -25,11 +25,11 @@ _lines: Final = partial(printable, keep="\n\t")
 
 
 class Failure(BaseModel):
-    """An error.
+    """A serialized error.
 
     Args:
-        exit_code: its kind; 1: none of the three, nobody foresaw it.
-        code: for programs; a kind has more than one.
+        exit_code: names its type in `duet.base.errors`; 1 is an unexpected error.
+        code: a more specific identifier for programs.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -42,7 +42,7 @@ class Failure(BaseModel):
 
     @classmethod
     def of(cls, error: DuetError) -> Failure:
-        """An error of this process; of a long detail the end."""
+        """Serialize an error; of a long detail only the end is sent."""
         return cls(
             exit_code=error.exit_code,
             code=printable(error.code[:CODE]),
@@ -52,7 +52,7 @@ class Failure(BaseModel):
         )
 
     def error(self) -> DuetError:
-        """As it was raised there; of a kind's own kinds only the code is left."""
+        """Return the error to raise here; of a subclass only the base type and the code remain."""
         found = _KINDS[self.exit_code](self.sentence, remedy=self.remedy, detail=self.detail)
         found.code = self.code
         return found
@@ -63,7 +63,7 @@ def pack_error(error: DuetError) -> bytes:
 
 
 def unpack_error(body: Any) -> DuetError | None:
-    """What pack_error gave, from wherever it comes; None: it is something else."""
+    """Parse the untrusted output of `pack_error`; None if it is malformed."""
     try:
         return Failure.model_validate_json(body).error()
     except ValidationError:

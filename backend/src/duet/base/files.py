@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files and folders that appear whole or not at all, also after a power cut.
+"""Atomic, durable writes of files and folders.
 
 A rename alone is not enough: after a power cut the new name may point to a file whose bytes never
-reached the disk. So the bytes are synced first, then the name appears, then the folder that holds
-the name is synced. Source: fsync(2), rename(2), and "All File Systems Are Not Created Equal"
+reached the disk. These functions sync the bytes, rename, then sync the folder that holds the
+name. Source: fsync(2), rename(2), and "All File Systems Are Not Created Equal"
 (Pillai et al., OSDI 2014).
 """
 
@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 PART = ".part"
-"""Ending of a file that is being written."""
+"""Suffix of a file that is being written."""
 
 
 @contextmanager
 def written(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """A file to write; on leaving it replaces `path`, on an exception nothing is left.
+    """Open a temporary file that replaces `path` on exit; an exception removes it.
 
     Raises:
-        OSError: no space, among others; what was at `path` is still there.
+        OSError: for example no space; `path` is then unchanged.
     """
     handle, scratch = tempfile.mkstemp(dir=path.parent, suffix=PART)
     try:
@@ -44,16 +44,16 @@ def written(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
 
 
 def write(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Replace a file by `content`; see `written`."""
+    """Replace the content of a file atomically, as `written` does."""
     with written(path, mode) as file:
         file.write(content)
 
 
 def publish_folder(draft: Path, target: Path) -> None:
-    """Rename a folder into place once all that is in it has reached the disk.
+    """Sync all files of a folder to disk, then rename it to `target`.
 
     Raises:
-        OSError: `target` exists and is not empty, among others.
+        OSError: for example if `target` exists and is not empty.
     """
     sync_tree(draft)
     draft.rename(target)
@@ -61,7 +61,7 @@ def publish_folder(draft: Path, target: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Sync every file below a folder, and every folder with its names."""
+    """Sync every file and folder below a folder."""
     for where, _, names in os.walk(folder, topdown=False):
         for name in names:
             path = Path(where, name)
@@ -71,12 +71,11 @@ def sync_tree(folder: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Sync the bytes of a file."""
     _sync(path, os.O_RDONLY)
 
 
 def sync_folder(path: Path) -> None:
-    """Sync the names in a folder. Some file systems refuse that, and then promise nothing."""
+    """Sync the names in a folder; file systems that refuse that are ignored."""
     with contextlib.suppress(OSError):
         _sync(path, os.O_RDONLY | os.O_DIRECTORY)
 
@@ -89,14 +88,14 @@ def _sync(path: Path, flags: int) -> None:
         os.close(handle)
 
 
-# What was made of files is used again until one of them changes.
+# Stamps of files: a cached result stays valid until a file that it was made from changes.
 
 Stamp = tuple[int, int, int]
 
 
 def stamp(path: str | Path) -> Stamp | None:
-    """Inode, size in bytes and time of change in ns; None: there is no such file."""
-    try:  # a Path would cost as much again as the call
+    """Return a file's inode, size in bytes and modification time in ns; None if it is missing."""
+    try:  # a Path would double the cost of this call
         status = os.stat(path)  # noqa: PTH116
     except OSError:
         return None
@@ -105,18 +104,18 @@ def stamp(path: str | Path) -> Stamp | None:
 
 @dataclass(frozen=True, slots=True)
 class Stamps:
-    """Files as they were."""
+    """Stamps of files at one time, to detect later changes."""
 
     paths: tuple[str, ...]
     were: tuple[Stamp | None, ...]
 
     @classmethod
     def of(cls, paths: Iterable[Path]) -> Stamps:
-        """Look at files now. Take the stamps before reading the files, not after."""
+        """Take the stamps of files. Call this before reading the files, not after."""
         names = tuple(dict.fromkeys(map(str, paths)))
         return cls(names, tuple(map(stamp, names)))
 
     @property
     def same(self) -> bool:
-        """Whether all are still as they were."""
+        """Whether no file has changed since."""
         return self.were == tuple(map(stamp, self.paths))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How messages follow each other in a stream of bytes between two processes.
+"""Framing of messages in a byte stream between two processes.
 
-A frame is a length (u32, of what follows it), a kind (u8) and a payload, little endian. Whoever
-reads says how long a payload may be: a longer one is refused before anything is allocated for it.
-What kinds and payloads mean is the affair of each border: children (duet.confine.messages), host
-processes and servers (duet.rpc.link), runners of leases, the x-ray. The microscope's C side writes
-the same form (vm-images/microscope/wire.c); the agent's is another one (duet.wire.reader).
+A frame is a length (u32, counts kind and payload), a kind (u8) and a payload, little endian. The
+reader sets the longest payload: a longer one is refused before memory is allocated for it. Each
+protocol defines its kinds and payloads: children (duet.confine.messages), host processes and
+servers (duet.rpc.link), runners of leases, the x-ray. The microscope's C code writes this format
+(vm-images/microscope/wire.c); the agent has a different format (duet.wire.reader).
 """
 
 from __future__ import annotations
@@ -17,57 +17,58 @@ from typing import Final, NamedTuple
 _LENGTH: Final = struct.Struct("<I")
 _HEAD: Final = struct.Struct("<IB")
 MESSAGE: Final = 0
-"""The kind where a border has no other."""
+"""The kind of a frame in a protocol that has only one."""
 PIECE_BYTES: Final = 1 << 20
-"""Written or read by one system call, at most."""
+"""The most bytes that one system call reads or writes."""
 _SHOWN: Final = 40
-"""Bytes of what is no frame that a sentence shows."""
+"""Bytes of a malformed frame that an error shows."""
 
 Transfer = Callable[[memoryview], int]
-"""Fills or writes the beginning of a buffer, blocking; returns how many bytes. 0: the end."""
+"""Blocking call that fills or writes the start of a buffer and returns the number of bytes; 0 at
+the end of the stream."""
 
 
 class BadFrame(Exception):
-    """What came is none of this border's frames."""
+    """Bytes that are not a valid frame of this protocol."""
 
 
 class Closed(Exception):
-    """The other side is gone."""
+    """End of the stream: the peer has closed the connection."""
 
 
 class Frame(NamedTuple):
-    """What came in a frame."""
+    """A received frame."""
 
     kind: int
     payload: bytes
 
 
 def pack_frame(kind: int, *parts: bytes) -> bytes:
-    """A frame whose payload is these parts in a row, together below 4 GiB."""
+    """Return a frame whose payload is the concatenated parts, together below 4 GiB."""
     return b"".join((_HEAD.pack(1 + sum(map(len, parts)), kind), *parts))
 
 
 class FrameCutter:
-    """Cuts bytes into frames, however they were split. No I/O.
+    """Incremental parser of frames, without I/O.
 
-    After a BadFrame it stays broken: it raises the same error again.
+    After a BadFrame every call raises the same error.
 
     Args:
-        most_bytes: of a payload.
-        kinds: those that the other side may send.
+        most_bytes: longest payload.
+        kinds: kinds that the peer may send.
     """
 
     def __init__(self, most_bytes: int, kinds: Container[int] = range(256)) -> None:
         self._most, self._kinds = most_bytes, kinds
         self._held = bytearray()
-        """Less than a frame, once all frames of a chunk are taken."""
+        """Unparsed bytes; an incomplete frame once all frames of a chunk are taken."""
         self._broken: BadFrame | None = None
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
-        """The frames that are whole with this chunk, in order.
+        """Add a chunk, and yield the frames that it completes, in order.
 
         Raises:
-            BadFrame: behind those that came before it.
+            BadFrame: after the frames that precede the malformed one.
         """
         if self._broken is None:
             self._held += chunk
@@ -98,14 +99,14 @@ class FrameCutter:
 
 
 def read_frame(read: Transfer, most_bytes: int) -> tuple[int, bytearray]:
-    """Wait for a frame; its kind and payload.
+    """Block until a frame arrives; return its kind and payload.
 
     Args:
-        most_bytes: of the payload.
+        most_bytes: longest payload.
 
     Raises:
-        BadFrame: it is longer.
-        Closed: the other side is gone.
+        BadFrame: the payload is longer.
+        Closed: the peer has closed the connection.
     """
     length, kind = _HEAD.unpack(read_all(read, _HEAD.size))
     if not 1 <= length <= most_bytes + 1:
@@ -114,10 +115,10 @@ def read_frame(read: Transfer, most_bytes: int) -> tuple[int, bytearray]:
 
 
 def read_all(read: Transfer, length: int) -> bytearray:
-    """Wait for that many bytes.
+    """Block until `length` bytes have arrived, and return them.
 
     Raises:
-        Closed: the other side is gone.
+        Closed: the peer has closed the connection.
     """
     buffer = bytearray(length)
     view = memoryview(buffer)
@@ -130,7 +131,7 @@ def read_all(read: Transfer, length: int) -> bytearray:
 
 
 def write_all(write: Transfer, *parts: bytes | bytearray | memoryview) -> None:
-    """Write these, one after the other."""
+    """Block until all parts are written, in order."""
     for part in parts:
         view = memoryview(part)
         while view:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a log line is about (run, lesson, lane, role), and log lines as JSON.
+"""Context of log lines (run, lesson, lane, role), and JSON output of the log.
 
-`about` holds for the task that enters it and for all that it starts, threads included. Who a
-visitor is, an address, a token or a cookie belongs in no log line.
+`about` applies to the current task and to the tasks and threads that it starts. A log line must
+not contain the identity of a visitor, an address, a token or a cookie.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from types import MappingProxyType
 from typing import Final
 
 FIELDS: Final = "duet_fields"
-"""The attribute of a record that has what `fields` gave."""
+"""Attribute of a log record that holds the result of `fields`."""
 _ABOUT: ContextVar[Mapping[str, str]] = ContextVar("about", default=MappingProxyType({}))
 
 
 @contextlib.contextmanager
 def about(**words: str) -> Iterator[None]:
-    """Every log line from here on is about these, and about what it was before."""
+    """Add context to every log line inside the block."""
     before = _ABOUT.set({**_ABOUT.get(), **words})
     try:
         yield
@@ -32,15 +32,15 @@ def about(**words: str) -> Iterator[None]:
 
 
 def fields(**values: str | float | bool) -> dict[str, object]:
-    """Further keys of one line, as `extra` of a logging call; seconds end in _s."""
+    """Return the `extra` argument that adds keys to one log line. Keys in seconds end in _s."""
     return {FIELDS: values}
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, what it is about, its own fields."""
+    """Log lines as JSON objects: time, level, logger, message, context, fields of the line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """A record as one line; a traceback is the key `error`."""
+        """Format a record as one line; a traceback is stored under `error`."""
         tree: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -55,7 +55,12 @@ class JsonLines(logging.Formatter):
 
 
 def begin_log(to_console: logging.Handler, as_lines: bool) -> None:
-    """Write the log: to the terminal, or as JSON on standard error, with a line for each run."""
+    """Set up logging.
+
+    Args:
+        to_console: the handler, unless `as_lines`.
+        as_lines: write JSON to standard error instead, with a line for each run.
+    """
     handler = logging.StreamHandler() if as_lines else to_console
     handler.setFormatter(
         JsonLines() if as_lines else logging.Formatter("%(levelname)s %(name)s: %(message)s")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compile C files of this project into libraries and programs, at set-up or on first use.
+"""Compilation of this project's C files into libraries and programs, at set-up or on first use.
 
-A library lies in the cache under a hash of its sources, so a changed source is a new library.
+The cache stores a library under a hash of its sources and flags, so a changed source is compiled
+again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then 
 
 
 def library_path(source: Path, rest: Sequence[Path] = (), flags: Sequence[str] = ()) -> Path:
-    """Where the library of these very sources lies or will lie."""
+    """Return the path of the library in the cache, whether or not it has been compiled."""
     what = source.read_bytes() + " ".join((*FLAGS, *flags, platform.machine())).encode()
     for file in sorted(rest):
         what += b"\0" + file.name.encode() + b"\0" + file.read_bytes()
@@ -39,7 +40,7 @@ def library_path(source: Path, rest: Sequence[Path] = (), flags: Sequence[str] =
 
 
 def program(source: Path) -> Path:
-    """The program of a C file, compiled if need be.
+    """Return the path of a C file's program, and compile it if necessary.
 
     Raises:
         InfraError: the compiler is missing or refuses.
@@ -59,16 +60,18 @@ def compiled(
     rest: Sequence[Path] = (),
     flags: Sequence[str] = (),
 ) -> Path:
-    """The library of a C file, compiled if need be. Safe when several processes do it at once.
+    """Return the path of a C file's library, and compile it if necessary.
+
+    Several processes may call this at the same time.
 
     Args:
-        source: the file that gives the library its name.
-        package: what pkg-config shall be asked for.
-        rest: further C files that belong to it, and headers; they are part of its hash.
-        flags: further words for the compiler.
+        source: the C file that the library is named after.
+        package: pkg-config package to compile and link with.
+        rest: other C files and headers of the library; they are part of its hash.
+        flags: additional compiler flags.
 
     Raises:
-        InfraError: compiler or library is missing, or the compiler refuses.
+        InfraError: compiler or package is missing, or the compiler refuses.
     """
     target = library_path(source, rest, flags)
     if target.exists():
@@ -82,10 +85,10 @@ def compiled(
 
 
 def loaded(path: Path, signatures: Mapping[str, tuple[object, list[object]]]) -> ctypes.CDLL:
-    """A library with its functions typed.
+    """Load a library with ctypes and set the types of its functions.
 
     Args:
-        signatures: function -> what it gives and takes, as ctypes names it.
+        signatures: function name -> (result type, argument types).
     """
     library = ctypes.CDLL(str(path))
     for name, (result, arguments) in signatures.items():
@@ -102,7 +105,7 @@ def _need(tools: Sequence[str], source: Path) -> None:
 
 
 def _make(target: Path, command: list[str]) -> None:
-    """Run the compiler; the file appears whole or not at all."""
+    """Run the compiler, and publish its output atomically."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as scratch:

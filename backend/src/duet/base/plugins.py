@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds the plug-ins and what they offer.
+"""Discovery of plug-ins and of the extension points that they implement.
 
-A plug-in is a folder of `duet/plugins` whose `__init__.py` has `register(core)` and, where it
-cannot do without another one, `REQUIRES`. It names a module for each extension point; that module
-is imported when somebody first asks for the point, so a plug-in costs nothing until it is used.
+A plug-in is a folder of `duet/plugins` whose `__init__.py` has `register(core)` and, if it depends
+on other plug-ins, `REQUIRES`. It names a module for each extension point. The module is imported
+when the point is first used, so an unused plug-in costs nothing.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ Point = Literal[
     "hub",
     "classrooms",
 ]
-"""What a plug-in may add, and what the named module then has:
+"""Extension points, and what the module that a plug-in names for each must contain:
 
 messages: subclasses of ServerMessage and Command (messages/base.py); they are in the contract.
-bodies: `HTTP`, the models that its routes answer, for the contract.
+bodies: `HTTP`, the response models of its routes, for the contract.
 tables: tables of METADATA (store/tables.py); their revisions are in the folder `migrations`.
-service: `service(core)`, its part of a server (server/services.py).
+service: `service(core)`, the plug-in's part of a server (server/services.py).
 rules: `problems(slug)` and `BESIDE` for `duet lint` (lint/lessons.py).
 stage: `stage(settings, url)` and `dialled(url)`: live runs on other machines (server/wiring.py).
 pool: `check`, `measure_on_pool` and `check_hosts` for `duet measure` (cli/measure/pooling.py).
 grants: `grants()` and `UNGUARDED`, for sessions that begin without a token (cli/serve.py).
-hub: `admission(front)`, for a server that is a service of a hub (cli/serve.py).
-classrooms: `classrooms(store, live, days)`, classes that another plug-in keeps elsewhere.
+hub: `admission(front)`, for a server that is a service of JupyterHub (cli/serve.py).
+classrooms: `classrooms(store, live, days)`, classes that another plug-in stores elsewhere.
 """
 
 
@@ -50,7 +50,7 @@ Group = Literal["watch", "try", "measure", "teach", "author", "operate"]
 
 
 class Registry:
-    """What one plug-in offers."""
+    """Extension points and verbs of one plug-in."""
 
     def __init__(self, name: str, requires: tuple[str, ...]) -> None:
         self.name = name
@@ -59,10 +59,10 @@ class Registry:
         self.verbs: list[tuple[str, str, str, Group]] = []
 
     def offer(self, **modules: str) -> None:
-        """Name the module for each extension point, relative to the plug-in's folder.
+        """Register a module for each extension point, relative to the plug-in's folder.
 
         Raises:
-            ValueError: there is no such extension point.
+            ValueError: unknown extension point.
         """
         for point, module in modules.items():
             if point not in get_args(Point):
@@ -82,7 +82,10 @@ class Registry:
 
 @cache
 def found() -> tuple[Registry, ...]:
-    """All plug-ins that have what they require: each one after those, else by name."""
+    """Return all plug-ins whose requirements are met: after those that they require, else by name.
+
+    A plug-in that lacks a requirement is logged and left out.
+    """
     every = {}
     for info in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__):
         module = importlib.import_module(f"{PACKAGE}.{info.name}")
@@ -105,6 +108,6 @@ def found() -> tuple[Registry, ...]:
 
 @cache
 def offered(point: Point) -> tuple[ModuleType, ...]:
-    """The modules that plug-ins have for an extension point."""
+    """Import and return the modules of all plug-ins for an extension point."""
     named = [one.modules[point] for one in found() if point in one.modules]
     return tuple(importlib.import_module(name) for name in named)

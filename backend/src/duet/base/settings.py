@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things lie: the repository, the cache, and the few environment variables."""
+"""Environment variables, and the paths that they set: checkout, cache, data folders."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ ROOT = "DUET_ROOT"
 
 
 def repo_root() -> Path:
-    """The checkout that this package was started from.
-
-    $DUET_ROOT wins; else the folder three above this file (backend/src/duet).
-    """
+    """Return the checkout: $DUET_ROOT, else the checkout that contains this file."""
     given = os.environ.get(ROOT)
     return Path(given) if given else Path(__file__).resolve().parents[4]
 
@@ -26,37 +23,41 @@ EXTRA_LESSONS = "DUET_LESSONS"
 
 
 def extra_lessons() -> tuple[Path, ...]:
-    """Folders with further lessons, in order: $DUET_LESSONS, with ':' between them."""
+    """Return folders with further lessons, in order: $DUET_LESSONS, separated by ':'."""
     given = os.environ.get(EXTRA_LESSONS, "")
     return tuple(dict.fromkeys(Path(name).resolve() for name in given.split(":") if name))
 
 
 def default_base() -> str | None:
-    """The kernel base of arms that name none: $DUET_BASE, a name or a path; None: the usual one."""
+    """Return the kernel base of arms that name none: $DUET_BASE, a name or a path.
+
+    None stands for the default base.
+    """
     return os.environ.get("DUET_BASE") or None
 
 
 def default_source() -> Path | None:
-    """What the kernels of the usual base are built from: $DUET_SOURCE; None: as the base says."""
+    """Return the kernel source of the default base: $DUET_SOURCE; None for the source it names."""
     given = os.environ.get("DUET_SOURCE")
     return Path(given) if given else None
 
 
 def patch_files() -> tuple[str, ...]:
-    """What patches of strangers may change beyond sources and headers: $DUET_PATCH_FILES.
+    """Return which files patches from outside may change besides sources and headers.
 
-    Patterns of fnmatch with ':' between, such as 'Makefile:*/Makefile'; '*' is every file.
+    $DUET_PATCH_FILES: fnmatch patterns separated by ':', such as 'Makefile:*/Makefile'; '*' matches
+    every file.
     """
     return tuple(part for part in os.environ.get("DUET_PATCH_FILES", "").split(":") if part)
 
 
 def build_sandbox() -> str:
-    """Whether patches from outside of the repository are built in a box: $DUET_BUILD_SANDBOX.
+    """Return whether patches from outside the repository are built in a box: $DUET_BUILD_SANDBOX.
 
-    "off" (default), "on", or "auto": where a box can be made.
+    "off" (default), "on", or "auto": on if this host can create a box.
 
     Raises:
-        InputError: another word.
+        InputError: another value.
     """
     given = os.environ.get("DUET_BUILD_SANDBOX", "") or "off"
     if given not in ("on", "off", "auto"):
@@ -68,10 +69,12 @@ def build_sandbox() -> str:
 
 
 def changes_allowed() -> bool:
-    """Whether visitors may change patches, where a sandbox can be made: $DUET_CHANGES, on or off.
+    """Return whether visitors may change patches: $DUET_CHANGES, on (default) or off.
+
+    Changes also need a host that can create a sandbox.
 
     Raises:
-        InputError: another word.
+        InputError: another value.
     """
     given = os.environ.get("DUET_CHANGES", "") or "on"
     if given not in ("on", "off"):
@@ -83,21 +86,21 @@ def changes_allowed() -> bool:
 
 
 def public_url() -> str:
-    """The address that browsers open, where a proxy stands before the server: $DUET_PUBLIC_URL."""
+    """Return the address that browsers open if the server is behind a proxy: $DUET_PUBLIC_URL."""
     return os.environ.get("DUET_PUBLIC_URL", "")
 
 
 def trusted_proxies() -> tuple[str, ...]:
-    """Addresses and networks of proxies: $DUET_TRUSTED_PROXIES, with ',' between them."""
+    """Return addresses and networks of trusted proxies: $DUET_TRUSTED_PROXIES, separated by ','."""
     given = os.environ.get("DUET_TRUSTED_PROXIES", "")
     return tuple(part.strip() for part in given.split(",") if part.strip())
 
 
 def log_form() -> str:
-    """How the server writes its log: $DUET_LOG, text (default) or json.
+    """Return the format of the server's log: $DUET_LOG, text (default) or json.
 
     Raises:
-        InputError: another word.
+        InputError: another value.
     """
     given = os.environ.get("DUET_LOG", "") or "text"
     if given not in ("text", "json"):
@@ -108,15 +111,18 @@ def log_form() -> str:
 
 
 def cache_dir() -> Path:
-    """Kernels, roots and tools that may be built again: $DUET_CACHE or the user's cache."""
+    """Return the folder of kernels, root images and tools: $DUET_CACHE, else the user's cache.
+
+    All its content can be built again.
+    """
     given = os.environ.get("DUET_CACHE")
     return Path(given) if given else Path(platformdirs.user_cache_dir("kernel-duet"))
 
 
 def live_buffer_kb() -> int | None:
-    """Ring buffer per CPU of live runs in KiB: $DUET_BUFFER_KB, else None (the session's own).
+    """Return the ring buffer of live runs in KiB a CPU: $DUET_BUFFER_KB; None for the default.
 
-    A small one forces overruns, to see that the page tells them.
+    A small buffer forces overruns, to test that the page reports them.
 
     Raises:
         InputError: not a whole number from 4 to 262144.
@@ -133,7 +139,10 @@ def live_buffer_kb() -> int | None:
 
 
 def access_file() -> Path:
-    """Hashes of tokens and the key of sessions: $DUET_ACCESS or in the user's data folder."""
+    """Return the file of token hashes and the session key.
+
+    $DUET_ACCESS, else access.json in the user's data folder.
+    """
     given = os.environ.get("DUET_ACCESS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet"), "access.json")
 
@@ -143,19 +152,21 @@ SAVED_MB = 1024
 
 
 def runs_dir() -> Path:
-    """Where finished live runs are saved: $DUET_RUNS or the user's data folder."""
+    """Return the folder of saved live runs: $DUET_RUNS, else in the user's data folder."""
     given = os.environ.get("DUET_RUNS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "runs"
 
 
 def trials_dir() -> Path:
-    """Where `duet try` writes its trials: $DUET_TRIALS or the user's data folder."""
+    """Return the folder of `duet try`'s trials: $DUET_TRIALS, else in the user's data folder."""
     given = os.environ.get("DUET_TRIALS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "trials"
 
 
 def archive_limits() -> tuple[int, int]:
-    """How many live runs are saved, and how many bytes in all: $DUET_SAVED_RUNS, $DUET_SAVED_MB.
+    """Return how many live runs are saved, and their total size in bytes.
+
+    $DUET_SAVED_RUNS and $DUET_SAVED_MB.
 
     Raises:
         InputError: one of them is not a whole number from 0 to a million.
@@ -165,7 +176,11 @@ def archive_limits() -> tuple[int, int]:
 
 
 def whole_number(name: str, usual: int, at_zero: str = "keep no run") -> int:
-    """A number of the environment, or the usual one.
+    """Read a number from an environment variable.
+
+    Args:
+        usual: the value if the variable is not set.
+        at_zero: effect of 0, for the remedy of the error.
 
     Raises:
         InputError: not a whole number from 0 to a million.
