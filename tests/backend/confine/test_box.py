@@ -137,16 +137,16 @@ def test_the_probe_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("ln -s /etc/shadow vmlinux", "no plain file"),
-        ("rm main.c && ln -s main.c vmlinux", "no plain file"),
-        ("mkfifo vmlinux", "no plain file"),
-        ("mkdir vmlinux", "no plain file"),
+        ("ln -s /etc/shadow vmlinux", "not a regular file"),
+        ("rm main.c && ln -s main.c vmlinux", "not a regular file"),
+        ("mkfifo vmlinux", "not a regular file"),
+        ("mkdir vmlinux", "not a regular file"),
         ("true", "is missing"),
         ("touch vmlinux", "0 bytes"),
-        ("head -c 5000000 /dev/zero > vmlinux", "5,000,000 bytes, and 1 to 4,194,304"),
+        ("head -c 5000000 /dev/zero > vmlinux", "5,000,000 bytes, but 1 to 4,194,304"),
         ("truncate -s 9000G vmlinux 2>/dev/null; truncate -s 20M vmlinux", "20,971,520 bytes"),
-        ("echo hello > vmlinux", "does not begin as an ELF program"),
-        ("gcc -c -o vmlinux main.c", "does not begin as an ELF program"),
+        ("echo hello > vmlinux", "does not begin like an ELF program"),
+        ("gcc -c -o vmlinux main.c", "does not begin like an ELF program"),
     ],
 )
 def test_a_result_is_looked_at_before_it_is_taken(
@@ -165,6 +165,6 @@ def test_results_below_a_link_are_not_taken(tree: Path, tmp_path: Path) -> None:
         environment=ENVIRONMENT,
         results=(Wanted("arch/passwd", str(tmp_path / "made"), "text", 1 << 20),),
     )
-    with pytest.raises(BoxEnded, match="arch/passwd is no plain file"):
+    with pytest.raises(BoxEnded, match="arch/passwd is not a regular file"):
         run_boxed(job, LIMITS)
     assert not (tmp_path / "made").exists()

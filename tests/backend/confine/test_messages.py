@@ -78,7 +78,7 @@ def test_any_bytes_are_a_message_or_refused(head: bytes) -> None:
 def test_a_blob_is_read_only_and_of_the_length_that_is_asked_for() -> None:
     reply = ReplyReader({}, [bytearray(b"12345678"), bytearray(b"1234")])
     assert reply.blob(8).readonly
-    with pytest.raises(BadReply, match="a blob of 4 bytes for 8"):
+    with pytest.raises(BadReply, match="a blob has 4 bytes instead of 8"):
         reply.blob(8)
     with pytest.raises(BadReply, match="too few blobs"):
         reply.blob()

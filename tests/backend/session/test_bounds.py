@@ -201,7 +201,7 @@ def test_only_so_many_children_stay_for_raw_events(
                 sessions.append(RunSession(lanes, spec, Fleet().sources("srcu"), Ears()))
                 await sessions[-1].execute()
             assert sessions[1].raw_events("srcu", 0, None, 2)
-            with pytest.raises(KernelError, match="it was ended from here"):
+            with pytest.raises(KernelError, match="the request was cancelled"):
                 sessions[0].raw_events("srcu", 0, None, 2)
             sessions[1].close()
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Child processes that parse what guests and files contain, and that can do nothing else.
+"""Sandboxed child processes that parse untrusted bytes of guests and files.
 
     server --(one request at a time)--> child      `Child`, one per lane or file
       \\--(descriptors of a new child)--> zygote --fork--> child
 
-The zygote imports everything once and forks on request, so a child starts in some 10 ms. A child
-has limits (duet.base.budgets) and no rights (duet.confine.sandbox). Requests are pickled: the
-server is trusted. Replies are maps of msgpack and blobs of stated sizes; they are checked, never
-unpickled.
+The zygote imports everything once and forks on request, so a child starts in about 10 ms. A child
+has limits (duet.base.budgets) and no privileges (duet.confine.sandbox). Requests are pickled,
+because the server is trusted. Replies are msgpack maps and blobs of stated sizes; they are
+validated, never unpickled.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a job in a box and follows it: output, time, a request to stop, and what its end means."""
+"""Sandboxed builds: run a job in a box, limit its time and output, and copy its results out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from duet.base.errors import DuetError, InfraError, InputError
 from duet.confine.control_groups import STOP_S, Budget, Group
 from duet.confine.sandbox import Identity
 
-# Takes a file out of a box: no link is followed, and size and first bytes are looked at before.
+# Copying a file out of a box: no link is followed; size and first bytes are checked first.
 
 HEAD_BYTES = 1024
 _X86_64 = 62
@@ -31,13 +31,14 @@ _X86_64 = 62
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file that a build makes.
+    """A result file of a build.
 
     Args:
-        name: relative to the tree.
-        to: where it is copied; nothing is there yet.
-        kind: "vmlinux" (64-bit ELF of x86), "bzImage", "object" (any ELF) or "text".
-        most_bytes: its longest.
+        name: path relative to the tree.
+        to: destination of the copy; must not exist yet.
+        kind: "vmlinux" (ELF program for x86-64), "bzImage", "object" (any ELF for x86-64) or
+            "text".
+        most_bytes: largest accepted size.
     """
 
     name: str
@@ -47,27 +48,29 @@ class Wanted:
 
 
 class BadResult(Exception):
-    """The sentence says what is wrong with it."""
+    """A result that is not accepted; the message says why."""
 
 
 def take(top: Path, wanted: Wanted) -> int:
-    """Copy a result out of the tree at `top`; returns its bytes. All processes must have ended.
+    """Copy a result out of the tree at `top`; return its size in bytes.
+
+    All processes of the box must have ended.
 
     Raises:
-        BadResult: it is missing, no plain file, reached by a link, too large, or of another kind.
+        BadResult: the file is missing, not regular, behind a link, too large, or of another kind.
     """
     source = _open(top, wanted.name)
     try:
         about = os.fstat(source)
         if not stat.S_ISREG(about.st_mode):
-            raise BadResult(f"{wanted.name} is no plain file")
+            raise BadResult(f"{wanted.name} is not a regular file")
         if not 0 < about.st_size <= wanted.most_bytes:
             raise BadResult(
-                f"{wanted.name} has {about.st_size:,} bytes, and 1 to {wanted.most_bytes:,} are"
-                " taken"
+                f"{wanted.name} has {about.st_size:,} bytes, but 1 to {wanted.most_bytes:,} are"
+                " accepted"
             )
         if not is_kind(os.pread(source, HEAD_BYTES, 0), wanted.kind):
-            raise BadResult(f"{wanted.name} does not begin as {_WORDS[wanted.kind]} does")
+            raise BadResult(f"{wanted.name} does not begin like {_WORDS[wanted.kind]}")
         left = about.st_size
         with Path(wanted.to).open("xb") as out:
             while left and (sent := os.sendfile(out.fileno(), source, None, left)):
@@ -78,9 +81,9 @@ def take(top: Path, wanted: Wanted) -> int:
 
 
 def is_kind(head: bytes, kind: str) -> bool:
-    """Whether a file begins as one of this kind.
+    """Return whether the first bytes of a file match a kind of `Wanted`.
 
-    elf(5); Documentation/x86/boot.rst: 0x55AA at 0x1fe and "HdrS" at 0x202.
+    Sources: elf(5); Documentation/x86/boot.rst (0x55AA at 0x1fe, "HdrS" at 0x202).
     """
     if kind == "bzImage":
         return head[0x1FE:0x200] == b"\x55\xaa" and head[0x202:0x206] == b"HdrS"
@@ -99,7 +102,7 @@ _WORDS = {
 
 
 def _open(top: Path, name: str) -> int:
-    """A descriptor, part by part, so that no link is followed."""
+    """Open a file for reading, one path component at a time, so that no link is followed."""
     *folders, last = name.split("/")
     at = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -109,53 +112,53 @@ def _open(top: Path, name: str) -> int:
             at = below
         return os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
     except OSError as error:
-        why = "is missing" if isinstance(error, FileNotFoundError) else "is no plain file"
+        why = "is missing" if isinstance(error, FileNotFoundError) else "is not a regular file"
         raise BadResult(f"{name} {why}") from None
     finally:
         os.close(at)
 
 
-# What one boxed build may use, with its usual value. Usual: one changed file, on two CPUs.
+# Limits of one boxed build. *Usual* is a build of one changed file on two CPUs.
 
 WALL_S: Final = 600.0
-"""From start to end. Usual: 15-30 s, and several minutes for a header that reaches much. Beyond
-it the build is ended."""
+"""Time from start to end. Usual: 15-30 s; several minutes for a header with many includers.
+Beyond it the build is ended."""
 CPU_S: Final = 300
-"""CPU time of each process. Usual: 10 s (the link). Beyond it comes SIGKILL."""
+"""CPU time of each process. Usual: 10 s (the link). Beyond it the process gets SIGKILL."""
 PROCESS_BYTES: Final = 3 << 30
 """Address space of each process. Usual: 0.6 GiB (the link). Beyond it malloc fails."""
 MEMORY_BYTES: Final = 6 << 30
-"""Of all processes together, with what they write: the tree's changes stand in memory. Usual:
-1.5 GiB. Beyond it the kernel ends a process, and the build fails."""
+"""Memory of all processes and of the files that they write, which are in a tmpfs. Usual: 1.5 GiB.
+Beyond it the kernel kills a process, and the build fails."""
 DISK_BYTES: Final = 3 << 30
-"""What may be written over the tree. Usual: 0.7 GiB (links with DWARF). Beyond it: no space left on
-device."""
+"""Data written to the tree. Usual: 0.7 GiB (links with DWARF). Beyond it a write fails with
+ENOSPC."""
 SCRATCH_BYTES: Final = 256 << 20
-"""Of /tmp. Usual: 5 MiB."""
+"""Size of /tmp. Usual: 5 MiB."""
 FILES: Final = 100_000
-"""New or changed files of the tree. Usual: 200; after a header 4,000."""
+"""New or changed files of the tree. Usual: 200; 4,000 after a change of a header."""
 FILE_BYTES: Final = 1 << 30
 """The longest file. Usual: 320 MB (vmlinux.o with DWARF)."""
 PROCESSES: Final = 256
-"""And threads, at once. Usual: 20."""
+"""Processes and threads at the same time. Usual: 20."""
 DESCRIPTORS: Final = 1024
-"""Of each process. Usual: 20."""
+"""Open file descriptors of each process. Usual: 20."""
 OUTPUT_BYTES: Final = 8 << 20
-"""What make and its programs print. Usual: 3 KB; 120 KB of a whole kernel. Beyond it the build is
+"""Output of make and its programs. Usual: 3 KB; 120 KB for a whole kernel. Beyond it the build is
 ended."""
 LINE_CHARACTERS: Final = 2000
-"""Of one line of output; the rest is left out."""
+"""Length of one output line; the rest is cut off."""
 TAIL_LINES: Final = 60
-"""Of the output that an error shows."""
+"""Last lines of the output that an error shows."""
 RESULT_BYTES: Final = 1 << 30
-"""Of one file that is copied out. Usual: 7 MB bzImage, 80 MB vmlinux."""
+"""Size of one result file. Usual: 7 MB bzImage, 80 MB vmlinux."""
 PROBE_S: Final = 120.0
-"""Until the probe has run in a box, on a machine that is busy with other things. Usual: 0.4 s."""
+"""Timeout of the probe build, on a busy machine. Usual: 0.4 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxLimits:
-    """The bounds of one build; see the constants."""
+    """Limits of one build; the constants describe each."""
 
     wall_s: float = WALL_S
     cpu_s: int = CPU_S
@@ -172,15 +175,16 @@ class BoxLimits:
         return Budget(self.memory_bytes, self.processes)
 
 
-# What is to be done in a box, and what was done: the JSON between the server and the helper.
+# Request and report of a box: the JSON between the server and the helper process.
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One program; the next starts when it has ended with 0.
+    """One program of a job; the next starts only if this one exits with 0.
 
     Args:
-        name: for sentences: "patch", "make".
+        name: shown in errors, such as "patch" or "make".
+        words: the command line.
     """
 
     name: str
@@ -189,14 +193,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Programs over one folder, which stays as it is.
+    """Programs that run on one folder, which stays unchanged outside the box.
 
     Args:
-        tree: absolute; its place is the same in the box, where it can be written.
-        files: name -> content, to be read in the box as INPUTS/name.
-        readable: absolute folders that can be read in the box, at their own places (ccache's).
-        environment: all of it.
-        results: what is copied out when all steps have ended with 0.
+        tree: absolute path of the folder, also in the box, where the folder is writable.
+        files: name -> content; the box shows them as INPUTS/name, read-only.
+        readable: absolute folders that the box shows read-only at the same paths (ccache's).
+        environment: all environment variables of the programs.
+        results: files that are copied out if all steps exit with 0.
     """
 
     tree: str
@@ -212,12 +216,12 @@ INPUTS = "/inputs"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A job with all that the helper needs.
+    """A job, with everything else that the helper needs.
 
     Args:
-        scratch: an empty folder that every user may pass through.
-        uid: of the box; None: that of the helper.
-        groups: files into which the first process of the box writes its id.
+        scratch: an empty folder that every user may traverse.
+        uid: user of the box; None for the helper's user.
+        groups: `cgroup.procs` files that the first process of the box writes its pid to.
     """
 
     job: Job
@@ -231,7 +235,7 @@ class Order:
 
 
 def read_order(text: str) -> Order:
-    """The reverse of Order.text()."""
+    """Parse the output of `Order.text`."""
     data = json.loads(text)
     job = data["job"]
     job["steps"] = tuple(Step(one["name"], tuple(one["words"])) for one in job["steps"])
@@ -243,14 +247,15 @@ def read_order(text: str) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the helper says at its end.
+    """Final report of the helper.
 
     Args:
-        failed: name of the step that ended otherwise than with 0; "": none.
-        code: of that step; negative: the signal.
-        broken: why the box itself could not be made, or a result not be taken; "".
-        written_bytes: into the tree.
-        sizes: name -> bytes of the results.
+        failed: name of the step that did not exit with 0; '' if none.
+        code: exit code of that step; negative for a signal.
+        broken: why the box could not be created; '' if it was.
+        bad_result: why a result was rejected; '' if none was.
+        written_bytes: bytes written to the tree.
+        sizes: result name -> size in bytes.
     """
 
     failed: str = ""
@@ -265,40 +270,40 @@ class Report:
 
 
 def read_report(text: str) -> Report:
-    """The reverse of Report.text()."""
+    """Parse the output of `Report.text`."""
     return Report(**json.loads(text))
 
 
-REMEDY = "Make the change smaller, or look what it makes the build do."
+REMEDY = "Make the change smaller, or check what it makes the build do."
 
 
 class NoBox(InfraError):
-    """No box can be made on this machine."""
+    """This machine cannot create a box."""
 
     code = "no-sandbox"
 
 
 class BoxEnded(InputError):
-    """A build used more than it may, or made what is no result, and was ended."""
+    """The build exceeded a limit, or its result was rejected."""
 
     code = "build-ended"
 
 
 class BoxStopped(InputError):
-    """The caller asked it to stop."""
+    """The caller cancelled the build."""
 
     code = "build-stopped"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a job ended.
+    """Outcome of a job.
 
     Args:
-        failed: name of the step that failed, "" when all results are there.
-        code: its exit code; negative: a signal.
+        failed: name of the step that failed; '' if all results were copied.
+        code: exit code of that step; negative for a signal.
         tail: the last lines of the output.
-        weaker: what is not limited here, a sentence each.
+        weaker: one sentence for each limit that this machine cannot enforce.
     """
 
     failed: str
@@ -316,19 +321,22 @@ def run_boxed(
     on_line: Callable[[str], None] = lambda line: None,
     stop: threading.Event | None = None,
 ) -> Outcome:
-    """Do a job in a box; blocks. All its processes have ended when this returns or raises.
+    """Run a job in a box and block until it ends.
+
+    All its processes have ended when this returns or raises.
 
     Args:
-        on_line: gets each line of output, cut to LINE_CHARACTERS.
+        on_line: called with each line of output, cut to LINE_CHARACTERS.
+        stop: cancels the job when set.
 
     Raises:
-        NoBox: the box could not be made.
-        BoxEnded: it exceeded a limit, or a result cannot be taken; nothing is taken then.
+        NoBox: the box could not be created.
+        BoxEnded: the job exceeded a limit, or a result was rejected; no result is copied then.
         BoxStopped: `stop` was set.
     """
     limits = limits or BoxLimits()
     scratch = Path(tempfile.mkdtemp(prefix="duet-box-"))
-    scratch.chmod(0o711)  # the box's user passes through
+    scratch.chmod(0o711)  # the box's user must traverse it
     try:
         with Identity() as who, Group(limits.budget()) as group:
             order = Order(job, limits, str(scratch), who.uid, tuple(group.joined_by()))
@@ -403,12 +411,12 @@ class _Follower:
         if report.broken:
             raise NoBox(
                 f"a sandbox for builds cannot be made here: {report.broken}.",
-                remedy="`duet doctor` says what it needs.",
+                remedy="Run `duet doctor`: it lists what a sandbox needs.",
                 detail=tail,
             )
         if report.bad_result:
             raise BoxEnded(
-                f"the build ended, but its result is not taken: {report.bad_result}.",
+                f"the build ended, but its result was rejected: {report.bad_result}.",
                 remedy=REMEDY,
                 detail=tail,
             )
@@ -442,7 +450,7 @@ def _start(report: int) -> subprocess.Popen[bytes]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the helper; bubblewrap dies with it, and with that all that runs in the box."""
+    """Kill the helper; bubblewrap and all processes of the box die with it."""
     if process.poll() is None:
         process.kill()
     process.wait(STOP_S)
@@ -454,7 +462,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _drain(process: subprocess.Popen[bytes]) -> None:
-    """Wait until the last process of the box has closed the output, so that none is left."""
+    """Wait until the last process of the box has closed its output, which shows that all ended."""
     assert process.stdout is not None
     until = time.monotonic() + STOP_S
     while time.monotonic() < until:
@@ -471,14 +479,17 @@ def _read_all(descriptor: int) -> str:
     return b"".join(parts).decode()
 
 
-# Whether builds can run in a box on this machine: found out by running one.
+# A probe build shows whether this machine can create a box.
 
 PROGRAMS = {"bwrap": "bubblewrap", "setpriv": "util-linux", "prlimit": "util-linux"}
 
 
 @cache
 def missing_box() -> str:
-    """Why no box can be made, as a sentence without its stop, or nothing. Takes 0.4 s once."""
+    """Return why this machine cannot create a box, without a full stop; '' if it can.
+
+    The first call runs a probe build, which takes 0.4 s.
+    """
     absent = [package for name, package in PROGRAMS.items() if shutil.which(name) is None]
     if absent:
         return f"the package {absent[0]} is not installed"
@@ -494,13 +505,13 @@ def missing_box() -> str:
 
 @cache
 def box_weakness() -> str:
-    """What is not limited in a box on this machine, as a sentence, or nothing."""
+    """Return which limits of a box this machine cannot enforce, in sentences; '' if none."""
     with Group(BoxLimits().budget()) as group:
         return " ".join(group.missing)
 
 
 def check_box() -> None:
-    """Raise NoBox where no box can be made."""
+    """Raise NoBox if this machine cannot create a box."""
     if why := missing_box():
         raise NoBox(
             f"a build in a sandbox was wanted, but none can be made here: {why}.",
@@ -522,8 +533,8 @@ def _try(folder: Path) -> str:
     )
     done = run_boxed(job, replace(BoxLimits(), wall_s=PROBE_S))
     if done.failed:
-        last = done.tail.splitlines()[-1:] or ["it said nothing"]
+        last = done.tail.splitlines()[-1:] or ["it printed nothing"]
         return f"bubblewrap cannot start a program: {last[0]}"
     if (tree / "a").read_text() != "before\n" or to.read_text() != "after\n":
-        return "what is written in a box reaches the folder below it"
+        return "a write in a box changes the folder outside it"
     return ""

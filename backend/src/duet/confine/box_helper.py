@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The process that makes a box, runs its steps in bubblewrap, and takes the results out.
+"""Helper process that creates a box, runs the steps in bubblewrap, and copies the results out.
 
-`python -m duet.confine.box_helper FD`: reads an Order from standard input, lets the steps write to
-standard output, and writes a Report into descriptor FD. Its mounts lie in a namespace of its own,
-so that nothing of them is left when it ends, however it ends.
+`python -m duet.confine.box_helper FD` reads an Order from standard input and writes a Report to
+descriptor FD. The steps write to standard output. The helper has a separate mount namespace, so
+its mounts disappear however it ends.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _run(order: Order) -> Report:
 
 
 class _Place:
-    """The folders of a box, mounted: the tree with what is written, inputs, what is readable."""
+    """Mounts of a box: the writable tree, the inputs, the readable folders."""
 
     def __init__(self, order: Order) -> None:
         top, limits, uid = Path(order.scratch), order.limits, order.uid
@@ -84,7 +84,7 @@ class _Place:
             self.readable[source] = top / f"r{number}"
 
     def written(self) -> int:
-        """Bytes of the file system in memory that are used."""
+        """Return the bytes used in the tmpfs that holds all writes."""
         used = os.statvfs(self._upper)
         return (used.f_blocks - used.f_bfree) * used.f_frsize
 
@@ -98,7 +98,7 @@ def _prefix(order: Order) -> list[str]:
         file_bytes=limits.file_bytes,
         processes=limits.processes,
     )
-    # bubblewrap makes the network namespace.
+    # bubblewrap creates the network namespace.
     return sandbox.prefix(each, uid=order.uid, network=True)
 
 
@@ -120,7 +120,7 @@ def _bubblewrap(order: Order, place: _Place, filtered: int) -> list[str]:
 
 
 def _filter() -> int:
-    """Descriptor of the filter of system calls; each step reads it from its beginning."""
+    """Return a descriptor of the seccomp filter; each step reads it from offset 0."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as this process
     file.write(seccomp.compiling())
     file.flush()

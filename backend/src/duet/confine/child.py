@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The owner's side of one child: blocking requests with a time limit, and its end."""
+"""The owner's side of a sandboxed child: blocking requests with a timeout, and shutdown."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from duet.confine.namespaces import own_pids_words
 from duet.confine.sandbox import Limits
 from duet.confine.zygote import STATUS
 
-# This process's zygote: started when it is first needed, ended with this process.
+# The zygote of this process: started on first use, ended when this process exits.
 
 END_S: Final = 5.0
-"""For the zygote to end when its socket is closed. Usual: 2 ms."""
+"""Timeout for the zygote to exit after its socket is closed. Usual: 2 ms."""
 ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""A process with threads must not fork."""
+"""Keeps numpy's libraries from starting threads: a process that forks must not have any."""
 REMEDY: Final = "Check memory and the number of processes, then try again."
 
 
 class _Zygote:
-    """One zygote and its socket; safe between threads."""
+    """The zygote process and its control socket; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -51,7 +51,14 @@ class _Zygote:
             self._started()
 
     def order(self, service: str, limits: Limits, fds: Sequence[int]) -> None:
-        """Fork a child that takes these descriptors: data socket, status pipe, others."""
+        """Let the zygote fork a child.
+
+        Args:
+            fds: data socket, status pipe, then the descriptors that the service needs.
+
+        Raises:
+            InfraError: no process can be started.
+        """
         body = pickle.dumps({"service": service, "limits": limits})
         with self._lock:
             for last in (False, True):
@@ -66,7 +73,7 @@ class _Zygote:
 
     def _started(self) -> socket.socket:
         if self._control is not None:
-            return self._control  # also of the process that this one was forked from
+            return self._control  # may be inherited from the process that this one was forked from
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         program = [sys.executable, "-m", "duet.confine.zygote", str(theirs.fileno())]
         words = [*own_pids_words(), *program]
@@ -78,7 +85,7 @@ class _Zygote:
                 stdout=quiet,
                 stderr=quiet,
                 pass_fds=(theirs.fileno(),),
-                start_new_session=True,  # Ctrl-C is the owner's affair
+                start_new_session=True,  # Ctrl-C must reach the owner alone
                 env={**os.environ, **ENVIRONMENT},
             )
         except OSError as error:
@@ -86,7 +93,7 @@ class _Zygote:
             raise _refused(error) from error
         finally:
             theirs.close()
-        with contextlib.suppress(RuntimeError):  # no thread can be had: the next order reaps it
+        with contextlib.suppress(RuntimeError):  # no thread available: the next fork reaps it
             threading.Thread(target=self._process.wait, name="zygote", daemon=True).start()
         self._control, self._owner = ours, os.getpid()
         atexit.register(self.end)
@@ -97,7 +104,7 @@ class _Zygote:
             self._end()
 
     def _end(self) -> None:
-        """The zygote ends when its socket closes, and its children with it."""
+        """Close the socket, which ends the zygote and its children."""
         control, process = self._control, self._process
         self._control = self._process = None
         if control is not None:
@@ -120,7 +127,7 @@ ZYGOTE: Final = _Zygote()
 
 
 def start() -> None:
-    """Start the zygote now, so that the first child does not wait for it. Returns at once.
+    """Start the zygote now, so that the first child starts faster. Does not block.
 
     Raises:
         InfraError: no process can be started.
@@ -128,24 +135,25 @@ def start() -> None:
     ZYGOTE.start()
 
 
-# What a child may use, and for whose sake it runs.
+# Limits of a child, and its error messages.
 
 LATER: Final = "Get the file anew, or record it again."
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Bounds of one child.
+    """Limits of one child, and the error that its end raises.
 
     Args:
-        subject: begins the sentence about its end, as in "the events of lane srcu".
-        blame: the kind of error that this sentence is.
-        memory_bytes: of its address space.
-        cpu_s: CPU time of its whole life.
+        subject: begins that error, as in "the events of lane srcu".
+        blame: type of that error.
+        remedy: remedy of that error.
+        memory_bytes: address space.
+        cpu_s: CPU time of the child's whole life.
         request_cpu_s: CPU time of one request.
-        wait_s: from a request to its whole reply.
-        reply_bytes: of one reply.
-        file_bytes: the longest file it may write.
+        wait_s: timeout from a request to its complete reply.
+        reply_bytes: size of one reply.
+        file_bytes: size of the longest file that the child may write.
     """
 
     subject: str
@@ -160,19 +168,23 @@ class Terms:
 
 
 STATUS_S: Final = 5.0
-"""From the end of a child's socket to its wait status. Usual: 1 ms."""
+"""Timeout for a child's wait status after its socket has closed. Usual: 1 ms."""
 FILES: Final = 32
+"""Open file descriptors of a child."""
 
 
 class Child:
-    """A child of one service. `close` ends it; so does the end of this object or process.
+    """A child process that runs one service; thread-safe, one request at a time.
 
-    One request at a time; other threads wait for their turn. After an error that the child did
-    not report by itself it is closed, and every further request raises the same error.
+    `close`, garbage collection of this object and the end of this process all end the child. An
+    error that the child did not report closes it; every later request raises that error again.
 
     Args:
-        service: see confine.zygote.
-        fds: descriptors that the child gets; they stay the caller's to close.
+        service: a name in `SERVICES` of confine.zygote.
+        fds: descriptors that the child inherits; the caller still closes them.
+
+    Raises:
+        InfraError: no process or descriptor is available.
     """
 
     def __init__(self, service: str, terms: Terms, fds: Sequence[int] = ()) -> None:
@@ -190,7 +202,7 @@ class Child:
             status, written = os.pipe()
         except OSError as error:
             raise InfraError(
-                f"no child process can be had: {error}.",
+                f"a child process cannot be created: {error}.",
                 remedy="Close other programs, or raise the limit of open files (ulimit -n).",
             ) from error
         self._status = status
@@ -206,33 +218,33 @@ class Child:
 
     @property
     def usable(self) -> bool:
-        """Whether it may still answer; afterwards every request raises the same error."""
+        """Whether the child still answers; once False, every request raises the same error."""
         return self._broken is None
 
     def close(self) -> None:
-        """End the child now, whatever it does; a request that waits for it raises. Returns soon."""
+        """End the child immediately, without blocking; a request in progress raises."""
         if self._broken is None:
-            self._broken = self._ended("it was ended from here")
+            self._broken = self._ended("the request was cancelled")
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        if self._turn.acquire(blocking=False):  # else the thread whose turn it is does the rest
+        if self._turn.acquire(blocking=False):  # else the thread in `call` ends the child
             self._end()
             self._turn.release()
 
     def call(
         self, request: dict[str, object], blobs: Sequence[Blob] = (), *, turn_s: float | None = None
     ) -> ReplyReader:
-        """One request and its reply.
+        """Send a request and block until its reply arrives.
 
         Args:
-            turn_s: so long it may wait for requests of other threads.
+            turn_s: timeout for requests of other threads to finish first; default: wait_s.
 
         Raises:
-            DuetError: what the child reports, or one sentence about its end.
+            DuetError: an error that the child reports, or the reason of its end.
         """
         terms = self._terms
         if not self._turn.acquire(timeout=terms.wait_s if turn_s is None else turn_s):
-            raise self._ended("it is busy")
+            raise self._ended("its decoder is busy with another request")
         try:
             if self._broken is not None:
                 raise self._broken
@@ -244,7 +256,7 @@ class Child:
                     "" if closed else _late(terms) if late else self._why()
                 ) from error
             except (BadFrame, BadReply) as error:
-                raise self._break(f"its decoder sent something odd ({error})") from error
+                raise self._break(f"its decoder sent an invalid reply ({error})") from error
             if reply.tree.get("died") == "memory":
                 raise self._break(_memory(terms))
             if (found := reply.tree.get("error")) is not None:
@@ -254,9 +266,9 @@ class Child:
             self._turn.release()
 
     def bad_reply(self, what: object) -> DuetError:
-        """The child is closed, since a reply made no sense to whoever asked; the error to raise."""
+        """Close the child because the caller cannot use its reply; return the error to raise."""
         with self._turn:
-            return self._break(f"its decoder sent something odd ({what})")
+            return self._break(f"its decoder sent an invalid reply ({what})")
 
     def _exchange(self, request: dict[str, object], blobs: Sequence[Blob]) -> ReplyReader:
         terms = self._terms
@@ -270,7 +282,7 @@ class Child:
             return self._socket
 
         body = pickle.dumps({**request, "cpu_s": terms.request_cpu_s})
-        # A child that had no memory for the request has said so, and is gone.
+        # A child without memory for the request has replied that, and exited; read its reply.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             send(lambda part: patient().send(part), body, blobs)
         return ReplyReader.unpack(
@@ -278,7 +290,7 @@ class Child:
         )
 
     def _reported(self, found: object) -> DuetError:
-        """The error of a reply; one that nobody foresaw is the end of the child."""
+        """Return the error of a reply; an unexpected one closes the child."""
         said = unpack_error(found)
         if said is None or type(said) is DuetError:
             detail = f"{found!a:.4000}" if said is None else f"{said}\n{said.detail}"
@@ -302,7 +314,7 @@ class Child:
             if select.select([self._status], [], [], STATUS_S)[0]:
                 packed = os.read(self._status, STATUS.size)
         if len(packed) != STATUS.size:
-            return "its decoder is gone"
+            return "its decoder has ended"
         (status,) = STATUS.unpack(packed)
         if not os.WIFSIGNALED(status):
             return f"its decoder ended with status {os.waitstatus_to_exitcode(status)}"
@@ -323,6 +335,6 @@ def _memory(terms: Terms) -> str:
 
 
 def _close(data: socket.socket, status: int) -> None:
-    """Without a reader of its status the zygote kills the child."""
+    """Close both ends; the zygote kills a child whose status pipe has no reader."""
     data.close()
     os.close(status)

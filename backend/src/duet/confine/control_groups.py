@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A control group for a box or a lane: budgets of all its processes together, cgroup v1 or v2.
+"""A control group for a box or a lane, cgroup v1 or v2: limits for all its processes together.
 
-Where none can be made, the limits of each process hold, and `missing` says what does not.
-cgroups(7); Documentation/admin-guide/cgroup-v1/memory.rst, Documentation/scheduler/
-sched-design-CFS.rst (cpu.shares) and Documentation/admin-guide/cgroup-v2.rst.
+If no group can be created, only the limits of each process apply, and `missing` names the limits
+that do not. Sources: cgroups(7); Documentation/admin-guide/cgroup-v1/memory.rst,
+Documentation/scheduler/sched-design-CFS.rst (cpu.shares), Documentation/admin-guide/cgroup-v2.rst.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Final
 
 SWEEP_S: Final = 5.0
-"""An empty group whose maker is gone is removed when it is this old. A maker fills one at once."""
+"""Age at which an empty group is removed if its creator has ended. A creator adds its first process
+immediately."""
 FOREIGN_SWEEP_S: Final = 60.0
-"""The same for one that another PID namespace has made: whether its maker lives is not known."""
+"""Age at which an empty group of another PID namespace is removed: its creator may still run."""
 STOP_S: Final = 10.0
-"""Until all processes of a group are gone. Usual: 20 ms."""
+"""Timeout for all processes of a group to end. Usual: 20 ms."""
 USUAL_WEIGHT: Final = 100
-"""Of a group that nobody has given another (cpu.weight of cgroup v2)."""
+"""Default CPU weight of a group (cpu.weight of cgroup v2)."""
 _USUAL_SHARES: Final = 1024
 _FILES: Final = {
     "memory": {1: "memory.limit_in_bytes", 2: "memory.max"},
@@ -33,12 +34,12 @@ _FILES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What all processes of a group may use together.
+    """Limits for all processes of a group together.
 
     Args:
-        memory_bytes: with the files in memory that they write first.
-        processes: and threads.
-        cpu_weight: of 100 for any other group, where CPU time is short.
+        memory_bytes: memory, including page cache and tmpfs pages that the group touches first.
+        processes: processes and threads.
+        cpu_weight: CPU weight; other groups have 100.
     """
 
     memory_bytes: int
@@ -46,17 +47,17 @@ class Budget:
     cpu_weight: int = USUAL_WEIGHT
 
     def value(self, kind: str, version: int) -> int:
-        """What is written into the file of a controller."""
+        """Return the value to write to the file of a controller."""
         if kind == "cpu" and version == 1:
             return self.cpu_weight * _USUAL_SHARES // USUAL_WEIGHT
         return {"memory": self.memory_bytes, "pids": self.processes, "cpu": self.cpu_weight}[kind]
 
 
 class Group:
-    """Folders of control groups, one for each controller that can be had. Use as `with`.
+    """Control groups, one for each available controller. Use as a context manager.
 
     Args:
-        name: begins the folders' names.
+        name: part of the folders' names, such as "box".
     """
 
     def __init__(self, budget: Budget, name: str = "box") -> None:
@@ -65,7 +66,7 @@ class Group:
         self.folders: list[Path] = []
         self.missing: list[str] = []
         self.lacks: list[str] = []
-        """Controllers that could not be had."""
+        """Controllers for which no group could be created."""
 
     def __enter__(self) -> Group:
         sweep_groups()
@@ -82,18 +83,18 @@ class Group:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """End what is left in it, and remove it."""
+        """Kill the remaining processes, and remove the groups."""
         until = time.monotonic() + STOP_S
         for folder in reversed(self.folders):
             _remove(folder, until)
         self.folders.clear()
 
     def joined_by(self) -> list[str]:
-        """Files into which a process writes its id to belong to it."""
+        """Return the `cgroup.procs` files; a process joins by writing its pid to each."""
         return [str(folder / "cgroup.procs") for folder in self.folders]
 
     def killed_for_memory(self) -> bool:
-        """Whether the kernel has ended one of its processes because memory was used up."""
+        """Return whether the kernel has killed a process of the group for lack of memory."""
         for folder in self.folders:
             for file in ("memory.events", "memory.oom_control"):
                 with contextlib.suppress(OSError):
@@ -118,22 +119,26 @@ class Group:
 
 
 def groups_of(pid: int) -> list[Path]:
-    """Folders of groups that are there and that a process of our PID namespace has made."""
+    """Return folders of existing groups that a process of our PID namespace has created."""
     return sorted(folder for top in _tops() for folder in top.glob(f"duet-*-{_maker(pid)}-*"))
 
 
 def remove_own_groups() -> None:
-    """End what is left in this process's groups, and remove them; for its end."""
+    """Kill the remaining processes of this process's groups, and remove the groups.
+
+    Called when this process ends.
+    """
     until = time.monotonic() + STOP_S
     for folder in groups_of(os.getpid()):
         _remove(folder, until)
 
 
 def groups_without_maker(ours: bool = True) -> list[Path]:
-    """Folders of groups whose maker is gone.
+    """Return folders of groups whose creator has ended.
 
     Args:
-        ours: those that our PID namespace has made; else those of others, whose makers may live.
+        ours: groups of our PID namespace; else all groups of other namespaces, whose creators may
+            still run.
     """
     here = _maker(0).partition("-")[2]
     found = []
@@ -146,9 +151,9 @@ def groups_without_maker(ours: bool = True) -> list[Path]:
 
 
 def sweep_groups() -> list[Path]:
-    """Remove the groups that a killed maker has left; returns what was removed.
+    """Remove groups that a killed creator has left behind; return the removed folders.
 
-    A group with processes cannot be removed, so one that is in use stays.
+    The kernel refuses to remove a group that has processes, so groups in use stay.
     """
     removed = []
     for ours, least_s in ((True, SWEEP_S), (False, FOREIGN_SWEEP_S)):
@@ -161,7 +166,7 @@ def sweep_groups() -> list[Path]:
 
 
 def _maker(pid: int) -> str:
-    """How a group's name says who made it: process and PID namespace."""
+    """Return the part of a group's name that identifies its creator: pid and PID namespace."""
     return f"{pid}-{Path('/proc/self/ns/pid').stat().st_ino:x}"
 
 
@@ -170,7 +175,11 @@ def _tops() -> set[Path]:
 
 
 def _parents(kind: str) -> list[tuple[Path, int]]:
-    """Groups that a child with the controller `kind` may be made in, best first."""
+    """Return groups in which a child with the controller `kind` may be created, best first.
+
+    Returns:
+        (folder, cgroup version) of each.
+    """
     found = []
     own = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     mounts = [line.split() for line in Path("/proc/self/mountinfo").read_text().splitlines()]
@@ -183,7 +192,7 @@ def _parents(kind: str) -> list[tuple[Path, int]]:
         elif kind_of == "cgroup2":
             path = next((p for number, _, p in own if number == "0"), "/")
             here = _within(top, inner, path)
-            for folder in (here, here.parent):  # a group with processes of its own has no children
+            for folder in (here, here.parent):  # v2: a group with processes has no child groups
                 with contextlib.suppress(OSError):
                     if kind in (folder / "cgroup.controllers").read_text().split():
                         with contextlib.suppress(OSError):
@@ -193,7 +202,7 @@ def _parents(kind: str) -> list[tuple[Path, int]]:
 
 
 def _within(top: Path, inner: str, path: str) -> Path:
-    """Where a group's path lies, below a mount that may show a part of the hierarchy."""
+    """Return the folder of a group below a mount that may show only part of the hierarchy."""
     under = path.removeprefix(inner) if inner != "/" else path
     folder = top / under.lstrip("/")
     return folder if folder.is_dir() else top

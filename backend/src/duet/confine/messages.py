@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A request to a child or its reply: a body, and blobs behind it that nobody copies.
+"""Requests to a child and its replies: a body, followed by blobs that are not copied.
 
 A message is a frame (duet.base.frames) whose payload is the number of blobs (u32), the length of
-each (u64) and the body; the bytes of the blobs follow the frame. The reader states what it accepts
-before it allocates anything. A reply's body is a map of msgpack, which `ReplyReader` reads by the
-types that are expected: whoever broke into the child chose every byte of it.
+each (u64) and the body. The bytes of the blobs follow the frame. The reader sets all size limits
+before it allocates memory. The body of a reply is a msgpack map; `ReplyReader` checks the type of
+each field, because an attacker in the child controls every byte.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _COUNT: Final = struct.Struct("<I")
 _LENGTH: Final = struct.Struct("<Q")
 MOST_BLOBS: Final = 4096
 BODY_BYTES: Final = 8 << 20
-"""Of a reply."""
+"""Largest body of a reply."""
 MOST_ITEMS: Final = 1 << 18
-"""Of one list or map in it."""
+"""Most items of one list or map in a reply."""
 TEXT_BYTES: Final = 1 << 20
+"""Longest string in a reply."""
 INT64_MAX: Final = (1 << 63) - 1
 
 Blob = bytes | bytearray | memoryview
@@ -47,15 +48,15 @@ def send(write: Transfer, body: bytes, blobs: Sequence[Blob] = ()) -> None:
 def receive(
     read: Transfer, most_body: int, most_blobs_bytes: int
 ) -> tuple[memoryview, list[bytearray]]:
-    """Wait for one message; its body and blobs.
+    """Block until a message arrives; return its body and blobs.
 
     Args:
-        most_body: bytes of the body.
-        most_blobs_bytes: bytes of all blobs together.
+        most_body: largest accepted body in bytes.
+        most_blobs_bytes: largest accepted size of all blobs together.
 
     Raises:
-        Closed: the other side is gone.
-        BadFrame: it is none, or announces more than is accepted.
+        Closed: the peer has closed the connection.
+        BadFrame: the message is malformed, or larger than accepted.
     """
     kind, payload = read_frame(read, _COUNT.size + MOST_BLOBS * _LENGTH.size + most_body)
     count = int.from_bytes(payload[: _COUNT.size], "little")
@@ -71,14 +72,14 @@ def receive(
 
 
 class BadReply(Exception):
-    """A reply is not what its request asks for."""
+    """A reply that does not match its request."""
 
 
 class ReplyReader:
-    """The map and the blobs of a reply.
+    """Type-checked access to the fields and blobs of a reply.
 
     Raises (each method):
-        BadReply: the field is missing, or is something else.
+        BadReply: the field is missing or has another type.
     """
 
     def __init__(self, tree: dict[str, Any], blobs: list[bytearray]) -> None:
@@ -92,26 +93,25 @@ class ReplyReader:
                 body, max_array_len=MOST_ITEMS, max_map_len=MOST_ITEMS, max_str_len=TEXT_BYTES
             )
         except (ValueError, TypeError, RecursionError, msgpack.UnpackException) as error:
-            raise BadReply("no map") from error
+            raise BadReply("the body is not valid msgpack") from error
         if not isinstance(tree, dict):
-            raise BadReply("no map")
+            raise BadReply("the body is not a map")
         return ReplyReader(tree, blobs)
 
     def blob(self, length: int | None = None) -> memoryview:
-        """The next blob, read-only and where it was received.
+        """Return the next blob as a read-only view, without a copy.
 
         Args:
-            length: that it must have.
+            length: expected size in bytes; None for any.
         """
         found = next(self._blobs, None)
         if found is None:
             raise BadReply("too few blobs")
         if length is not None and len(found) != length:
-            raise BadReply(f"a blob of {len(found)} bytes for {length}")
+            raise BadReply(f"a blob has {len(found)} bytes instead of {length}")
         return memoryview(found).toreadonly()
 
     def integer(self, name: str, low: int = 0, high: int = INT64_MAX) -> int:
-        """A whole number from `low` to `high`."""
         return as_integer(self.tree.get(name), low, high)
 
     def integer_or_none(self, name: str, low: int = 0, high: int = INT64_MAX) -> int | None:
@@ -122,42 +122,40 @@ class ReplyReader:
         return self.tree.get(name) is True
 
     def rows(self, name: str, width: int, most: int) -> list[list[Any]]:
-        """A list of at most `most` lists of `width` cells each."""
+        """Return a list of at most `most` lists of `width` cells each."""
         found = self.tree.get(name)
         if not isinstance(found, list) or len(found) > most:
-            raise BadReply(f"no list {name}")
+            raise BadReply(f"{name} is not a list of at most {most} rows")
         if not all(isinstance(row, list) and len(row) == width for row in found):
-            raise BadReply(f"a row of {name}")
+            raise BadReply(f"a row of {name} does not have {width} cells")
         return found
 
     def map(self, name: str, most: int = 4096) -> dict[str, Any]:
-        """A map whose keys are texts."""
+        """Return a map of at most `most` items whose keys are strings."""
         found = self.tree.get(name)
         if not isinstance(found, dict) or len(found) > most:
-            raise BadReply(f"no map {name}")
+            raise BadReply(f"{name} is not a map of at most {most} items")
         return {as_text(key): value for key, value in found.items()}
 
 
-# One value of a reply, or BadReply.
+# Checks of one value of a reply; each raises BadReply for another type or range.
 
 
 def as_integer(found: object, low: int = 0, high: int = INT64_MAX) -> int:
-    """A whole number from `low` to `high`."""
     if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
-        raise BadReply("a whole number")
+        raise BadReply(f"a field is not a whole number from {low} to {high}")
     return found
 
 
 def as_number(found: object) -> float:
     if not isinstance(found, float | int) or isinstance(found, bool) or not math.isfinite(found):
-        raise BadReply("a number")
+        raise BadReply("a field is not a finite number")
     return float(found)
 
 
 def as_text(found: object, most: int = 1000) -> str:
-    """A text of at most `most` characters."""
     if not isinstance(found, str) or len(found) > most:
-        raise BadReply("a text")
+        raise BadReply(f"a field is not a string of at most {most} characters")
     return found
 
 
@@ -165,4 +163,4 @@ def as_choice(found: object, choices: Iterable[str]) -> str:
     for choice in choices:
         if found == choice:
             return choice
-    raise BadReply("a known word")
+    raise BadReply("a field is not one of the expected words")

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mount, PID, network, IPC and UTS namespaces of its own for a program that is not ours.
+"""Separate mount, PID, network, IPC and UTS namespaces for third-party programs, by bubblewrap.
 
-bubblewrap makes them. The program sees the host's /usr read-only, the files that it is given, one
-folder that it may write to, and a /proc of its own processes. Whoever ends bubblewrap ends all of
-them. `duet.confine.sandbox.prefix` follows inside, for user, capabilities and limits.
+The program sees the host's /usr and some other files read-only, one writable folder, and a /proc
+of its own processes. Killing bubblewrap kills all processes inside. On the command line the words
+of `namespace_words` come before those of `duet.confine.sandbox.prefix`, which sets user,
+capabilities and limits.
 
-A program whose user is another one needs `own_pids_words` before them. bubblewrap gives up all
-capabilities, so the kernel refuses the signal that its death would send to that user's process.
-As the first process of a PID namespace its death ends all in it.
+A program that runs as another user also needs `own_pids_words` at the front. bubblewrap drops all
+capabilities, so the kernel refuses the signal that its death sends to another user's process. As
+the first process of a PID namespace its death kills all processes of the namespace.
 
-Where bubblewrap is missing or the host refuses, `missing_namespaces` says why, and programs start
-with `prefix` alone.
+If bubblewrap is missing or the host refuses namespaces, `missing_namespaces` says why, and programs
+start with `prefix` alone.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from pathlib import Path
 from typing import Final
 
 SYSTEM_FOLDERS: Final = ("/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
-"""Beside /usr, into which they lead on Debian 12."""
+"""Folders outside /usr; on Debian 12 they are links into /usr."""
 SYSTEM_FILES: Final = ("/etc/alternatives", "/etc/ld.so.cache")
 SCRATCH_BYTES: Final = 4 << 20
-"""Of the /tmp that a program gets. QEMU writes nothing there."""
+"""Default size of a program's /tmp. QEMU writes nothing there."""
 PROBE_S: Final = 5.0
-"""Until bubblewrap has started a program. Usual: 10 ms."""
+"""Timeout for bubblewrap to start a program. Usual: 10 ms."""
 
 
 def system_words() -> list[str]:
-    """Words for bubblewrap that show the host's programs and libraries, read-only."""
+    """Return bubblewrap arguments that show the host's programs and libraries, read-only."""
     words = ["--ro-bind", "/usr", "/usr"]
     for folder in SYSTEM_FOLDERS:
         if Path(folder).is_symlink():
@@ -48,7 +49,10 @@ def system_words() -> list[str]:
 
 
 def _passable(paths: Sequence[Path]) -> list[str]:
-    """The folders above these paths: bubblewrap would make them for root alone."""
+    """Return bubblewrap arguments that create the parent folders of paths with mode 0755.
+
+    bubblewrap alone would create them for root only.
+    """
     above = {folder for path in paths for folder in path.parents if folder != Path("/")}
     there = [Path(name) for name in ("/usr", "/dev", "/proc", *SYSTEM_FOLDERS)]
     words = []
@@ -67,16 +71,16 @@ def namespace_words(
     scratch_bytes: int = SCRATCH_BYTES,
     first: bool = True,
 ) -> list[str]:
-    """Words before those of `duet.confine.sandbox.prefix`.
+    """Return the bubblewrap command that precedes `duet.confine.sandbox.prefix`.
 
     Args:
-        folder: where the program starts; the only folder of the host that it may write to.
-        readable: further files and folders, shown under their own paths.
-        devices: those of the host that it may open, beside /dev/null and its like.
-        environment: all that the program gets, beside PATH.
-        scratch_bytes: at most so much in /tmp, and in /dev/shm.
-        first: the program is the first process of its PID namespace. One with children is not,
-            since the first has to take the exit status of orphans.
+        folder: working directory; the only folder of the host that the program may write to.
+        readable: other files and folders, shown read-only at the same paths.
+        devices: devices of the host that the program may open, besides /dev/null and the like.
+        environment: environment variables of the program, besides PATH.
+        scratch_bytes: size of /tmp, and of /dev/shm.
+        first: the program becomes pid 1 of its PID namespace. False for a program with children,
+            because pid 1 must reap orphans.
     """
     words = ["bwrap", "--die-with-parent", *(("--as-pid-1",) if first else ())]
     words += ["--clearenv", "--setenv", "PATH", os.defpath + ":/usr/sbin:/sbin"]
@@ -98,12 +102,13 @@ def namespace_words(
 
 
 def own_pids_words(*, proc: bool = False) -> list[str]:
-    """Words before a program of ours: a PID namespace of its own, as root; else none.
+    """Return the unshare(1) command that gives a program a separate PID namespace.
 
-    It ends with the first of these words' process.
+    The list is empty unless this process is root and namespaces are available. All processes of
+    the namespace end with unshare.
 
     Args:
-        proc: with a /proc of that namespace, where bubblewrap (0.12) looks for its own child.
+        proc: mount a /proc of that namespace, in which bubblewrap (0.12) looks for its child.
     """
     return [] if missing_namespaces() else _pids(proc)
 
@@ -115,17 +120,17 @@ def _pids(proc: bool) -> list[str]:
 
 
 def outside_system(program: str) -> list[Path]:
-    """What must be shown so that a program can be started that lies elsewhere than in /usr."""
+    """Return the folders to show for a program that is installed outside /usr; [] if inside."""
     found = shutil.which(program)
     path = Path(found).resolve() if found else None
     return [] if path is None or path.is_relative_to("/usr") else [path.parent.parent]
 
 
 def program_pid(launched: int) -> int:
-    """Process id, as the host sees it, of the program that bubblewrap started; 0: not yet known.
+    """Return the pid, in the host's namespace, of the program inside bubblewrap; 0 if not started.
 
     Args:
-        launched: the process that began as `own_pids_words`, then `namespace_words`.
+        launched: pid of the command of `own_pids_words` and `namespace_words`.
     """
     pid = launched
     for _ in ("unshare", "bwrap") if own_pids_words() else ("bwrap",):
@@ -140,13 +145,16 @@ def program_pid(launched: int) -> int:
 
 
 def exit_code(returncode: int) -> int:
-    """A program's exit code, minus a signal: bubblewrap answers 128 and the signal's number."""
+    """Return a program's exit code, or the negative signal number.
+
+    bubblewrap exits with 128 plus the signal number.
+    """
     return 128 - returncode if returncode > 128 else returncode
 
 
 @cache
 def missing_namespaces() -> str:
-    """Why programs get no namespaces of their own, as a sentence without its stop, or nothing."""
+    """Return why programs cannot get separate namespaces, without a full stop; '' if they can."""
     if shutil.which("bwrap") is None:
         return "the package bubblewrap is not installed"
     words = [*_pids(True), *namespace_words(Path("/tmp")), "true"]
@@ -160,13 +168,12 @@ def missing_namespaces() -> str:
     return "" if done.returncode == 0 else f"bubblewrap is refused: {(lines or ['no reason'])[-1]}"
 
 
-# Mounts in a mount namespace of its own: nothing of them is left when its processes end.
+# Mounts in a separate mount namespace, which disappear when its processes end.
 #
-# A confined child gets an empty root (`empty_root`). A box gets a tree, whose changes go into
-# memory (tmpfs) by overlayfs, so the tree stays as it is. Started as root the box has a user of its
-# own; an id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) shows the tree as that
-# user's. Otherwise a user namespace gives the right to mount, and the box is the user who started
-# it, without rights outside.
+# A confined child gets an empty root (`empty_root`). A box gets a tree; overlayfs writes changes to
+# a tmpfs, so the tree stays unchanged. If the server is root, the box has a separate user: an
+# id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) shows that user as the tree's owner.
+# Otherwise a user namespace grants the right to mount; the box then runs as the server's user.
 
 _NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000
 _RECURSIVE, _PRIVATE, _READ_ONLY, _NO_DEVICES, _NO_SETUID = 0x4000, 0x40000, 1, 4, 2
@@ -196,10 +203,10 @@ class _Attributes(ctypes.Structure):
 
 
 def separate(*, own_user: bool) -> None:
-    """Enter a mount namespace; with `own_user` also a user namespace, as its root.
+    """Enter a new mount namespace; with `own_user` also a new user namespace, as its root.
 
     Raises:
-        OSError: the kernel or a security module does not permit it.
+        OSError: the kernel or a security module does not permit this.
     """
     uid, gid = os.geteuid(), os.getegid()
     _check(_libc.unshare(_NEW_MOUNTS | (_NEW_USER if own_user else 0)), "a namespace")
@@ -211,24 +218,24 @@ def separate(*, own_user: bool) -> None:
 
 
 def empty_root(shown: Mapping[str, Path]) -> None:
-    """Give this process, of one thread, a root that holds nothing else and cannot be written.
+    """Give this single-threaded process a read-only root that contains only `shown`.
 
     Args:
         shown: name in the new root -> a file or folder that appears there, read-only. Sockets in
-            such a folder can be connected to.
+            such a folder accept connections.
 
     Raises:
-        OSError: the kernel or a security module does not permit it.
+        OSError: the kernel or a security module does not permit this.
     """
     separate(own_user=False)
-    top = Path("/proc")  # a folder of every root below which no file of ours lies
+    top = Path("/proc")  # every root has this folder, and none of our files is below it
     memory(top, _ROOT_BYTES, _ROOT_FILES)
     for name, source in shown.items():
         place = top / name
         place.mkdir() if source.is_dir() else place.touch()
         show(source, place, None)
     os.chdir(top)
-    # pivot_root(2): both roots may be the same folder; the old one then lies over the new one.
+    # pivot_root(2): both roots may be the same folder; the old root is then mounted over the new.
     _check(_libc.syscall(ctypes.c_long(_PIVOT_ROOT_CALL), b".", b"."), "another root")
     _check(_libc.umount2(b".", _DETACH), "leaving the root before")
     os.chdir("/")
@@ -236,21 +243,25 @@ def empty_root(shown: Mapping[str, Path]) -> None:
 
 
 def memory(at: Path, size: int, files: int) -> None:
-    """A file system in memory."""
+    """Mount a tmpfs of `size` bytes and at most `files` inodes."""
     _mount("box", at, "tmpfs", _NO_DEVICES | _NO_SETUID, f"size={size},nr_inodes={files},mode=755")
 
 
 def overlay(lower: Path, upper: Path, work: Path, at: Path) -> None:
-    """`lower` with what is written going to `upper`."""
+    """Mount `lower` at `at` with overlayfs, which stores all writes in `upper`."""
     options = f"lowerdir={lower},upperdir={upper},workdir={work}"
     _mount("box", at, "overlay", _NO_DEVICES | _NO_SETUID, options)
 
 
 def show(folder: Path, at: Path, uid: int | None) -> None:
-    """`folder` at another place, read-only; with `uid` the files of its owner are that user's.
+    """Bind `folder` read-only at `at`.
+
+    Args:
+        uid: the user that owns, in the new mount, the files of `folder`'s owner; None for no
+            change.
 
     Raises:
-        OSError: the file system of `folder`, or the kernel, has no id-mapped mounts.
+        OSError: the kernel or the file system of `folder` does not support id-mapped mounts.
     """
     tree = _check(
         _libc.syscall(
@@ -276,7 +287,10 @@ def show(folder: Path, at: Path, uid: int | None) -> None:
 
 
 def _mapping(owner: int, group: int, uid: int) -> int:
-    """Descriptor of a user namespace that maps owner and group to `uid`: mount_setattr(2)."""
+    """Return a descriptor of a user namespace that maps owner and group to `uid`.
+
+    Source: mount_setattr(2).
+    """
     ready, begin = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:

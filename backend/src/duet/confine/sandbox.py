@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Confines processes that read bytes of guests, files and pages: what they may use and may do.
+"""Sandbox for processes that read untrusted bytes of guests, files and pages.
 
-Two ways in. `enter` is for our own Python children, which call it before they look at the first
-foreign byte. `prefix` gives the words that start a foreign program (QEMU, ffmpeg, Chromium) in
-the same state, by setpriv(1), prlimit(1) and unshare(1) of util-linux.
+Our own Python children call `enter` before they read the first untrusted byte. Third-party programs
+(QEMU, ffmpeg, Chromium) start behind the words of `prefix`, which confine them with setpriv(1),
+prlimit(1) and unshare(1) of util-linux.
 
 What `enter` guarantees on x86-64 if it reports nothing missing:
 
 - Address space, CPU time, open files and the size of written files are limited; no core file.
-- The process has an unprivileged user and group of its own, no supplementary groups, empty
+- The process has a separate unprivileged user and group, no supplementary groups, empty
   capability sets, an empty bounding set, and cannot gain privileges (PR_SET_NO_NEW_PRIVS).
 - It cannot start, trace or signal processes, nor mount, load modules or use io_uring or bpf.
 - It has no network: neither sockets (except AF_UNIX where `Permits.unix` says so) nor interfaces.
-- Its root folder holds what `shown` names and nothing else (a mount namespace of its own).
-- It opens files only as `Permits` says, and then only those that its user may read.
+- Its root folder contains only what `shown` names (a separate mount namespace).
+- It opens files only as `Permits` allows, and then only files that its user may read.
 - It cannot be traced (PR_SET_DUMPABLE 0), and dies with its parent (PR_SET_PDEATHSIG).
 
-Without root the user stays the server's; the system-call filter, limits and the rest hold, and
-`enter` says so in one sentence. A closed door answers EPERM; memory beyond the limit raises
-MemoryError, or ends a C library that does not check.
+Without root the child keeps the server's user, and `enter` reports that; filter, limits and the
+rest still apply. A refused system call returns EPERM. Memory beyond the limit raises MemoryError,
+or crashes a C library that does not check.
 
-CPython reads its library lazily, from folders that another user may be unable to open (a
-checkout in /root). So a child imports all that it will ever need, then enters. Afterwards an
-import of a new module fails with ModuleNotFoundError or PermissionError.
+CPython imports modules lazily, from folders that another user may be unable to read (a checkout in
+/root). A child must therefore import everything before it calls `enter`. A later import fails with
+ModuleNotFoundError or PermissionError.
 """
 
 from __future__ import annotations
@@ -53,12 +53,13 @@ from typing import Final
 from duet.base.errors import InfraError
 from duet.confine import namespaces as mounts
 
-# A system-call filter for a process that only computes: what it never needs is refused.
+# A system-call filter for a process that only computes: it refuses calls that such a process never
+# needs.
 #
-# Classic BPF, installed by seccomp(2) for all threads of the process. A refused call answers EPERM,
-# so a library that tries something unneeded sees an error instead of a signal. Calls whose
-# arguments lie in memory, where a filter cannot see them, answer ENOSYS; the C library then uses
-# the older call. Numbers: arch/x86/entry/syscalls/syscall_64.tbl. Filters: seccomp(2).
+# Classic BPF, installed by seccomp(2) for all threads of the process. A refused call returns EPERM,
+# so a library that tries it sees an error instead of a signal. Calls whose arguments are in memory,
+# where a filter cannot see them, return ENOSYS; the C library then uses the older call. Numbers:
+# arch/x86/entry/syscalls/syscall_64.tbl. Filters: seccomp(2).
 
 _SECCOMP_CALL: Final = 317
 _SET_MODE_FILTER: Final = 1
@@ -109,12 +110,12 @@ Instruction = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Permits:
-    """What a process may do beside computing on open descriptors.
+    """What a process may do besides computing and using open descriptors.
 
     Args:
-        reads: open files, for reading.
-        writes: open files for writing; create, rename and remove them.
-        unix: open and connect sockets of the family AF_UNIX; all other sockets stay refused.
+        reads: open files for reading.
+        writes: open files for writing; create, rename and remove files.
+        unix: open and connect AF_UNIX sockets; all other sockets stay refused.
         peek: read the memory of processes of the same user (process_vm_readv).
     """
 
@@ -125,12 +126,12 @@ class Permits:
 
 
 def _load_argument(number: int) -> Instruction:
-    """The low 32 bits; the flags and families looked at have no others."""
+    """Load the low 32 bits of an argument; the tested flags and families fit into them."""
     return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * number)
 
 
 def _only_if(call: int, argument: int, test: tuple[int, int], when_true: bool) -> list[Instruction]:
-    """`call` is allowed if a test of its argument comes out as `when_true`, else refused."""
+    """Allow `call` if the test of its argument yields `when_true`, else refuse it."""
     operation, value = test
     allowed, refused = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _EPERM)
     first, second = (allowed, refused) if when_true else (refused, allowed)
@@ -138,7 +139,7 @@ def _only_if(call: int, argument: int, test: tuple[int, int], when_true: bool) -
 
 
 def refusing(calls: Mapping[str, int]) -> list[Instruction]:
-    """The beginning of a filter: other systems' calls and `calls` are refused, the rest goes on."""
+    """Return the start of a filter; it refuses `calls` and calls of other architectures."""
     rules: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_AT),
         (_EQUAL, 1, 0, _ARCH_X86_64),
@@ -155,12 +156,12 @@ def refusing(calls: Mapping[str, int]) -> list[Instruction]:
 
 
 def packed(rules: list[Instruction]) -> bytes:
-    """As the kernel and bubblewrap take it: struct sock_filter, seccomp(2)."""
+    """Encode a filter for the kernel and bubblewrap: struct sock_filter, seccomp(2)."""
     return b"".join(struct.pack("<HBBI", *rule) for rule in rules)
 
 
 def compiling() -> bytes:
-    """A filter for a build: it starts programs and writes files; no network, mounts or kernel."""
+    """Return the filter for a build: programs and files, but no network, mounts, modules or BPF."""
     refused = SYSTEM | NETWORK | {"socket": _SOCKET, "ptrace": PROCESSES["ptrace"]}
     return packed([*refusing(refused), (_RETURN, 0, 0, _ALLOW)])
 
@@ -176,7 +177,7 @@ def program(permits: Permits) -> list[Instruction]:
     if permits.peek:
         del refused["process_vm_readv"]
     rules = refusing(refused)
-    # Each of these blocks returns if the call is its own, so the number is still loaded after it.
+    # Each block returns if it matches the call; otherwise the call number is still loaded after it.
     rules += _only_if(_CLONE, 0, (_ANY_BIT, _CLONE_THREAD), True)
     if permits.unix:
         rules += _only_if(_SOCKET, 0, (_EQUAL, _AF_UNIX), True)
@@ -191,15 +192,15 @@ class _Program(ctypes.Structure):
 
 
 def install(permits: Permits) -> str:
-    """Refuse, in all threads and from now on, what `permits` does not name.
+    """Install the filter for `permits` in all threads, irrevocably.
 
     PR_SET_NO_NEW_PRIVS must be set.
 
     Returns:
-        An empty text, or why there is no filter.
+        Why the filter could not be installed; '' if it was.
     """
     if platform.machine() != "x86_64":
-        return f"there is no filter for {platform.machine()}"
+        return f"the filter supports x86_64 only, but this machine is {platform.machine()}"
     rules = program(permits)
     libc = ctypes.CDLL(None, use_errno=True)
     words = _Program(len(rules), packed(rules))
@@ -212,18 +213,18 @@ def install(permits: Permits) -> str:
     if done == 0:
         return ""
     why = os.strerror(ctypes.get_errno()) if done < 0 else f"thread {done} cannot take it"
-    return f"seccomp(2) answers: {why}"
+    return f"seccomp(2) failed: {why}"
 
 
 CHILD_ID: Final = 65519
-"""User and group of our own children. They cannot signal or trace, so they may share it."""
+"""User and group of our own children. They may share it, since they cannot signal or trace."""
 FIRST_ID: Final = 61184
-"""From here to CHILD_ID lie the ids that systemd hands out at run time (DynamicUser, systemd.exec);
-no distribution gives them to an account."""
+"""First of the ids that systemd allocates at run time (DynamicUser, systemd.exec); CHILD_ID is the
+last. No distribution gives these ids to an account."""
 PROBE_S: Final = 5.0
-"""Until unshare(1) has made a network namespace. Usual: 5 ms."""
+"""Timeout for unshare(1) to create a network namespace. Usual: 5 ms."""
 
-# CPython imports these on its own when an error is printed or a codec is used; then it is late.
+# CPython imports these when it prints an error or uses a codec, which would fail after `enter`.
 _LATE: Final = (encodings.ascii, encodings.latin_1, encodings.utf_8, linecache, traceback)
 
 _PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _NO_NEW_PRIVS, _CAP_AMBIENT = 1, 4, 24, 38, 47
@@ -233,21 +234,21 @@ _NEW_APART: Final = _NEW_NETWORK | 0x08000000 | 0x04000000
 """Network, IPC and UTS (host name) namespaces: unshare(2)."""
 _CAPSET_CALL: Final = 126
 _CAP_VERSION_3: Final = 0x20080522
-# Of the server that hands a child to another user, and ends it: capabilities(7).
+# Capabilities that the server needs to give a child another user and to end it: capabilities(7).
 _NEEDED_CAPS: Final = {"CHOWN": 0, "DAC_OVERRIDE": 1, "KILL": 5, "SETGID": 6, "SETUID": 7}
 _SETPCAP: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a process may use; None leaves a limit as it is.
+    """Resource limits of a process; None leaves a limit unchanged.
 
     Args:
-        memory_bytes: of address space (RLIMIT_AS), so libraries and reserved stacks count.
-        cpu_s: CPU time of all its threads; beyond it comes SIGKILL.
-        files: open descriptors.
-        file_bytes: the longest file it may write.
-        processes: and threads, of its user; only for a user of its own.
+        memory_bytes: address space (RLIMIT_AS), including libraries and reserved stacks.
+        cpu_s: CPU time of all threads; beyond it the process gets SIGKILL.
+        files: open file descriptors.
+        file_bytes: size of the longest file that the process may write.
+        processes: processes and threads of the user; only for a separate user.
     """
 
     memory_bytes: int | None = None
@@ -258,7 +259,7 @@ class Limits:
 
 
 def can_change_user() -> bool:
-    """Whether this process can give a child another user, and can end that child."""
+    """Return whether this process can start a child as another user, and can end that child."""
     if os.geteuid() != 0:
         return False
     effective = _status_bits("CapEff")
@@ -266,7 +267,7 @@ def can_change_user() -> bool:
 
 
 def missing_user() -> str:
-    """Why children keep the server's user, as a sentence, or nothing."""
+    """Return why children keep the server's user, as a sentence; '' if they do not."""
     if can_change_user():
         return ""
     if os.geteuid():
@@ -282,20 +283,20 @@ def enter(
     uid: int = CHILD_ID,
     shown: Mapping[str, Path] | None = None,
 ) -> list[str]:
-    """Confine this process, from now on and for good. See the module for what holds then.
+    """Confine this process irrevocably; the module's docstring lists the guarantees.
 
-    To be called in a child of its own, after its last import and before the first foreign byte.
+    Call this in a child process, after its last import and before the first untrusted byte.
 
     Args:
-        uid: user and group it changes to, when it may.
-        shown: all that its root folder has (see duet.confine.namespaces.empty_root); None leaves it
-            the host's.
+        uid: user and group to change to, if this process may.
+        shown: the content of the root folder (duet.confine.namespaces.empty_root); None keeps the
+            host's root.
 
     Returns:
-        What could not be done, a sentence each.
+        One sentence for each measure that this host does not permit.
 
     Raises:
-        InfraError: a step failed that can always be done, or the parent is gone.
+        InfraError: a measure failed that every host permits, or the parent has ended.
     """
     parent = os.getppid()
     libc = ctypes.CDLL(None, use_errno=True)
@@ -317,7 +318,7 @@ def enter(
     # After the change of user, which clears it.
     _prctl(libc, _PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        raise InfraError("the process that started this one is gone.", remedy="Start it again.")
+        raise InfraError("the parent of this process has ended.", remedy="Start it again.")
     if why := install(permits or Permits()):
         missing.append(f"System calls are not filtered: {why}.")
     return missing
@@ -331,16 +332,17 @@ def prefix(
     network: bool = False,
     death_signal: str = "KILL",
 ) -> list[str]:
-    """Words before those of a program that is not ours.
+    """Return the command that precedes a third-party program and confines it.
 
-    No new privileges, no core, limits and death with the parent always; with `uid` also that
-    user and group, empty capability sets and bounding set. A filter of system calls is the
-    program's own affair (QEMU: -sandbox).
+    It always sets limits, no new privileges, no core file and death with the parent. With `uid` it
+    also sets user and group, and empties the capability sets and the bounding set. The program
+    installs its own system-call filter (QEMU: -sandbox).
 
     Args:
         uid: user and group, from `Identity`; None keeps the user.
-        groups: supplementary ones, with `uid`.
-        network: leave it the host's interfaces. Sockets in folders work in any case.
+        groups: supplementary groups, with `uid`.
+        network: keep the host's interfaces. Unix sockets in folders always work.
+        death_signal: the signal that the program gets when its parent dies.
 
     Raises:
         InfraError: util-linux is not installed.
@@ -365,10 +367,10 @@ def prefix(
 
 
 class Identity:
-    """A user id that no other process has, for as long as this object lives. Use as `with`.
+    """A lease on a user id that no other process uses. Use as a context manager.
 
-    The claim is an abstract socket's name (unix(7)): the kernel gives it to one process and
-    takes it back when that process ends, however it ends.
+    The lease is the name of an abstract socket (unix(7)), which only one process can bind. The
+    kernel releases the name when that process ends, however it ends.
     """
 
     def __init__(self) -> None:
@@ -377,7 +379,7 @@ class Identity:
         """None if this process cannot change users."""
 
     def __enter__(self) -> Identity:
-        """Claim an id.
+        """Acquire a free id.
 
         Raises:
             InfraError: no id is free.
@@ -394,7 +396,7 @@ class Identity:
                 return self
         self._claim.close()
         raise InfraError(
-            f"no user id between {FIRST_ID} and {CHILD_ID} is free for a process.",
+            f"all user ids from {FIRST_ID} to {CHILD_ID - 1} are in use.",
             remedy="End processes of these users, then try again.",
         )
 
@@ -406,7 +408,7 @@ class Identity:
 
 @cache
 def can_unshare_network() -> bool:
-    """Whether a program can be started without the host's network interfaces."""
+    """Return whether this process can start a program in a separate network namespace."""
     if os.geteuid():
         return False
     try:
@@ -419,7 +421,7 @@ def can_unshare_network() -> bool:
 
 
 def _used_ids() -> set[int]:
-    """Users of running processes; those of a guest that is just ending among them."""
+    """Return user ids of running processes, including those of guests that are ending."""
     used = set()
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
@@ -456,7 +458,7 @@ def _limit(limits: Limits) -> None:
 def _change_user(libc: ctypes.CDLL, uid: int) -> None:
     for bit in range(64):
         if libc.prctl(_CAPBSET_DROP, bit, 0, 0, 0):
-            break  # the last one that this kernel knows was before
+            break  # beyond the last capability of this kernel
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
@@ -478,8 +480,8 @@ def _prctl(libc: ctypes.CDLL, option: int, value: int) -> None:
 def _refused(call: str) -> InfraError:
     why = os.strerror(ctypes.get_errno())
     return InfraError(
-        f"a child process cannot be confined: {call} answers: {why}.",
-        remedy="Look what forbids it: a container's profile, or a security module.",
+        f"a child process cannot be confined: {call} failed: {why}.",
+        remedy="Check what forbids it: a container's profile, or a security module.",
     )
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The process that children are forked from: `python -m duet.confine.zygote FD`.
+"""The process that forks the sandboxed children: `python -m duet.confine.zygote FD`.
 
-It imports everything once and reads nothing foreign. Per child it gets descriptors over a
-socket: the child's data socket, a status pipe, and what the service needs. It writes the wait
-status of a child to its status pipe. A status pipe without a reader means that the owner no
-longer wants the child: the zygote kills it. So whoever holds the read end owns the child, and
-nothing is left when the server dies.
+The zygote imports everything once and reads no untrusted bytes. For each child it receives
+descriptors over the control socket: the child's data socket, a status pipe, and what the service
+needs. It writes the wait status of a child to the status pipe, and kills a child whose status pipe
+has lost its reader. The process with the read end owns the child, so no child outlives the server.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ from duet.base.frames import Closed
 from duet.confine.messages import Blob, receive, send
 from duet.confine.sandbox import Limits, enter
 
-# What children do: the names of their services, and the loop that answers requests.
+# Services that children run, and the loop that answers requests.
 #
-# A service is a class: made without arguments, then one call of `answer` per request. Its module
-# may have `warm()`, which the zygote calls once; nothing can be imported or opened afterwards.
+# A service is a class without constructor arguments; `answer` is called once for each request. Its
+# module may have `warm()`, which the zygote calls once. Later a child can import or open nothing.
 
 SERVICES: Final = {
     "lane": "duet.session.engine:LaneEngine",
@@ -45,32 +44,32 @@ SERVICES: Final = {
     "unpack": "duet.bundle.reader:UnpackService",
     "vmlinux": "duet.kernels.vmlinux.service:VmlinuxService",
 }
-"""By name, since the layers below must not import those above."""
+"""Service -> module and class. Strings, because this layer must not import higher layers."""
 REQUEST_BYTES: Final = 1 << 30
 
 Answer = tuple[Mapping[str, object], Sequence[Blob]]
 
 
 class Service(Protocol):
-    """Answers one request after the other."""
+    """Interface of a service."""
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
-        """One reply: a map that msgpack can pack, and blobs.
+        """Return a reply: a map that msgpack can pack, and blobs.
 
         Args:
-            fds: descriptors that were given to the child when it began.
+            fds: descriptors that the child received at its start.
         """
 
 
 def load(name: str) -> Callable[[], Service]:
-    """The class of a service."""
+    """Import a service's module and return its class."""
     module, _, attribute = SERVICES[name].partition(":")
     found: Callable[[], Service] = getattr(importlib.import_module(module), attribute)
     return found
 
 
 def warm() -> None:
-    """Import all services and let them load what they need."""
+    """Import the modules of all services and call their `warm` functions."""
     for where in SERVICES.values():
         module = importlib.import_module(where.partition(":")[0])
         if prepare := getattr(module, "warm", None):
@@ -78,7 +77,7 @@ def warm() -> None:
 
 
 def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
-    """Answer until the owner is gone."""
+    """Answer requests until the owner closes the socket."""
     write = partial(os.write, fd)
     while True:
         try:
@@ -98,7 +97,7 @@ def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
 
 
 class Refusing:
-    """In place of a service whose child could not be confined."""
+    """Service of a child that could not be confined: every request raises the error."""
 
     def __init__(self, error: DuetError) -> None:
         self._error = error
@@ -124,12 +123,12 @@ def _answer(
 MOST_FDS: Final = 8
 ORDER_BYTES: Final = 4096
 STATUS: Final = struct.Struct("<i")
-"""As os.waitpid gives it."""
+"""Wait status as os.waitpid returns it."""
 POLL_MS: Final = 1000
 
 
 class Zygote:
-    """Forks, reaps, and kills children whose owner is gone."""
+    """Main loop of the zygote: forks children, reaps them, and kills those without an owner."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -142,7 +141,7 @@ class Zygote:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def run(self) -> None:
-        """Until the server is gone; the children die with this process."""
+        """Serve until the server closes the socket; the children die with this process."""
         while True:
             poll = select.poll()
             poll.register(self._control, select.POLLIN)
@@ -156,7 +155,7 @@ class Zygote:
             self._reap()
             for pid, status in self._children.items():
                 if ready.get(status, 0) & select.POLLERR:
-                    os.kill(pid, signal.SIGKILL)  # ours and not reaped: the pid is its own
+                    os.kill(pid, signal.SIGKILL)  # not reaped yet, so the pid was not reused
             if self._control.fileno() in ready and not self._order():
                 return
 
@@ -187,7 +186,7 @@ class Zygote:
             os.close(pipe)
 
     def _become(self, order: dict[str, object], data: int, rest: list[int]) -> NoReturn:
-        """The rest of this process's life is one service."""
+        """Turn this forked process into a child that runs one service; never returns."""
         code = 1
         try:
             signal.set_wakeup_fd(-1)
@@ -218,7 +217,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm()
     gc.collect()
-    gc.freeze()  # a collection in a child shall not copy the zygote's memory
+    gc.freeze()  # keeps a collection in a child from copying the zygote's memory
     Zygote(control).run()
     return 0
 
