@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CPUs that belong to measured guests alone, among this process and all that it has started.
+"""CPU reservation for measured guests, CPU times of guests, and priorities of the server.
 
-What is not measured moves to the other CPUs and stays there as long as the measurement runs; what
-starts meanwhile inherits that (sched_setaffinity(2)). Programs of others may still run on these
-CPUs: how long the guest waited for a CPU is measured in any case. Whole cores are taken, so no
-sibling thread of a core has other work.
+A reservation pins this process and its descendants to the other CPUs while a measurement runs.
+Processes that start meanwhile inherit that (sched_setaffinity(2)). Programs of other users may
+still run on the reserved CPUs, so the time that a guest waits for a CPU is always measured. A
+reservation takes whole cores, so that the sibling thread of a reserved CPU is idle.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ CPU_FOLDER = Path("/sys/devices/system/cpu")
 
 
 class OwnCpus:
-    """A reservation. Use as `with`, one at a time in a process.
+    """A reservation of CPUs. Use as a context manager, one at a time in a process.
 
     Args:
-        wanted: CPUs, where the host has that many to spare.
-        least: fewer are of no use.
+        wanted: number of CPUs to reserve, if the host has enough.
+        least: smallest useful number of CPUs.
     """
 
     _taken = False
     top_pid: int | None = None
-    """The process that has started all that is moved; None: this one."""
+    """Root of the process tree that moves to the other CPUs; None for this process."""
 
     def __init__(self, wanted: int, least: int) -> None:
         self._wanted, self._least = wanted, least
         self._all: frozenset[int] = frozenset()
         self.cpus: frozenset[int] = frozenset()
-        """Those that are reserved; none if the host has too few, or another has reserved some."""
+        """Reserved CPUs; empty if the host has too few, or another reservation is active."""
         self.why_not = ""
-        """Why there are none, in words."""
+        """Why no CPUs are reserved; '' if some are."""
 
     def __enter__(self) -> OwnCpus:
         self._all = frozenset(os.sched_getaffinity(0))
@@ -73,7 +73,7 @@ class OwnCpus:
             self._move(self._all)
 
     def place(self, pid: int) -> None:
-        """Let a process run on the reserved CPUs, and nowhere else."""
+        """Pin a process to the reserved CPUs."""
         if self.cpus:
             _pin(pid, self.cpus)
 
@@ -82,8 +82,8 @@ class OwnCpus:
 
 
 def move(pid: int, to: frozenset[int]) -> None:
-    """Let a process and its descendants run there; twice, since one may start another meanwhile."""
-    for _ in range(2):
+    """Pin a process and its descendants to CPUs."""
+    for _ in range(2):  # twice: a process may start another one meanwhile
         with contextlib.suppress(psutil.Error):
             for process in psutil.Process(pid).children(recursive=True):
                 _pin(process.pid, to)
@@ -91,7 +91,7 @@ def move(pid: int, to: frozenset[int]) -> None:
 
 
 def cores(cpus: Iterable[int], folder: Path = CPU_FOLDER) -> list[frozenset[int]]:
-    """The CPUs of each core, in order; a CPU whose siblings are unknown is a core of its own."""
+    """Return the CPUs of each core, in order; a CPU with unknown siblings counts as a core."""
     found: dict[str, set[int]] = {}
     for cpu in sorted(cpus):
         try:
@@ -103,7 +103,7 @@ def cores(cpus: Iterable[int], folder: Path = CPU_FOLDER) -> list[frozenset[int]
 
 
 def choose(given: list[frozenset[int]], wanted: int) -> frozenset[int]:
-    """The last cores that have `wanted` CPUs together; none if no core would be left."""
+    """Return CPUs of the last cores, at least `wanted`; empty if that would leave no core."""
     chosen: frozenset[int] = frozenset()
     for core in reversed(given[1:]):
         if len(chosen) >= wanted:
@@ -113,41 +113,41 @@ def choose(given: list[frozenset[int]], wanted: int) -> frozenset[int]:
 
 
 def _pin(pid: int, cpus: frozenset[int]) -> None:
-    """All threads of a process; one that has ended or is another's is left alone."""
+    """Pin all threads of a process; skip ended threads and those of other users."""
     with contextlib.suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(int(thread.name), cpus)
 
 
-# How long a guest's vCPUs stood in the host's run queues: the noise of a wall-clock run.
+# Time that a guest's vCPUs spent in the host's run queues: the noise of a wall-clock run.
 #
-# A guest that waits for a host CPU hands work from one vCPU to another only when both get their
-# turn. That slows arms that hand off (SRCU's callbacks) far more than arms that do not, so a
-# wall-clock comparison made on a busy host is biased, not only noisy. Whoever measures takes a
-# reading before and after and refuses or marks a run whose waiting is too large.
+# On a busy host, a hand-off from one vCPU to another completes only after both have got a host CPU.
+# That slows arms with hand-offs (SRCU's callbacks) far more than arms without, so a wall-clock
+# comparison on a busy host is biased, not only noisy. A measurement takes a reading before and
+# after a run, and refuses or marks a run with too much waiting.
 
 PROC = Path("/proc")
 VCPU_THREAD = "CPU "
-"""How the names of QEMU's vCPU threads begin."""
+"""Prefix of the names of QEMU's vCPU threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class CpuTime:
-    """Sums over all threads of a process, since its start.
+    """CPU times of a process since its start, summed over all threads.
 
     Args:
-        ran_ns: on a host CPU.
-        waited_ns: runnable, but another had the CPU.
+        ran_ns: time on a host CPU.
+        waited_ns: time runnable without a CPU.
     """
 
     ran_ns: int
     waited_ns: int
 
     def since(self, before: CpuTime) -> CpuTime:
-        """What was added after an earlier reading; never negative.
+        """Return the increase since an earlier reading; never negative.
 
-        A thread that has ended since takes its times along, as all of a killed QEMU's do in turn.
+        The times of a thread that has ended meanwhile are lost, for example of a killed QEMU.
         """
         return CpuTime(
             max(0, self.ran_ns - before.ran_ns), max(0, self.waited_ns - before.waited_ns)
@@ -155,22 +155,21 @@ class CpuTime:
 
     @property
     def waited_share(self) -> float:
-        """Waiting as a part of the time in which it wanted a CPU; 0 on an idle host."""
+        """Waiting as a share of the time in which the process was runnable; 0 on an idle host."""
         wanted = self.ran_ns + self.waited_ns
         return self.waited_ns / wanted if wanted else 0.0
 
     def waited_for_others(self, host_ran_ns: int, elapsed_ns: int) -> float:
-        """Waiting that others can have caused, as a part of the time in which it wanted a CPU.
+        """Return the largest share of waiting that other processes can have caused.
 
-        A guest that sleeps most of the time is compared with the time that has passed: what it
-        does cannot have become slower by more than that.
-
-        QEMU's own threads wait for one another: a guest that sleeps and wakes all the time waited
-        for 37 % of its time on an idle host. Others cannot have cost it more than they ran.
+        QEMU's threads also wait for each other: on an idle host, a guest that sleeps and wakes all
+        the time waited for 37 % of its time. So waiting counts only up to the time that other
+        processes ran. For a guest that mostly sleeps, the share is relative to the elapsed time,
+        because its work cannot have slowed down by more.
 
         Args:
-            host_ran_ns: what all CPUs of the host ran meanwhile, this process included.
-            elapsed_ns: how long that was.
+            host_ran_ns: CPU time of all processes of the host meanwhile, including this one.
+            elapsed_ns: wall-clock time between the two readings.
         """
         others_ns = max(host_ran_ns - self.ran_ns, 0)
         waited_ns = min(self.waited_ns, others_ns)
@@ -179,7 +178,7 @@ class CpuTime:
 
 
 def cpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
-    """A reading for the process and all its threads; None if it is gone or not counted.
+    """Read the CPU time of a process; None if it has ended or the kernel has no schedstat.
 
     Source: Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat.
     """
@@ -188,10 +187,10 @@ def cpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
 
 
 def vcpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
-    """A reading for the threads of a QEMU that execute vCPUs; None if there are none.
+    """Read the CPU time of the vCPU threads of a QEMU; None if there are none.
 
-    QEMU's other threads (main loop, RCU) wait for one another on an idle host as well, so they
-    say nothing about the host. Needs `-name ...,debug-threads=on`.
+    QEMU's other threads (main loop, RCU) wait for each other even on an idle host, so they say
+    nothing about the host's load. Needs `-name ...,debug-threads=on`.
 
     Source: QEMU 7.2, accel/tcg/tcg-accel-ops-mttcg.c ("CPU %d/TCG"), accel/kvm/kvm-accel-ops.c.
     """
@@ -201,7 +200,7 @@ def vcpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
 
 
 def _thread_times(pid: int, proc: Path) -> dict[str, CpuTime]:
-    """Name and number of each thread -> its times; nothing if the process is gone."""
+    """Return the CPU time of each thread by `name tid`; empty if the process has ended."""
     times = {}
     try:
         for task in (proc / str(pid) / "task").iterdir():
@@ -224,25 +223,25 @@ def _sum(times: Iterable[CpuTime]) -> CpuTime:
 
 @dataclass(frozen=True, slots=True)
 class HostTicks:
-    """What the host's CPUs did since its boot, in clock ticks.
+    """CPU time of the host since its boot, in clock ticks.
 
     Args:
-        ran: work of any kind, stolen time aside.
-        stolen: another guest of the hypervisor below this host had the CPU.
+        ran: busy time, without stolen time.
+        stolen: time in which the hypervisor of this host ran another guest.
     """
 
     ran: int
     stolen: int
 
     def stolen_share(self, before: HostTicks) -> float:
-        """Part of the time since `before` that the host believed to run and did not."""
+        """Return stolen time since `before` as a share of busy and stolen time."""
         stolen = max(0, self.stolen - before.stolen)
         wanted = max(0, self.ran - before.ran) + stolen
         return stolen / wanted if wanted else 0.0
 
 
 def host_ticks(proc: Path = PROC) -> HostTicks | None:
-    """A reading of /proc/stat; None if it cannot be read.
+    """Read the host's CPU time; None if /proc/stat is unreadable.
 
     Source: Documentation/filesystems/proc.rst, /proc/stat.
     """
@@ -255,13 +254,9 @@ def host_ticks(proc: Path = PROC) -> HostTicks | None:
 
 
 def host_ran_ns(proc: Path = PROC) -> int | None:
-    """What all CPUs of the host have run since its boot, in steps of a tick.
+    """Return the busy time of all CPUs of the host since its boot, including stolen time.
 
-    None if the host does not report it.
-
-    Stolen time counts: another guest of a hypervisor below had it.
-
-    Source: Documentation/filesystems/proc.rst, /proc/stat.
+    The resolution is one tick. None if /proc/stat is unreadable.
     """
     ticks = host_ticks(proc)
     if ticks is None:
@@ -269,19 +264,19 @@ def host_ran_ns(proc: Path = PROC) -> int | None:
     return (ticks.ran + ticks.stolen) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
-# A server that gets a CPU before all that it has started.
+# Priority of the server over the processes that it starts.
 #
-# Linux shares CPUs among sessions first (autogroups, sched(7)), so a niceness counts among the
-# threads of one session only, and guests have sessions or control groups of their own. So the
-# server's session is raised, for kernels with autogroups, and its threads, for the others. One
-# thread alone would not do: another that holds the interpreter keeps it waiting as well.
+# With autogroups (sched(7)) Linux divides CPU time among sessions first, so niceness only matters
+# within a session. Guests have separate sessions or control groups. So the server raises its
+# session, for kernels with autogroups, and its threads, for other kernels. Raising one thread is
+# not enough: it waits for any other thread that holds the interpreter lock.
 #
-# Children start as ordinary processes: SCHED_RESET_ON_FORK takes the priority of a thread away from
-# what it starts, and they leave the session.
+# Children start with normal priority: SCHED_RESET_ON_FORK resets a thread's priority in its
+# children, and they leave the session.
 
 SERVER_NICE: Final = -10
-"""A thread that wakes has a CPU within some ms of busy guests and helpers. At 0 the event loop
-waited for up to 400 ms on two CPUs, with 5 ms of work to do, while a class started its runs."""
+"""With this niceness a woken thread gets a CPU within a few ms despite busy guests and helpers. At
+0, on two CPUs, the event loop waited up to 400 ms for 5 ms of work while a class started runs."""
 SESSION: Final = Path("/proc/self/autogroup")
 
 LOG = logging.getLogger("duet.loop")
@@ -292,14 +287,14 @@ def session_first() -> Iterator[str]:
     """Raise the priority of this process's session while the block runs.
 
     Yields:
-        Why the host refuses, as a sentence without its stop, or nothing.
+        Why the host refuses, without a full stop; '' if it does not.
     """
     try:
         found = re.search(r"nice (-?\d+)", SESSION.read_text())
         former = int(found[1]) if found else 0
-        if former > SERVER_NICE:  # else another server of this session has done it
+        if former > SERVER_NICE:  # else another server of this session has raised it
             SESSION.write_text(str(SERVER_NICE))
-    except FileNotFoundError:  # sessions share no CPUs here
+    except FileNotFoundError:  # a kernel without autogroups
         yield ""
     except OSError as error:
         refused = f"the server's session gets no priority over guests ({error.strerror})"
@@ -318,7 +313,7 @@ def thread_first() -> str:
     """Raise the priority of the calling thread.
 
     Returns:
-        Why the host refuses, as a sentence without its stop, or nothing.
+        Why the host refuses, without a full stop; '' if it does not.
     """
     thread = threading.get_native_id()
     try:
@@ -330,13 +325,13 @@ def thread_first() -> str:
 
 
 def loop_first() -> str:
-    """Raise the priority of the event loop's thread, which is the calling one, and of those of
-    asyncio.to_thread.
+    """Raise the priority of the calling thread, which runs the event loop, and of to_thread's.
 
-    Before Python 3.12 asyncio has a thread wait for each process as well; a descriptor does it.
+    Before Python 3.12, asyncio starts a thread that waits for each child process; this replaces
+    those threads by pidfds.
 
     Returns:
-        See thread_first.
+        Why the host refuses, without a full stop; '' if it does not.
     """
     loop = asyncio.get_running_loop()
     loop.set_default_executor(
@@ -352,10 +347,11 @@ def loop_first() -> str:
 
 
 def be_prompt() -> None:
-    """Let the event loop have the interpreter soon, and collect no garbage where there is none.
+    """Reduce pauses of the event loop: a shorter switch interval, and imports exempt from GC.
 
-    Each system call of the loop gives the interpreter away; while threads decode, it would wait
-    5 ms for it each time. What was imported stays for ever, and takes 60 ms to look through.
+    Each system call of the loop releases the interpreter lock. While other threads decode, the loop
+    would wait 5 ms for the lock each time. Imported objects are never garbage, and a collection
+    spends 60 ms on them.
     """
     sys.setswitchinterval(LOCK_SWITCH_S)
     gc.collect()

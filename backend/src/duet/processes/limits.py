@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Waits and bounds of owned processes, by name. Seconds."""
+"""Timeouts and limits of owned processes, in seconds."""
 
 from __future__ import annotations
 
 from typing import Final
 
 END_S: Final = 5.0
-"""SIGKILL to the end of the process. Longer means a process stuck in the host's kernel."""
+"""Timeout from SIGKILL to the end of the process. A longer wait means that the process hangs in the
+host's kernel."""
 
 DRAFT_S: Final = 60.0
-"""A private directory in the making that is older was left by an owner that was killed."""
+"""Age at which an unfinished private directory is removed: its owner was killed."""
 
 TERM_S: Final = 2.0
-"""SIGTERM to SIGKILL, for a launcher that cleans up after itself."""
+"""Time from SIGTERM to SIGKILL, for a launcher that cleans up."""
 
 NICE: Final = 10
-"""Guests run below server and browser."""
+"""Niceness of guests: server and browser have priority."""

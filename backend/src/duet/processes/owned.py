@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A process that ends with its owner.
+"""Child processes that end with their owner.
 
-A QEMU or a Chromium must not outlive its owner, also after kill -9 of the owner. setpriv(1)
-asks the kernel for SIGKILL at the death of the parent (PR_SET_PDEATHSIG). An owner that died
-before setpriv had asked would never be reported: so a shell asks next whether the parent is still
-the owner.
+A QEMU or a Chromium must not outlive its owner, even after kill -9 of the owner. setpriv(1)
+requests SIGKILL at the death of the parent (PR_SET_PDEATHSIG). The kernel sends no signal if the
+owner died before that request, so a shell then checks that the parent is still the owner.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from duet.base.errors import InfraError
 from duet.processes.limits import END_S, NICE, TERM_S
 from duet.processes.run_dir import Outlet, Pipes
 
-# $0 is the owner's pid. Comes after setpriv: from there on the kernel tells of a death.
+# In _IF_OWNED, $0 is the owner's pid. It must run after setpriv: a later death causes a signal.
 _JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1"; shift; done; shift; exec "$@"'
 _IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
 
@@ -31,10 +30,10 @@ Started = asyncio.Task[tuple[asyncio.SubprocessTransport, Any]]
 
 
 def find_program(name: str, package: str) -> str:
-    """Path of a program.
+    """Return the path of a program.
 
     Raises:
-        InfraError: it is not installed; the remedy names the Debian package.
+        InfraError: the program is not installed; the remedy names the Debian package.
     """
     found = shutil.which(name)
     if found is None:
@@ -46,34 +45,41 @@ def find_program(name: str, package: str) -> str:
 
 
 def mortal_words() -> tuple[str, ...]:
-    """Words before a program without children that ends with the thread that starts it."""
+    """Return the command prefix of a program that dies with the thread that starts it.
+
+    The program must not have children: they would survive.
+    """
     return (find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--")
 
 
 def reaper_words() -> tuple[str, ...]:
-    """Words before a program whose children must end with it (see duet.processes.reaper)."""
-    # It may start in a folder that its program writes to: nothing is imported from there.
+    """Return the command prefix of a program whose descendants must end with it.
+
+    The prefix starts duet.processes.reaper.
+    """
+    # -P: do not import from the working directory, which the program may be able to write to.
     return (sys.executable, "-P", "-s", "-m", "duet.processes.reaper")
 
 
 class OwnedProcess(Pipes):
-    """A process that ends with its owner. Use as `async with`.
+    """A process that ends with its owner. Use as an asynchronous context manager.
 
     Args:
-        argv: the program and its words.
-        console: gets standard output.
-        errors: gets standard error.
+        argv: the program and its arguments.
+        console: receives standard output.
+        errors: receives standard error.
         on_exit: called once when the process has ended.
-        death_signal: what the kernel sends the process when its owner dies.
-        grace_s: time between SIGTERM and SIGKILL; 0 is SIGKILL at once.
-        commands: it takes commands on standard input (see `write`).
-        before: words that confine it (duet.confine.sandbox.prefix); they replace `death_signal`.
-        folder: where it starts; it may be one that its user could not reach by a path.
-        descriptors: those of ours that it inherits, under the same numbers.
-        environment: added to ours.
-        without: names of ours that it does not get.
-        joins: files of control groups that it writes its process id to before all else.
-        nice: how far its CPU time comes behind that of others.
+        death_signal: signal that the kernel sends the process when its owner dies.
+        grace_s: time between SIGTERM and SIGKILL; 0 sends SIGKILL immediately.
+        commands: open standard input for commands (`write`).
+        before: command prefix that confines the process (duet.confine.sandbox.prefix); it replaces
+            `death_signal`.
+        folder: working directory; the process's user need not be able to open its path.
+        descriptors: our file descriptors that the process inherits, with the same numbers.
+        environment: variables added to ours.
+        without: our variables that the process does not get.
+        joins: `cgroup.procs` files that the process writes its pid to first.
+        nice: niceness.
     """
 
     def __init__(
@@ -116,8 +122,8 @@ class OwnedProcess(Pipes):
         joined = (shell, "-c", _JOIN, "join", *self._joins, "--") if self._joins else ()
         owned = (shell, "-c", _IF_OWNED, str(os.getpid()))
         words = (*joined, *dies, *owned, nice, "-n", str(self._nice), *self._argv)
-        # A session of its own: Ctrl-C on the terminal reaches the owner alone, which then ends
-        # the guest in order.
+        # A new session: Ctrl-C on the terminal reaches only the owner, which then shuts the guest
+        # down.
         starting = asyncio.create_task(
             asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
@@ -147,10 +153,10 @@ class OwnedProcess(Pipes):
         self.pid = self._transport.get_pid()
 
     async def _unwanted(self, starting: Started) -> None:
-        """End a process whose owner was cancelled while it was being started.
+        """End a process whose owner was cancelled during the start.
 
-        asyncio itself would kill the launcher alone, whose children live on, and then wait for
-        pipes that it has not connected yet (CPython 3.11, base_subprocess.py), for ever.
+        asyncio would only kill the launcher, whose children survive. It would then wait forever for
+        pipes that are not connected yet (CPython 3.11, base_subprocess.py).
         """
 
         def end(done: Started) -> None:
@@ -173,15 +179,15 @@ class OwnedProcess(Pipes):
             os.killpg(self.pid, number)
 
     def kill(self) -> None:
-        """SIGKILL now; `end` waits for it."""
+        """Send SIGKILL to the process group without waiting; `end` waits."""
         if self.returncode is None:
             self._signal(signal.SIGKILL)
 
     async def end(self) -> None:
-        """Signal the whole process group and wait.
+        """End the whole process group and wait for the process.
 
         Raises:
-            InfraError: it does not end, not even by SIGKILL.
+            InfraError: the process survives SIGKILL.
         """
         if self.returncode is None and self._grace_s:
             self._signal(signal.SIGTERM)
@@ -195,6 +201,6 @@ class OwnedProcess(Pipes):
                 await self.wait()
         except TimeoutError:
             raise InfraError(
-                f"process {self.pid} ({Path(self._argv[0]).name}) does not end.",
-                remedy="It hangs in the host's kernel; look at dmesg and free the host's disk.",
+                f"process {self.pid} ({Path(self._argv[0]).name}) did not end after SIGKILL.",
+                remedy="It hangs in the host's kernel; check dmesg and free the host's disk.",
             ) from None

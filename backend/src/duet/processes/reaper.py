@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.processes.reaper PROGRAM ARGS...`: ends all descendants on SIGTERM.
+"""`python -m duet.processes.reaper PROGRAM ARGS...`: run a program, and kill its descendants.
 
-A launcher such as vng starts QEMU as its own child, which the death of our process would not
-reach. The kernel sends this process SIGTERM when its owner dies (see owned.py); it then kills
-every descendant, also those that moved to a group of their own.
+A launcher such as vng starts QEMU as its child, which would survive the launcher. The kernel sends
+the reaper SIGTERM when its owner dies (owned.py). The reaper then kills every descendant, even in
+another process group.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import psutil
 
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 REAP_S = 2.0
-"""From SIGKILL to the end of all descendants. Usual: 20 ms."""
+"""Timeout from SIGKILL to the end of all descendants. Usual: 20 ms."""
 
 
 def end_all(number: int, frame: FrameType | None) -> None:
-    """Kill all descendants, then leave with the code a shell would give."""
+    """Kill all descendants, then exit with the code that a shell would return."""
     del frame
     kill_all()
     os._exit(128 + number)
 
 
 def kill_all() -> None:
-    """Kill every descendant and take its exit status, so that none is left as a zombie."""
+    """Kill and reap every descendant, so that no zombie is left."""
     until = time.monotonic() + REAP_S
     while time.monotonic() < until:
         for child in psutil.Process().children(recursive=True):
@@ -46,7 +46,7 @@ def kill_all() -> None:
 
 
 def main() -> int:
-    """Run the program given in argv; its exit code is ours."""
+    """Run the program in argv and return its exit code."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.signal(signal.SIGTERM, end_all)
     code = subprocess.Popen(sys.argv[1:]).wait()

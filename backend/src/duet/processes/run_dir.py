@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Private directories of processes. Those that a killed owner left are swept at the next start."""
+"""Private directories of processes, removed at the next start if their owner was killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OWNER = "owner"
 
 
 def runtime_base() -> Path:
-    """Where guests' directories lie; short, since socket paths are limited to 107 bytes."""
+    """Return the parent of guests' directories; short, because socket paths may have 107 bytes."""
     base = os.environ.get("XDG_RUNTIME_DIR")
     if base and len(base) < 50 and os.access(base, os.W_OK):
         return Path(base) / "kernel-duet"
@@ -33,7 +33,7 @@ def runtime_base() -> Path:
 
 
 def passable_base() -> Path:
-    """As runtime_base(), but another user can pass the folders above it."""
+    """Return `runtime_base()`, or a folder in /tmp if other users cannot traverse its parents."""
     base = runtime_base()
     if all(folder.stat().st_mode & stat.S_IXOTH for folder in base.parents if folder.exists()):
         return base
@@ -45,7 +45,7 @@ def _owner_line() -> str:
 
 
 def _owner_lives(folder: Path) -> bool:
-    """Whether the process that made `folder` is still there (pid and start time agree)."""
+    """Return whether the creator of `folder` still runs (pid and start time match)."""
     try:
         pid, created = (folder / OWNER).read_text().split()
         return bool(abs(psutil.Process(int(pid)).create_time() - float(created)) < 0.5)
@@ -54,11 +54,9 @@ def _owner_lives(folder: Path) -> bool:
 
 
 def sweep(base: Path) -> list[Path]:
-    """Remove directories whose owner is gone.
+    """Remove directories whose owner has ended; return the removed directories.
 
-    Returns:
-        What was removed. A directory in the making has no owner file for a moment; it is
-        renamed into place with one, so it is never seen without.
+    A new directory has a draft name until its owner file is written, so it is never removed here.
     """
     removed = []
     for folder in base.glob(f"{_PREFIX}*"):
@@ -74,20 +72,24 @@ def sweep(base: Path) -> list[Path]:
 
 
 def sweep_all() -> list[Path]:
-    """Remove what killed owners of this user left anywhere; for the start of a server."""
+    """Remove all directories that killed processes of this user have left behind.
+
+    Called when a server starts.
+    """
     return [path for base in {runtime_base(), passable_base()} for path in sweep(base)]
 
 
 def live_folders(base: Path) -> list[Path]:
-    """Directories of guests whose owner is there."""
+    """Return directories of guests whose owner still runs."""
     return [folder for folder in base.glob(f"{_PREFIX}*") if _owner_lives(folder)]
 
 
 class RunDir:
-    """A private directory for the sockets of one guest. Use as `with`.
+    """A private directory for the sockets of one guest. Use as a context manager.
 
     Args:
-        uid: the user of the guest's process, which makes its sockets there; None: our own.
+        base: its parent; default: `runtime_base()`.
+        uid: user of the guest's process, which creates its sockets there; None for our user.
     """
 
     def __init__(self, base: Path | None = None, uid: int | None = None) -> None:
@@ -105,15 +107,15 @@ class RunDir:
             made = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._base))
             (made / OWNER).write_text(_owner_line())
             if self._uid is not None:
-                self._base.chmod(0o711)  # to be passed, not to be listed
+                self._base.chmod(0o711)  # traverse, but not list
                 os.chown(made, -1, self._uid)
-                made.chmod(0o1770)  # sticky: it adds its files, and removes none of ours
+                made.chmod(0o1770)  # sticky: the guest's process cannot remove our files
             self.path = made.rename(made.with_name(_PREFIX + made.name.removeprefix(_DRAFT)))
         except OSError as failed:
             if made is not None:
                 shutil.rmtree(made, ignore_errors=True)
             raise InfraError(
-                f"no private directory for a guest can be made below {self._base}: {failed}.",
+                f"no private directory for a guest can be created below {self._base}: {failed}.",
                 remedy="Free some disk space, or set XDG_RUNTIME_DIR to a writable directory.",
             ) from failed
         return self.path
@@ -122,42 +124,43 @@ class RunDir:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def hand(self, path: Path) -> None:
-        """Give a file or socket of ours to the guest's process."""
+        """Change the owner of one of our files or sockets to the guest's user."""
         if self._uid is not None:
             os.chown(path, self._uid, self._uid)
 
     def seal(self) -> None:
-        """From now on the guest's process changes no name here, so we may write and connect here.
+        """Make the directory read-only for the guest's process.
 
-        To be called before the guest runs anything that is not ours.
+        Afterwards we can safely write and connect here. Call this before the guest runs any code
+        that is not ours.
 
         Raises:
-            InfraError: a name there leads elsewhere.
+            InfraError: the directory contains a symbolic link.
         """
         if self._uid is None:
             return
         self.path.chmod(0o710)
         if any(entry.is_symlink() for entry in self.path.iterdir()):
             raise InfraError(
-                f"QEMU has put a symbolic link into {self.path}, which it never does.",
-                remedy="Start the run again; if it happens again, look at the guest's images.",
+                f"{self.path} contains a symbolic link, but QEMU never creates one.",
+                remedy="Start the run again; if this comes back, check the guest's images.",
             )
 
 
-# What a process writes and is sent, and the news that it has ended.
+# The pipes of a process, and its exit.
 
 
 class Outlet(Protocol):
-    """Takes what a process writes."""
+    """Receiver of a process's output."""
 
     def feed(self, text: bytes) -> None: ...
 
 
 class Pipes(asyncio.SubprocessProtocol):
-    """The three pipes of one process.
+    """Standard input, output and error of one process.
 
     Args:
-        outputs: file descriptor -> who takes what the process writes there.
+        outputs: file descriptor -> receiver of what the process writes there.
         on_exit: called once when the process has ended.
     """
 
@@ -172,14 +175,14 @@ class Pipes(asyncio.SubprocessProtocol):
 
     @property
     def returncode(self) -> int | None:
-        """Exit code, minus a signal, or None while it runs."""
+        """Exit code; the negative number of a signal; None while the process runs."""
         return self._transport.get_returncode() if self._transport else None
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._outputs[fd].feed(data)
 
     def pause_writing(self) -> None:
-        """Standard input is full."""
+        """Called by asyncio when the buffer of standard input is full."""
         self._writable.clear()
 
     def resume_writing(self) -> None:
@@ -194,32 +197,35 @@ class Pipes(asyncio.SubprocessProtocol):
         self._closed.set()
 
     def write(self, text: bytes) -> None:
-        """A command, if the process still takes any; few and short, so nothing waits."""
+        """Write a command to standard input, unless it is closed.
+
+        Commands are few and short, so there is no backpressure.
+        """
         pipe = self._transport.get_pipe_transport(0) if self._transport else None
         if isinstance(pipe, asyncio.WriteTransport) and not pipe.is_closing():
             pipe.write(text)
 
     async def send(self, text: bytes) -> None:
-        """Bytes for standard input; waits until there is room for more, or the process has ended.
+        """Write to standard input, and wait until there is room for more or the process has ended.
 
-        The caller has the named timeout.
+        The caller sets the timeout.
         """
         self.write(text)
         await self._writable.wait()
 
     def end_input(self) -> None:
-        """No more comes on standard input."""
+        """Close standard input."""
         pipe = self._transport.get_pipe_transport(0) if self._transport else None
         if pipe is not None:
             pipe.close()
 
     async def wait(self) -> None:
-        """Until the process has ended."""
+        """Wait until the process has ended."""
         await self._ended.wait()
 
     async def wait_for_output(self) -> None:
-        """Until the process has ended and the last byte that it wrote was fed.
+        """Wait until the process has ended and all its output was delivered.
 
-        The caller has the named timeout.
+        The caller sets the timeout.
         """
         await self._closed.wait()

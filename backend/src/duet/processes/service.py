@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The end of a server after a signal, whatever its event loop does.
+"""Shutdown of a server after a signal, even if its event loop hangs.
 
-The kernel's wake-up byte of a signal goes to a thread of its own: it arms the deadline first and
-then asks the loop to end. Handlers of the loop itself would wait until the loop has time.
+A separate thread reads the wake-up byte of a signal. It arms the deadline first, and then asks the
+event loop to end. Signal handlers of the loop would wait until the loop is idle.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from types import FrameType
 from typing import Final
 
 END_S: Final = 5.0
-"""From the signal to the end of the process. Guests die with their owner."""
+"""Deadline from the signal to the end of the process. Guests die with their owner."""
 MARGIN_S: Final = 0.5
-"""Of these, for the kernel to take the process down."""
+"""Part of END_S that is reserved for the kernel to tear the process down."""
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
 def ending(end: Callable[[], None], end_s: float = END_S) -> Iterator[None]:
-    """While this lasts, a signal calls `end` in a thread; a second one ends the process at once.
+    """Call `end` in a thread on the first signal; exit immediately on the second.
 
-    Must be entered in the main thread. The deadline goes on after the block: leaving the
-    interpreter may hang as well.
+    Enter the block in the main thread. The deadline stays armed after the block, because the exit
+    of the interpreter may hang too.
 
     Args:
-        end: begins the end; must not wait.
-        end_s: from the signal until the process is ended with code 1 and its stacks are printed.
+        end: starts the shutdown; must not block.
+        end_s: time from the signal until the process prints its stacks and exits with code 1.
     """
     ours, kernels = socket.socketpair()
     kernels.setblocking(False)
@@ -67,7 +67,7 @@ def _watch(wakeups: socket.socket, end: Callable[[], None], end_s: float) -> Non
 
 
 def arm(end_s: float) -> None:
-    """End the process then, from a thread that needs no interpreter lock."""
+    """Exit the process before `end_s` has passed, from a thread without the interpreter lock."""
     with contextlib.suppress(ValueError, OSError, AttributeError):  # stderr may be closed
         faulthandler.dump_traceback_later(end_s - MARGIN_S, exit=True, file=sys.stderr)
         return
@@ -77,24 +77,24 @@ def arm(end_s: float) -> None:
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:
-    """The handler: without one the signal would end the process."""
+    """Ignore a signal; without a handler it would kill the process."""
 
 
-# What a service manager learns of the server: it listens, its event loop goes on, it ends.
+# Notifications to the service manager: the server listens, its event loop runs, it shuts down.
 #
-# The protocol of sd_notify(3): datagrams to the socket that NOTIFY_SOCKET names. With
-# WATCHDOG_USEC, systemd ends a server that says nothing for so long, and starts it again.
+# The protocol of sd_notify(3): datagrams to the socket that NOTIFY_SOCKET names. systemd restarts a
+# server that sends nothing for WATCHDOG_USEC.
 
 WITHIN_A_TIMEOUT: Final = 3
-"""How often the server says that it goes on; sd_watchdog_enabled(3) wants twice at least."""
+"""Watchdog notifications in each timeout; sd_watchdog_enabled(3) recommends two."""
 log = logging.getLogger("duet.service")
 
 
 class ServiceManager:
-    """Of the process that started this one, if it is one.
+    """Client of the service manager; does nothing if no service manager started this process.
 
     Attributes:
-        watchdog_s: it wants a word that often; None: it wants none.
+        watchdog_s: longest time between two notifications; None if the watchdog is off.
     """
 
     def __init__(self) -> None:
@@ -104,16 +104,16 @@ class ServiceManager:
         self.watchdog_s = _watchdog_s() if self._address else None
 
     def listening(self) -> None:
-        """The server takes connections."""
+        """Report that the server accepts connections."""
         self._say("READY=1")
 
     def ending(self) -> None:
-        """The server begins to end."""
+        """Report that the server begins to shut down."""
         self._say("STOPPING=1")
 
     @contextlib.asynccontextmanager
     async def going_on(self) -> AsyncIterator[None]:
-        """Within the block it learns that the event loop goes on."""
+        """Notify the watchdog from the event loop while the block runs."""
         saying = asyncio.create_task(self._go_on(), name="service manager")
         try:
             yield
@@ -134,11 +134,11 @@ class ServiceManager:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as end:
                 end.sendto(what.encode(), self._address)
         except OSError as error:
-            log.warning("the service manager was not reached (%s): %s", what, error)
+            log.warning("cannot send %s to the service manager: %s", what, error)
 
 
 def _watchdog_s() -> float | None:
-    """Of this process: a child has its parent's variables."""
+    """Return the watchdog timeout; None if off, or set for the parent of this process."""
     text = os.environ.get("WATCHDOG_USEC", "")
     meant = os.environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
     return int(text) / 1e6 if meant and text.isdecimal() and int(text) > 0 else None
