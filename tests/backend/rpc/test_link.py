@@ -109,7 +109,7 @@ def test_what_a_sound_side_never_sends_is_refused(frame: tuple[int, bytes]) -> N
 
 
 def test_a_message_before_the_first_words_is_refused() -> None:
-    with pytest.raises(InfraError, match="before the first words"):
+    with pytest.raises(InfraError, match="before RESUME"):
         Link().take(Frame(0, struct.pack("<Q", 1) + b"early"))
 
 

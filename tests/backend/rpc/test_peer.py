@@ -105,7 +105,7 @@ def test_failures_come_as_they_were_raised(run_async: Any) -> None:
             assert refused.value.remedy == "Choose another."
             with pytest.raises(Exception, match="ZeroDivisionError: by zero"):
                 await pair.here.call("fail", b"", 10)
-            with pytest.raises(InfraError, match="'nothing' is nothing that can be asked for"):
+            with pytest.raises(InfraError, match="the request 'nothing' is not known here"):
                 await pair.here.call("nothing", b"", 10)
             with pytest.raises(InfraError, match=r"has not answered 'for_ever' in 0\.1 s"):
                 await pair.here.call("for_ever", b"", 0.1)
@@ -243,7 +243,7 @@ def test_a_failure_that_cannot_be_read_is_one(run_async: Any) -> None:
             calling = asyncio.create_task(pair.here.call("for_ever", b"", 10))
             await pair.host.begun.wait()
             pair.there.connection.send(msgpack.packb([Word.FAILED.value, 1, "", b"{}"]))
-            with pytest.raises(InfraError, match="a failure was reported that cannot be read"):
+            with pytest.raises(InfraError, match="reported an error in an unknown form"):
                 await calling
 
     run_async(play())

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls between processes: numbered frames over a socket, and requests with their answers."""
+"""Remote procedure calls between processes: numbered frames over a socket, calls and answers."""

@@ -1,71 +1,75 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Time limits and sizes between a server and the processes beside its guests."""
+"""Timeouts and sizes of the connection between a server and its host processes."""
 
 from __future__ import annotations
 
 from typing import Final
 
 READY_S: Final = 30.0
-"""From the start of a host process until it takes requests. Usual: 1.5 s, imports."""
+"""Timeout for a host process to accept requests. Usual: 1.5 s, for imports."""
 CALL_S: Final = 30.0
-"""A short request has this to be answered. Usual: 2 ms."""
+"""Timeout of a short request. Usual: 2 ms."""
 CALLS: Final = 256
-"""Things that one side works on for the other at once. Usual: 1 to 10. One more ends the
-connection."""
+"""Calls that one side handles at the same time. Usual: 1 to 10. Beyond it the connection is
+closed."""
 RAW_S: Final = 10.0
-"""Raw records of a moment. Usual: 30 ms."""
+"""Timeout of a request for the raw records around a moment. Usual: 30 ms."""
 BUNDLE_S: Final = 120.0
-"""A finished run as a file. Usual: 1 s."""
+"""Timeout for packing a finished run into a file. Usual: 1 s."""
 TOGETHER_S: Final = 120.0
-"""Lanes of a run on several hosts: so long those that are ready wait for the others. Usual: 1 s.
-A guest that does not come up is given up after 30 s by its own host."""
+"""The longest that the ready lanes of a run on several hosts wait for the others. Usual: 1 s. A
+host gives up a guest that does not boot within 30 s."""
 END_S: Final = 3.0
-"""A long request that is cancelled ends its guests in this time. Usual: 0.3 s."""
+"""Timeout for a cancelled long request to end its guests. Usual: 0.3 s."""
 LEAVE_S: Final = 3.0
-"""From the end of the connection until the process has ended, with its guests. Usual: 0.3 s."""
+"""Timeout for a host process and its guests to end after the connection has closed. Usual:
+0.3 s."""
 HEARTBEAT_S: Final = 2.0
-"""A side that has nothing to send says after this that it is there."""
+"""An idle side sends a heartbeat at this interval."""
 ACK_S: Final = 0.25
-"""Until the other side learns what has arrived, so that it need not be sent again."""
+"""The longest delay of a confirmation. Confirmed frames are not sent again."""
 SILENT_S: Final = 30.0
-"""A side that has sent nothing for so long is given up. Both sides share the guests' CPUs."""
+"""A connection without a frame for this long is closed. It is long because both sides share their
+CPUs with guests."""
 RESTART_S: Final = 1.0
-"""Between the death of a host process and the next one."""
+"""Delay before a host process that died is restarted."""
 RESTARTS: Final = 5
 RESTARTS_WITHIN_S: Final = 60.0
-"""A host process that dies more often than RESTARTS in this time is not started again until
-somebody asks for a run after it."""
+"""A host process that dies more often than RESTARTS in this time is restarted only when the next
+run is requested."""
 FRAME_BYTES: Final = 16 << 20
-"""Of one frame. Usual: 1 to 200 KiB. A longer one ends the connection."""
+"""Largest frame. Usual: 1 to 200 KiB. A larger one closes the connection."""
 PIECE_BYTES: Final = 256 << 10
-"""Of a file, sent as one frame."""
+"""Part of a file that is sent as one frame."""
 AHEAD_BYTES: Final = 1 << 20
-"""Of a file, before it waits for confirmations: what is live is not held up by more than that."""
+"""Unconfirmed bytes at which sending a file pauses, so that live messages are delayed by at most
+this much data."""
 BUNDLE_BYTES: Final = 512 << 20
-"""Of a whole file. Usual: 0.2 to 20 MiB."""
+"""Largest file of a run. Usual: 0.2 to 20 MiB."""
 WAITING_BYTES: Final = 128 << 20
-"""Of frames that the other side has not confirmed. Usual: 1 MiB. Beyond it the connection ends,
-since the other side takes nothing."""
+"""Unconfirmed frames in total. Usual: 1 MiB. Beyond it the connection is closed, because the peer
+receives nothing."""
 AWAY_S: Final = 30.0
-"""A connection over the network that has broken may come back until then. Afterwards the host
-ends its guests, and the server reports its runs as failed."""
+"""Time for a broken network connection to be restored. Afterwards the host ends its guests, and
+the server reports its runs as failed."""
 JOIN_S: Final = 20.0
-"""For one try of a host to reach the server. Usual: 10 ms."""
+"""Timeout of one attempt of a host to connect to the server. Usual: 10 ms."""
 RETRY_S: Final = 0.5
-"""Between two tries."""
+"""Delay between two attempts to connect."""
 FRAGMENT_BYTES: Final = 256 << 10
-"""Of one message of a WebSocket; a longer frame travels in several."""
+"""Largest WebSocket message; a longer frame is split into several."""
 TICKET_S: Final = 300.0
-"""A token for a host counts for this time: an engine may take long to start a program."""
+"""Lifetime of a host's token; long, because a container engine may take minutes to start a
+program."""
 FETCH_S: Final = 900.0
-"""For all files of a kernel from the server. Usual: 150 MB, 1 to 15 s."""
+"""Timeout for fetching all files of a kernel from the server. Usual: 150 MB, 1 to 15 s."""
 FETCH_SILENT_S: Final = 30.0
-"""A server that sends nothing of a file for so long is given up."""
+"""Timeout for the next bytes of a file from the server."""
 FETCH_AGAIN_S: Final = 2.0
-"""A server that gives files to as many hosts as it does at once is asked again after this."""
+"""Delay before a host retries a server that already serves files to its maximum of hosts."""
 FETCH_PIECE_BYTES: Final = 1 << 20
-"""Read at once of a file."""
+"""Bytes of a file that are read at once."""
 KERNEL_FILE_BYTES: Final = 4 << 30
-"""Of one file of a kernel. Usual: 140 MB, vmlinux with DWARF."""
+"""Largest file of a kernel. Usual: 140 MB, a vmlinux with DWARF."""
 KERNEL_LIST_BYTES: Final = 256 << 10
-"""Of what a server says of a kernel. Usual: 3 KB."""
+"""Largest file list of a kernel from the server. Usual: 3 KB."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbered frames that survive a broken connection, and the connections that carry them.
+"""Reliable, ordered delivery of messages over connections that may break.
 
-The payload of a frame (duet.base.frames) is a number (u64), and the message of a data frame. What
-the other side has not confirmed is stored; after a reconnect both sides say what they have, and the
-rest is sent again. A frame that comes twice counts once, so no message is lost and none is done
-twice.
+The payload of a frame (duet.base.frames) is a sequence number (u64), followed in a DATA frame by
+the message. Each side stores its frames until the peer confirms them. After a reconnect both sides
+send the number of the last message that they received, and missing frames are sent again.
+Duplicates are dropped, so each message is delivered exactly once.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from duet.rpc.limits import FRAGMENT_BYTES, FRAME_BYTES, WAITING_BYTES
 
 _NUMBER: Final = struct.Struct("<Q")
 _HEAD_BYTES: Final = len(pack_frame(0, _NUMBER.pack(0)))
-"""Of a frame, before the message."""
+"""Size of a DATA frame without its message."""
 REMEDY: Final = "Start the run again; use the same version of Kernel Duet on both sides."
 
 
 class Kind(IntEnum):
-    """What a frame is: a message, a confirmation, or the first words after a (re)connect."""
+    """Kind of a frame: a message, a confirmation, or the first frame after a (re)connect."""
 
     DATA = 0
     ACK = 1
@@ -35,7 +35,11 @@ class Kind(IntEnum):
 
 
 class Link:
-    """One side of a connection, from its first frame to the end of all its reconnects. No I/O."""
+    """Delivery state of one side, over all reconnects. No I/O.
+
+    Args:
+        waiting_bytes: most unconfirmed bytes.
+    """
 
     def __init__(self, waiting_bytes: int = WAITING_BYTES) -> None:
         self._sent = 0
@@ -48,12 +52,12 @@ class Link:
 
     @property
     def resumed(self) -> bool:
-        """Whether the other side has said, since the last (re)connect, what it has."""
+        """Whether the peer has sent RESUME since the last (re)connect."""
         return self._resumed
 
     @property
     def owes(self) -> bool:
-        """Whether something has arrived that the other side does not know of."""
+        """Whether a received message is not confirmed yet."""
         return self._arrived != self._said
 
     @property
@@ -61,19 +65,19 @@ class Link:
         return self._bytes
 
     def data(self, body: bytes) -> bytes:
-        """A message as a frame, which is stored until it is confirmed.
+        """Pack a message into a DATA frame, and store the frame until it is confirmed.
 
         Raises:
-            InfraError: it is too long, or the other side has confirmed nothing for too long.
+            InfraError: the message is too long, or too many bytes are unconfirmed.
         """
         if len(body) > FRAME_BYTES:
             raise InfraError(
-                f"a message of {len(body)} bytes is longer than {FRAME_BYTES}.", remedy=REMEDY
+                f"a message may have {FRAME_BYTES} bytes, but has {len(body)}.", remedy=REMEDY
             )
         if self._bytes + len(body) > self._most:
             raise InfraError(
-                f"the other side has not confirmed {self._bytes} bytes and takes no more.",
-                remedy="Look at its log, and at the network between.",
+                f"the other side has not confirmed {self._bytes} bytes, so no more are sent.",
+                remedy="Check its log, and the network between.",
             )
         self._sent += 1
         frame = pack_frame(Kind.DATA, _NUMBER.pack(self._sent), body)
@@ -82,28 +86,28 @@ class Link:
         return frame
 
     def ack(self) -> bytes:
-        """A frame that confirms all that has arrived; it is a sign of life, too."""
+        """Return a frame that confirms all received messages; it also serves as a heartbeat."""
         self._said = self._arrived
         return pack_frame(Kind.ACK, _NUMBER.pack(self._arrived))
 
     def resume(self) -> bytes:
-        """The first frame of each connection."""
+        """Return the first frame of a new connection: the number of the last received message."""
         self._resumed = False
         self._said = self._arrived
         return pack_frame(Kind.RESUME, _NUMBER.pack(self._arrived))
 
     def again(self) -> list[bytes]:
-        """What the other side lacks, oldest first; to be sent once it has resumed."""
+        """Return all unconfirmed frames, oldest first, to send once the peer has resumed."""
         return [frame for _, frame in self._unconfirmed]
 
     def take(self, frame: Frame) -> bytes | None:
-        """A frame that came.
+        """Process a received frame.
 
         Returns:
-            The message in it; None if it is no data frame, or came before.
+            The message; None for a frame without a message, and for a duplicate.
 
         Raises:
-            InfraError: it cannot be the next one of this connection.
+            InfraError: the frame is malformed or out of order.
         """
         kind, payload = frame
         if len(payload) < _NUMBER.size:
@@ -111,7 +115,7 @@ class Link:
         (number,) = _NUMBER.unpack_from(payload)
         if kind == Kind.DATA:
             if not self._resumed:
-                raise not_understood("a message before the first words")
+                raise not_understood("a message before RESUME")
             if number > self._arrived + 1:
                 raise not_understood(f"message {number} after message {self._arrived}")
             if number <= self._arrived:
@@ -133,7 +137,11 @@ class Link:
 
 
 def not_understood(what: str) -> InfraError:
-    """The other side has sent what a sound one never sends."""
+    """Return the error for a frame that violates the protocol.
+
+    Args:
+        what: the frame, with its article.
+    """
     return InfraError(f"two processes do not understand each other: {what} came.", remedy=REMEDY)
 
 
@@ -142,23 +150,23 @@ def _cutter() -> FrameCutter:
 
 
 class Channel(Protocol):
-    """One connection that carries frames; a broken one is never used again."""
+    """A transport for frames; after it breaks, a new one replaces it."""
 
     def write(self, frame: bytes) -> None:
-        """Send a frame, without waiting; nothing happens once the connection is gone."""
+        """Queue a frame without blocking; does nothing once the connection is closed."""
         ...
 
     def close(self) -> None:
-        """End the connection; `lost` of its reader is called."""
+        """Close the connection."""
         ...
 
 
 class StreamChannel(asyncio.Protocol):
-    """A stream socket (see Channel).
+    """A Channel over a stream socket.
 
     Args:
-        taken: called with each frame, on the event loop.
-        lost: called once when the connection has ended, with why.
+        taken: called with each received frame, on the event loop.
+        lost: called once with the reason when the connection has ended.
     """
 
     def __init__(self, taken: Callable[[Frame], None], lost: Callable[[str], None]) -> None:
@@ -194,9 +202,9 @@ class StreamChannel(asyncio.Protocol):
 
 
 class SocketChannel:
-    """A WebSocket, whoever's library it is (see Channel). Long frames travel in several messages.
+    """A Channel over a WebSocket of any library; it splits long frames into several messages.
 
-    What is written waits in memory; the link bounds how much.
+    Its queue needs no limit, because `Link` limits the unconfirmed bytes.
     """
 
     def __init__(self) -> None:
@@ -218,15 +226,15 @@ class SocketChannel:
         messages: AsyncIterator[bytes],
         taken: Callable[[Frame], None],
     ) -> None:
-        """Carry frames both ways until the connection ends.
+        """Send and receive frames until the connection ends.
 
         Args:
-            send: sends one message of the WebSocket.
-            messages: those that come; ends with the connection.
-            taken: called with each frame.
+            send: sends one WebSocket message.
+            messages: received WebSocket messages; ends with the connection.
+            taken: called with each received frame.
 
         Raises:
-            InfraError: what comes cannot be of a sound other side.
+            InfraError: the peer violates the protocol.
         """
         going = (
             asyncio.create_task(self._send_all(send), name="to a host"),
@@ -256,4 +264,4 @@ async def _take_all(messages: AsyncIterator[bytes], taken: Callable[[Frame], Non
             for frame in frames.feed(message):
                 taken(frame)
     except BadFrame as error:
-        raise not_understood(f"something else ({error})") from error
+        raise not_understood(f"a malformed frame ({error})") from error

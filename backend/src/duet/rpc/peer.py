@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls between a server and a host process, both ways, over one connection.
+"""Remote procedure calls between a server and a host process, in both directions.
 
-A call is answered once; until then the side that works on it may send events of it. A call that
-is cancelled is cancelled on the other side, too, and has ended there before the caller goes on.
+A call has one answer; before the answer, the callee may send events. Cancelling a call also cancels
+it on the other side, and waits until it has ended there.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from duet.base.frames import Frame
 from duet.rpc import limits
 from duet.rpc.link import Channel, Link
 
-# One side's connection, over all its reconnects, from the first frame to its end.
+# One side of a connection that survives reconnects.
 
 LOG = logging.getLogger("duet.hosts")
 
 
 class Connection:
-    """Carries messages over one channel after the other.
+    """Delivers messages over a sequence of channels.
 
     Args:
-        read: called with each message, once and in order; what it raises as InfraError ends all.
-        ended: called once, at the end.
+        read: called with each message, once and in order; an InfraError from it closes the
+            connection.
+        ended: called once, when the connection is closed for good.
     """
 
     def __init__(self, read: Callable[[bytes], None], ended: Callable[[], None]) -> None:
@@ -42,26 +43,26 @@ class Connection:
         self._link = Link()
         self._channel: Channel | None = None
         self.over = asyncio.Event()
-        """Set when it was given up."""
+        """Set when the connection is closed for good."""
         self.attached = asyncio.Event()
-        """Set while there is a channel, and at the end."""
+        """Set while there is a channel, and when the connection is closed."""
         self.room = asyncio.Event()
-        """Set while the other side has nearly all that was sent, and at the end."""
+        """Backpressure: set while at most AHEAD_BYTES are unconfirmed, and when closed."""
         self.room.set()
         self.why = ""
-        """Why it was given up."""
+        """Why the connection was closed; '' while it is open."""
         self.spoken = asyncio.Event()
-        """Set once the other side has been there."""
+        """Set once the peer has connected for the first time."""
         self.newest_s = time.monotonic()
-        """When the last frame came."""
+        """Monotonic time of the last received frame."""
 
     @property
     def linked(self) -> bool:
-        """Whether the other side is there and has spoken."""
+        """Whether there is a channel over which the peer has resumed."""
         return self._channel is not None and self._link.resumed
 
     def attach(self, channel: Channel) -> None:
-        """Go on over this channel; a former one is closed."""
+        """Continue over a new channel, and close the previous one."""
         if self._channel is not None:
             self._channel.close()
         self._channel = channel
@@ -70,13 +71,13 @@ class Connection:
         channel.write(self._link.resume())
 
     def detach(self, channel: Channel) -> None:
-        """A channel has broken; what is sent from now on waits for the next one."""
+        """Handle a broken channel: messages are queued until the next `attach`."""
         if self._channel is channel:
             self._channel = None
             self.attached.clear()
 
     def taker(self, channel: Channel) -> Callable[[Frame], None]:
-        """Takes the frames of a channel, as long as it is the newest one."""
+        """Return a callback that receives a channel's frames while it is the current channel."""
 
         def take(frame: Frame) -> None:
             if self._channel is channel:
@@ -85,7 +86,7 @@ class Connection:
         return take
 
     def take(self, frame: Frame) -> None:
-        """A frame has come. What cannot be of a sound other side ends the connection."""
+        """Process a received frame; a protocol violation closes the connection."""
         if self.over.is_set():
             return
         self.newest_s = time.monotonic()
@@ -105,7 +106,7 @@ class Connection:
             self.end(error.sentence)
 
     def send(self, message: bytes) -> None:
-        """Send a message, now or after the next reconnect; nothing happens after the end."""
+        """Send a message, now or after the next reconnect; does nothing once closed."""
         if self.over.is_set():
             return
         try:
@@ -120,7 +121,7 @@ class Connection:
             self._channel.write(frame)
 
     async def beat(self) -> None:
-        """Confirm what arrives, and show that this side is there, until the end."""
+        """Send confirmations and heartbeats, and close silent channels, until the end."""
         said_s = time.monotonic()
         while not self.over.is_set():
             with contextlib.suppress(TimeoutError):
@@ -148,16 +149,17 @@ class Connection:
         self._on_end()
 
 
-# What one side works on for the other: a task for each call, until it is answered.
+# Incoming calls: one task for each, until it is answered.
 GONE: Final = "Start the run again."
 SAME_VERSION: Final = "Use the same version of Kernel Duet on both sides."
 Events = Callable[[bytes], None]
 Handler = Callable[[bytes, Events], Awaitable[bytes]]
-"""Does what a call asks for: takes its body and what sends events, gives the answer."""
+"""Handles an incoming call: receives its body and a function that sends events; returns the
+answer."""
 
 
 class Word(IntEnum):
-    """What a message is."""
+    """Type of a message."""
 
     CALL = 0
     ANSWER = 1
@@ -171,11 +173,11 @@ Send = Callable[[Word, int, str, bytes], None]
 
 
 class Work:
-    """Owns the tasks.
+    """Incoming calls; owns their tasks.
 
     Args:
-        handlers: name -> what the other side may call.
-        send: sends a message about a call.
+        handlers: name of a call -> its handler.
+        send: sends a message to the peer.
     """
 
     def __init__(self, handlers: Mapping[str, Handler], send: Send) -> None:
@@ -183,22 +185,22 @@ class Work:
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     def begin(self, number: int, name: str, body: bytes) -> None:
-        """A call has come.
+        """Start the task of an incoming call; an unknown name is answered with an error.
 
         Raises:
-            InfraError: there are too many.
+            InfraError: too many calls are in progress.
         """
         if number in self._tasks or name not in self._handlers:
             self._fail(number, _unknown(name))
             return
         if len(self._tasks) >= limits.CALLS:
-            raise InfraError(f"more than {limits.CALLS} things are asked for at once.", remedy=GONE)
+            raise InfraError(f"more than {limits.CALLS} calls are in progress.", remedy=GONE)
         task = asyncio.create_task(self._answer(number, name, body), name=f"answer {name}")
         self._tasks[number] = task
         task.add_done_callback(lambda _: self._tasks.pop(number, None))
 
     def cancel(self, number: int) -> None:
-        """Nobody waits for that answer any more."""
+        """Cancel a call, at the caller's request."""
         if number in self._tasks:
             self._tasks[number].cancel()
 
@@ -207,7 +209,7 @@ class Work:
             task.cancel()
 
     async def ended(self) -> None:
-        """Until nothing is worked on."""
+        """Wait until all calls have ended."""
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _answer(self, number: int, name: str, body: bytes) -> None:
@@ -232,18 +234,18 @@ class Work:
 
 
 def _unknown(name: str) -> InfraError:
-    return InfraError(f"'{name:.40}' is nothing that can be asked for here.", remedy=SAME_VERSION)
+    return InfraError(f"the request '{name:.40}' is not known here.", remedy=SAME_VERSION)
 
 
 def _ended(name: str) -> InfraError:
-    return InfraError(f"'{name}' was ended before it was done.", remedy=GONE)
+    return InfraError(f"the request '{name}' was cancelled before it was done.", remedy=GONE)
 
 
 Note = Callable[[bytes], None]
 
 
 class _Call:
-    """A call of ours that is not answered yet."""
+    """An outgoing call without an answer yet."""
 
     def __init__(self, event: Events | None) -> None:
         self.event = event
@@ -251,12 +253,12 @@ class _Call:
 
 
 class Peer:
-    """One side.
+    """One side of the calls over a connection.
 
     Args:
-        handlers: name -> what the other side may call.
-        notes: name -> what it may say without an answer.
-        who: the other side, in sentences.
+        handlers: name of an incoming call -> its handler.
+        notes: name of an incoming notification -> its handler.
+        who: name of the peer in errors.
     """
 
     def __init__(
@@ -272,14 +274,14 @@ class Peer:
         self._work = Work(handlers, self._send)
 
     def _give_up(self) -> None:
-        """Calls of ours fail, and work for the other side is cancelled."""
+        """Fail all outgoing calls, and cancel all incoming ones."""
         for call in self._calls.values():
             if not call.answer.done():
                 call.answer.set_exception(self._gone())
         self._work.cancel_all()
 
     async def ended(self) -> None:
-        """Until it was given up, and nothing works for the other side any more."""
+        """Wait until the connection is closed for good and all incoming calls have ended."""
         await self.connection.over.wait()
         await self._work.ended()
 
@@ -287,20 +289,20 @@ class Peer:
         why = f" ({self.connection.why})" if self.connection.why else ""
         return InfraError(f"{self._who} is gone{why}.", remedy=GONE)
 
-    # What we ask
+    # Outgoing calls
 
     async def call(
         self, name: str, body: bytes, timeout_s: float | None, event: Events | None = None
     ) -> bytes:
-        """Have something done.
+        """Call a handler of the peer and wait for its answer.
 
         Args:
-            timeout_s: None: it ends by itself, or is cancelled.
-            event: called with the events that come before the answer.
+            timeout_s: None for no timeout.
+            event: called with each event before the answer.
 
         Raises:
-            DuetError: what the other side reports.
-            InfraError: it is gone, or has not answered in time.
+            DuetError: an error that the peer reports.
+            InfraError: the connection is closed, or the timeout has passed.
         """
         if self.connection.over.is_set():
             raise self._gone()
@@ -324,25 +326,25 @@ class Peer:
         finally:
             del self._calls[number]
             if call.answer.done() and not call.answer.cancelled():
-                call.answer.exception()  # it may have come too late for anybody to look at it
+                call.answer.exception()  # marks a late error as retrieved, for asyncio
 
     def note(self, name: str, body: bytes) -> None:
-        """Say something that needs no answer."""
+        """Send a notification, which has no answer."""
         self._send(Word.NOTE, 0, name, body)
 
     def _send(self, word: Word, number: int, name: str = "", body: bytes = b"") -> None:
         self.connection.send(msgpack.packb([int(word), number, name, body]))
 
-    # What we are asked
+    # Incoming messages
 
     def _read(self, message: bytes) -> None:
         try:
             word, number, name, body = msgpack.unpackb(message, raw=False, max_array_len=4)
             word = Word(word)
         except (ValueError, TypeError, msgpack.UnpackException) as error:
-            raise InfraError("what came is no message.", remedy=GONE) from error
+            raise InfraError("a message of the other side is malformed.", remedy=GONE) from error
         if not isinstance(number, int) or not isinstance(name, str) or not isinstance(body, bytes):
-            raise InfraError("what came is no message.", remedy=GONE)
+            raise InfraError("a message of the other side is malformed.", remedy=GONE)
         if word is Word.CALL:
             self._work.begin(number, name, body)
         elif word is Word.CANCEL:
@@ -353,14 +355,14 @@ class Peer:
             self._answered(word, number, body)
 
     def _noted(self, name: str, body: bytes) -> None:
-        """A bug in what takes a note costs that note, not all that goes on."""
+        """Handle a notification; a bug in its handler loses only this notification."""
         try:
             if name in self._notes:
                 self._notes[name](body)
         except InfraError:
             raise
         except Exception:
-            LOG.exception("'%s' could not be taken", name)
+            LOG.exception("the handler of the notification '%s' failed", name)
 
     def _answered(self, word: Word, number: int, body: bytes) -> None:
         call = self._calls.get(number)
@@ -371,39 +373,36 @@ class Peer:
         elif word is Word.ANSWER:
             call.answer.set_result(body)
         else:
-            unreadable = "a failure was reported that cannot be read."
+            unreadable = "the other side reported an error in an unknown form."
             error = unpack_error(body) or InfraError(unreadable, remedy=SAME_VERSION)
             call.answer.set_exception(error)
 
     def _event(self, call: _Call, number: int, body: bytes) -> None:
-        """What cannot be taken of a call ends that call alone."""
+        """Deliver an event; an error in its callback fails only this call."""
         try:
             if call.event is not None:
                 call.event(body)
         except Exception as error:
             if not isinstance(error, InfraError):
-                LOG.exception("an event could not be taken")
+                LOG.exception("the callback of an event failed")
             call.answer.set_exception(error)
             self._send(Word.CANCEL, number)
 
 
-# Tasks with one owner, who ends them all.
-
-
 class Tasks:
-    """Those that still run."""
+    """Running asyncio tasks with one owner, which cancels them all."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Coroutine[None, None, None], name: str) -> None:
-        """Start one; a bug in it is its own to report."""
+        """Start a task, which must report its errors itself."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def end(self) -> None:
-        """Cancel all, and wait for them."""
+        """Cancel all tasks, and wait until they have ended."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
