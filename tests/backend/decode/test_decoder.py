@@ -181,7 +181,7 @@ def test_a_length_beyond_the_page_is_refused() -> None:
 def test_an_event_shorter_than_its_format_is_refused() -> None:
     buffer = CpuBuffer()
     buffer.add(5, SWITCH.pack(1, "a", 1, 0, 0, "b", 2, 0)[:20])
-    with pytest.raises(DecodeError, match="event 314 has 20 bytes, but its format wants 64"):
+    with pytest.raises(DecodeError, match="event 314 has 20 bytes, but its format needs 64"):
         decoder().decode(0, buffer.take())
 
 
@@ -214,7 +214,7 @@ def test_garbage_never_crashes(body: bytes, commit: int, missed: bool) -> None:
 def test_a_missing_or_foreign_header_page_is_refused() -> None:
     with pytest.raises(DecodeError, match="no header_page"):
         Decoder({})
-    with pytest.raises(DecodeError, match="4080 bytes begin at 16, but says 16 and 65520"):
+    with pytest.raises(DecodeError, match="4080 data bytes at offset 16, but says 65520 at 16"):
         Decoder({"header_page": ring.HEADER_PAGE.replace(b"4080", b"65520")})
 
 
@@ -225,7 +225,7 @@ def test_a_format_that_no_kernel_writes_is_refused(length: bytes) -> None:
     files = ring.files(ring.SWITCH)
     broken = files[name].replace(b"[16]", length + b"16", 1)
     assert broken != files[name]
-    with pytest.raises(DecodeError, match="format of sched holds what no format file holds"):
+    with pytest.raises(DecodeError, match="format of sched is not the text of a format file"):
         Decoder({**files, name: broken})
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 5. Ring-buffer pages become numpy columns, through libtraceevent. Pure."""
+"""Stage 5: decode ring-buffer pages into numpy columns with libtraceevent. No I/O."""
 
 from duet.decode.decoder import (
     CpuColumns,
@@ -15,10 +15,10 @@ from duet.decode.decoder import (
 
 
 def prepare() -> None:
-    """Load the C binding now, compiling it if the set-up did not; a first page then costs nothing.
+    """Load the C library before the first page is decoded, and compile it if necessary.
 
     Raises:
-        InfraError: it is not built and cannot be built.
+        InfraError: the library cannot be compiled.
     """
     library()
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stage 5. Ring-buffer pages become columns, through libtraceevent.
+ * Stage 5: decode ring-buffer pages into columns with libtraceevent.
  *
- * Formats are parsed by tep_parse_event() and pages are walked by kbuffer_*;
- * this file only checks bounds first (the library trusts its input, a recording
- * from elsewhere is not to be trusted) and copies fields into columns. It is
- * called through ctypes, so the interpreter lock is free while it works.
+ * tep_parse_event() parses formats and kbuffer_* walks pages. This file checks
+ * bounds first, since the library trusts its input and recordings are
+ * untrusted, and copies fields into columns. Python calls it through ctypes,
+ * without the interpreter lock.
  *
- * One struct duet belongs to one thread at a time.
+ * A struct duet is not thread-safe.
  */
 #define _GNU_SOURCE /* memmem */
 #include <event-parse.h>
@@ -43,7 +43,7 @@ struct field {
 struct table {
 	int id;
 	int pid_offset;
-	int need; /* bytes that a record must have */
+	int need; /* smallest size of a record, in bytes */
 	long rows;
 	long room;
 	uint64_t *ts;
@@ -56,8 +56,8 @@ struct table {
 struct loss {
 	uint64_t t0;
 	uint64_t t1;
-	int64_t count; /* -1: the kernel did not say */
-	int64_t page;  /* before which they are missing */
+	int64_t count; /* -1: the kernel did not count */
+	int64_t page;  /* number of the page that follows the loss */
 };
 
 struct duet {
@@ -156,8 +156,8 @@ const char *duet_error(const struct duet *d)
 }
 
 /*
- * header_page says where the length and the data of a page lie. Only the layout
- * that kbuffer was given is accepted: 64-bit commit, data at 16.
+ * header_page gives the offsets of the length and the data of a page. Only the
+ * layout that kbuffer was set up for is accepted: 64-bit commit, data at 16.
  */
 int duet_header_page(struct duet *d, char *text, long bytes)
 {
@@ -167,7 +167,7 @@ int duet_header_page(struct duet *d, char *text, long bytes)
 		return fail(d, "header_page could not be parsed");
 	begin = tep_get_header_page_size(d->tep);
 	if (begin != 8)
-		return fail(d, "the length of a page should have 8 bytes, but has %d", begin);
+		return fail(d, "the length field of a page should have 8 bytes, but has %d", begin);
 	return 0;
 }
 
@@ -199,7 +199,7 @@ static int add_field(struct duet *d, struct table *table, struct tep_format_fiel
 		field->kind = KIND_CHARS;
 		field->width = from->size < TEXT_WIDTH ? from->size : TEXT_WIDTH;
 	} else if (is_array || is_dynamic) {
-		return 0; /* arrays of numbers: no lesson draws them */
+		return 0; /* no lesson uses arrays of numbers */
 	} else if (is_pointer && strstr(from->type, "char") && from->size == 8) {
 		field->kind = KIND_STRING;
 		field->width = 8;
@@ -211,7 +211,7 @@ static int add_field(struct duet *d, struct table *table, struct tep_format_fiel
 	}
 	if (field->offset < 0 || field->offset > d->page_bytes || field->size < 0 ||
 	    field->size > d->page_bytes)
-		return fail(d, "field %s lies outside of a page", field->name);
+		return fail(d, "field %s is outside a page", field->name);
 	if (field->offset + field->size > table->need)
 		table->need = field->offset + field->size;
 	table->nfields++;
@@ -219,8 +219,8 @@ static int add_field(struct duet *d, struct table *table, struct tep_format_fiel
 }
 
 /*
- * Whether these are lines of ASCII text whose brackets are closed. libtraceevent 1.7 looks for the
- * end of an array's length until it has no token left, and then reads address 0.
+ * Return whether a format is lines of ASCII text with closed brackets. At an unclosed bracket
+ * libtraceevent 1.7 searches past the last token, and then dereferences NULL.
  */
 static bool is_text(const char *text, long bytes)
 {
@@ -241,9 +241,8 @@ static bool is_text(const char *text, long bytes)
 }
 
 /*
- * Parse a format without its print format, which says how people are shown an event:
- * no column needs it, and libtraceevent parses it by recursion, so that 64 KiB of
- * "- - - " would overflow the stack.
+ * Parse a format file without its "print fmt" line. No column needs that line, and
+ * libtraceevent parses it recursively, so 64 KiB of "- - - " would overflow the stack.
  */
 static int parse_format(struct duet *d, const char *group, const char *text, long bytes)
 {
@@ -253,19 +252,19 @@ static int parse_format(struct duet *d, const char *group, const char *text, lon
 	char *plain;
 
 	if (!is_text(text, length))
-		return fail(d, "the format of %s holds what no format file holds", group);
+		return fail(d, "the format of %s is not the text of a format file", group);
 	plain = malloc(length + sizeof(none));
 	if (!plain)
 		return fail(d, "out of memory");
 	memcpy(plain, text, length);
 	memcpy(plain + length, none, sizeof(none));
-	/* what it says of an error is not asked: an event that is there was understood */
+	/* its return value is ignored: the caller checks that the event exists */
 	tep_parse_event(d->tep, plain, length + sizeof(none) - 1, group);
 	free(plain);
 	return 0;
 }
 
-/* Returns the number of the new table, or -1. */
+/* Add an event type; return the number of its table, or -1. */
 int duet_add_event(struct duet *d, const char *group, const char *name, const char *text,
 		   long bytes)
 {
@@ -281,7 +280,8 @@ int duet_add_event(struct duet *d, const char *group, const char *name, const ch
 	if (!event)
 		return fail(d, "the format of %s/%s could not be parsed", group, name);
 	if (event->id < 0 || event->id >= MAX_IDS || d->by_id[event->id] >= 0)
-		return fail(d, "event %s/%s has the bad or double id %d", group, name, event->id);
+		return fail(d, "event %s/%s has the invalid or duplicate id %d", group, name,
+			    event->id);
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return fail(d, "out of memory");
@@ -289,7 +289,7 @@ int duet_add_event(struct duet *d, const char *group, const char *name, const ch
 	table->id = event->id;
 	table->pid_offset = -1;
 	for (from = event->format.common_fields; from; from = from->next) {
-		if (!from->name) { /* libtraceevent takes "field: ;" for one */
+		if (!from->name) { /* libtraceevent accepts "field: ;" */
 			free(table);
 			return fail(d, "%s/%s has a field without a name", group, name);
 		}
@@ -429,8 +429,8 @@ static int copy_record(struct duet *d, struct table *table, const unsigned char 
 }
 
 /*
- * The length of a page and its two flags. Only 32 bits count: the kernel adds the
- * int (1 << 31) to a long, so with lost events the upper half is all ones
+ * Return the length of a page with its two flags: the lower 32 bits of commit. The kernel adds
+ * the int (1 << 31) to a long, so with lost events all upper bits are set
  * (ring_buffer_read_page() of 6.1).
  */
 static uint32_t commit_of(const unsigned char *page)
@@ -439,8 +439,8 @@ static uint32_t commit_of(const unsigned char *page)
 }
 
 /*
- * Check that every record of a page ends within it, since kbuffer does not.
- * *size becomes the number of bytes that hold records: a padding without length
+ * Check that every record of a page ends within the page, which kbuffer does not check.
+ * *size becomes the number of bytes with records: a padding without length
  * ends the page early.
  */
 static int check_page(struct duet *d, const unsigned char *page, int cpu, long number, long *size)
@@ -517,7 +517,7 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 	if (check_page(d, page, cpu, number, &size))
 		return -1;
 	if ((commit_of(page) & ~(MISSED_EVENTS | MISSED_STORED)) != size) {
-		/* The count of lost events would lie elsewhere: it is reported as unknown. */
+		/* kbuffer would read the count of lost events elsewhere: report it as unknown */
 		uint64_t commit = size;
 
 		if (commit_of(page) & MISSED_EVENTS)
@@ -555,7 +555,7 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 		if (bytes < table->need)
 			return fail(d,
 				    "page %ld of CPU %d: event %d has %d bytes, but its format "
-				    "wants %d",
+				    "needs %d",
 				    number, cpu, id, bytes, table->need);
 		if (table->rows == table->room && grow(d, table))
 			return -1;
@@ -569,7 +569,7 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 	return 0;
 }
 
-/* Decode whole pages of one CPU; rows are appended to the tables. 0 or -1. */
+/* Decode complete pages of one CPU, and append rows to the tables; return 0 or -1. */
 int duet_decode(struct duet *d, int cpu, unsigned char *pages, long count)
 {
 	long p;
@@ -588,7 +588,7 @@ long duet_rows(const struct duet *d, int t)
 	return d->tables[t]->rows;
 }
 
-/* column: -3 ts, -2 seq, -1 pid, else a field */
+/* Return a column: -3 ts, -2 seq, -1 pid, else the field of that number. */
 const void *duet_column(const struct duet *d, int t, int column)
 {
 	const struct table *table = d->tables[t];
@@ -611,13 +611,13 @@ long duet_losses(const struct duet *d, const struct loss **losses)
 	return d->nlosses;
 }
 
-/* Number of events of an id that has no format, since the beginning. */
+/* Return, by id, the number of all events so far whose id has no format. */
 const uint64_t *duet_unknown(const struct duet *d)
 {
 	return d->unknown;
 }
 
-/* Forget rows and losses that were handed over; time and order go on. */
+/* Drop rows and losses after Python has copied them; times and sequence numbers continue. */
 void duet_clear(struct duet *d)
 {
 	int t;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 5. Pages of one CPU become columns. Pure: bytes in, columns out."""
+"""Stage 5: decode the ring-buffer pages of one CPU into columns. No I/O."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from duet.base.errors import InputError
 from duet.base.native import compiled, loaded
 
-# The C functions of _pages.c, typed. ctypes frees the interpreter lock while they run.
+# ctypes bindings of _pages.c. ctypes releases the interpreter lock while these functions run.
 
 SOURCE = Path(__file__).with_name("_pages.c")
 
 
 class Loss(ctypes.Structure):
-    """struct loss of _pages.c; count is -1 if the kernel did not say."""
+    """struct loss of _pages.c; count is -1 if the kernel did not count the lost events."""
 
     _fields_ = (
         ("t0", ctypes.c_uint64),
@@ -57,30 +57,31 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
 
 
 def ensure(flags: Sequence[str] = ()) -> Path:
-    """The decoder's library, compiled if need be (see native.compiled)."""
+    """Return the path of the decoder's library, and compile it if necessary."""
     return compiled(SOURCE, "libtraceevent", flags=flags)
 
 
 @cache
 def library() -> ctypes.CDLL:
-    """The compiled binding, loaded once.
+    """Return the compiled library, loaded once.
 
     Raises:
-        InfraError: it is not built and cannot be built.
+        InfraError: the library cannot be compiled.
     """
     return loaded(ensure(), _SIGNATURES)
 
 
-# Texts that events name by a number or by an address in the kernel. Pure.
+# Interned strings of events, which refer to them by index or by kernel address.
 
 PRINTK_LINE = re.compile(rb'^(0x[0-9a-f]{1,16}) : "(.*)"$', re.MULTILINE)
 
 
 class StringTable:
-    """Each text once, by index.
+    """Interned strings by index.
 
     Args:
-        printk_formats: the file of that name in tracefs: which text lies at which address.
+        printk_formats: content of the tracefs file printk_formats, which maps kernel addresses to
+            strings.
     """
 
     def __init__(self, printk_formats: bytes = b"") -> None:
@@ -93,14 +94,14 @@ class StringTable:
         self.texts: list[str] = []
 
     def id_of(self, text: str) -> int:
-        """The index of a text, added if new."""
+        """Return the index of a string; add the string if it is new."""
         if text not in self._ids:
             self._ids[text] = len(self.texts)
             self.texts.append(text)
         return self._ids[text]
 
     def ids_at(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The index of the text at each address; where none is known, the address is the text."""
+        """Return the index of the string at each address; an unknown address is shown as hex."""
         values, places = np.unique(addresses, return_inverse=True)
         ids = np.empty(len(values), np.int64)
         for index, value in enumerate(values.tolist()):
@@ -112,29 +113,34 @@ class StringTable:
         return ids[places]
 
 
-# What decoding gives: one table per event type, one numpy column per field.
+# Results: one table for each event type, one numpy column for each field.
 
 Ints = NDArray[np.int64]
 
 
 class FieldKind(IntEnum):
-    """How a field is stored in its column (numbers shared with _pages.c)."""
+    """Storage of a field in its column; the numbers are those of `enum kind` in _pages.c."""
 
     INT = 0
-    """int64; unsigned 64-bit values keep their bits."""
+    """int64; an unsigned 64-bit value keeps its bit pattern."""
     CHARS = 1
-    """fixed text such as comm: S16."""
+    """Fixed-size string such as comm: S16."""
     STRING = 2
     """const char *: int64 index into Decoder.strings."""
     TEXT = 3
-    """text at the end of the record, e.g. of ftrace/print: S256."""
+    """String at the end of the record, for example of ftrace/print: S256."""
     LOC = 4
-    """__data_loc text: S256."""
+    """__data_loc string: S256."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of an event's format."""
+    """One field of an event's format.
+
+    Args:
+        size: bytes in the record.
+        width: bytes in the column.
+    """
 
     name: str
     kind: FieldKind
@@ -145,7 +151,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class EventType:
-    """One event as the guest's format file describes it."""
+    """One event type, from its format file in the guest's tracefs."""
 
     name: str
     id: int
@@ -157,7 +163,7 @@ class Table:
     """All records of one event type on one CPU, in the order in which they were written.
 
     Args:
-        seq: running number on this CPU over all events; decides where times are equal.
+        seq: sequence number over all events of this CPU; orders events with equal times.
     """
 
     ts_ns: Ints
@@ -171,7 +177,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class LostEvents:
-    """The kernel overwrote events of one CPU between two guest times; None: it did not count."""
+    """Events of one CPU that the kernel overwrote; `count` is None if the kernel did not count."""
 
     cpu: int
     t0_ns: int
@@ -181,7 +187,7 @@ class LostEvents:
 
 @dataclass(frozen=True, slots=True)
 class CpuColumns:
-    """Everything decoded from some pages of one CPU; event types without records are absent."""
+    """Events decoded from pages of one CPU; `tables` omits event types without records."""
 
     cpu: int
     tables: dict[str, Table]
@@ -194,7 +200,7 @@ DATA_FIELD = re.compile(rb"char data;\s*offset:([0-9]{1,9});\s*size:([0-9]{1,9})
 
 
 class DecodeError(InputError):
-    """Pages or format files are not what the kernel writes."""
+    """Pages or format files that no kernel writes."""
 
     code = "decode"
 
@@ -206,16 +212,17 @@ class DecodeError(InputError):
 
 
 class Decoder:
-    """Decodes the pages of one run on one guest.
+    """Decoder for the pages of one guest in one run.
 
-    One thread at a time may use it; the interpreter lock is free while C works.
+    Not thread-safe. The C code runs without the interpreter lock.
 
     Args:
-        files: what the agent sent, by name: header_page, printk_formats, events/G/N/format.
-        page_bytes: of one ring-buffer page, header included.
+        files: tracefs files from the agent, by name: header_page, printk_formats,
+            events/G/N/format.
+        page_bytes: size of a ring-buffer page, including its header.
 
     Raises:
-        DecodeError: a format file cannot be parsed, or header_page tells of another layout.
+        DecodeError: a format file cannot be parsed, or header_page describes another layout.
     """
 
     def __init__(self, files: Mapping[str, bytes], page_bytes: int = 4096) -> None:
@@ -227,7 +234,7 @@ class Decoder:
         self._header_page(files.get("header_page"))
         self._texts = StringTable(files.get("printk_formats", b""))
         self.strings = self._texts.texts
-        """Texts behind FieldKind.STRING columns, by index."""
+        """Strings of FieldKind.STRING columns, by index."""
         self.events: tuple[EventType, ...] = tuple(self._add_events(files))
         self.by_name: dict[str, EventType] = {e.name: e for e in self.events}
 
@@ -238,21 +245,21 @@ class Decoder:
 
     @property
     def unknown(self) -> dict[int, int]:
-        """Records whose id has no format file: id -> how many so far."""
+        """Number of records whose id has no format file, by id."""
         counts = np.ctypeslib.as_array(self._lib.duet_unknown(self._handle), (65536,))
         return {int(i): int(counts[i]) for i in np.flatnonzero(counts)}
 
     def decode(
         self, cpu: int, pages: bytes, complete: Sequence[tuple[int, int]] = ()
     ) -> CpuColumns:
-        """Decode whole pages of one CPU, oldest first.
+        """Decode complete pages of one CPU, oldest first.
 
         Args:
-            complete: (number of a page, guest time): when this page and the next ones came, the
-                CPU was complete up to that time, so what is missing before them was lost later.
+            complete: (page number, guest time) pairs. When pages from that number on arrived, all
+                events of the CPU up to that time were here; events lost before them are later.
 
         Raises:
-            DecodeError: not whole pages, or a record runs past its page; names page and bytes.
+            DecodeError: a page is incomplete, or a record exceeds its page; names page and bytes.
         """
         count, rest = divmod(len(pages), self.page_bytes)
         if rest:
@@ -269,7 +276,7 @@ class Decoder:
             self._lib.duet_clear(self._handle)
 
     def string_id(self, text: str) -> int:
-        """The index of a text in `strings`, added if new."""
+        """Return the index of a text in `strings`; add the text if it is new."""
         return self._texts.id_of(text)
 
     def _error(self) -> str:
@@ -282,10 +289,10 @@ class Decoder:
         place = DATA_FIELD.search(text)
         wanted = (16, self.page_bytes - 16)
         if not place or (int(place[1]), int(place[2])) != wanted:
-            came = f"{int(place[1])} and {int(place[2])}" if place else "nothing of that"
+            came = f"{place[2].decode()} at {place[1].decode()}" if place else "nothing about them"
             raise DecodeError(
-                f"header_page should say that {wanted[1]} bytes begin at {wanted[0]}, "
-                f"but says {came}"
+                f"header_page should say that a page has {wanted[1]} data bytes at offset "
+                f"{wanted[0]}, but says {came}"
             )
         if self._lib.duet_header_page(self._handle, text, len(text)):
             raise DecodeError(self._error())
@@ -351,14 +358,14 @@ class Decoder:
 
 
 def _begin(loss: Loss, complete: Sequence[tuple[int, int]]) -> int:
-    """Behind the CPU's last event, and behind the time up to which all was here."""
+    """Return the earliest time of a loss: after the last event, and after the complete time."""
     place = bisect_right(complete, loss.page, key=itemgetter(0))
     here_ns = complete[place - 1][1] + 1 if place else 0
     return max(int(loss.t0), min(here_ns, int(loss.t1)))
 
 
 def fields_of(lib: ctypes.CDLL, handle: ctypes.c_void_p, table: int) -> tuple[Field, ...]:
-    """Columns of one event type, in the order of its format file."""
+    """Return the columns of one event type, in the order of its format file."""
     fields = []
     for index in range(lib.duet_nfields(handle, table)):
         kind, width, signed, size = (ctypes.c_int() for _ in range(4))

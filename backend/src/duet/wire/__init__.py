@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 4. The agent's bytes become frames and pages. No I/O."""
+"""Stage 4: parse the agent's byte streams into frames and ring-buffer pages. No I/O."""
 
 from duet.wire.frames import (
     Beat,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The messages between host and agent: one frozen dataclass each, parsed and packed here. No I/O.
+"""Messages between host and agent: their dataclasses, parsing and packing. No I/O.
 
-The same golden frames are read by the agent's own tests (tests/fixtures/frames).
+The agent's tests read the same golden frames (tests/fixtures/frames).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from duet.wire.reader import (
 MAX_CPUS = 64
 MAX_NAME = 255
 MOST_EVENTS = 1 << 44
-"""In a counter of STATS: sums of all of them are numbers that a browser has. Usual: a million."""
+"""Largest counter in STATS, so that sums stay exact in JavaScript. Usual: a million."""
 WHOLE = re.compile("[0-9]{1,19}")
-"""A number of the greeting. Longer ones are none, and cost time that grows with their square."""
+"""A number in HELLO. Parsing a number takes quadratic time, so longer ones are refused."""
 
 
 class FrameType(IntEnum):
-    """Numbers on the wire: agent to host below 64, host to agent from 64."""
+    """Frame types on the wire: below 64 from agent to host, from 64 on from host to agent."""
 
     HELLO = 1
     FILE = 2
@@ -57,18 +57,18 @@ class FrameType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The agent is there. `facts` holds every line `key value`, known or not."""
+    """The agent's first frame. `facts` contains every line `key value`, including unknown keys."""
 
     facts: dict[str, str]
 
     @property
     def kernel(self) -> str:
-        """`uname -r` of the guest."""
+        """Output of `uname -r` in the guest."""
         return self.facts.get("kernel", "")
 
     @property
     def clocksource(self) -> str:
-        """The guest's clock source; anything but tsc makes times doubtful."""
+        """The guest's clock source; with any other than tsc, times are unreliable."""
         return self.facts.get("clocksource", "")
 
     @property
@@ -86,12 +86,12 @@ class GuestFile:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The plan is set up; tracing is still off."""
+    """The agent has set up the plan; tracing is still off."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line that the workload wrote."""
+    """One output line of the workload."""
 
     mono_ns: int
     stream: Literal["out", "err"]
@@ -100,7 +100,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The workload runs."""
+    """The workload has started."""
 
     mono_ns: int
     pid: int
@@ -108,7 +108,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The workload was reaped: its exit code, or minus the signal that ended it."""
+    """The workload has ended; `status` is its exit code or the negative signal number."""
 
     mono_ns: int
     status: int
@@ -116,11 +116,11 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class CpuBeat:
-    """How far one CPU's pages are complete.
+    """Progress of one CPU's ring-buffer pages.
 
     Args:
-        bytes_sent: of its port, since the port opened.
-        empty_at_ns: guest time at which its buffer was last found empty.
+        bytes_sent: bytes sent on the CPU's port since it was opened.
+        empty_at_ns: guest time at which the agent last found the CPU's buffer empty.
     """
 
     bytes_sent: int
@@ -129,7 +129,7 @@ class CpuBeat:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """Every 20 ms while a plan is active on the wall clock, and in answer to PING."""
+    """Progress of all CPUs; sent every 20 ms during a plan on the wall clock, and after PING."""
 
     mono_ns: int
     cpus: tuple[CpuBeat, ...]
@@ -137,7 +137,7 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class CpuStats:
-    """Counters of one CPU's ring buffer since the plan."""
+    """Counters of one CPU's ring buffer since the plan was set up."""
 
     entries: int
     overrun: int
@@ -148,7 +148,7 @@ class CpuStats:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counters of all CPUs; `final` comes once, before DRAINED."""
+    """Counters of all CPUs; the `final` ones are sent once, before DRAINED."""
 
     final: bool
     cpus: tuple[CpuStats, ...]
@@ -157,7 +157,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class GuestError:
-    """The agent could not do it: its own sentence, remedy and detail."""
+    """An error of the agent: sentence, remedy and detail."""
 
     sentence: str
     remedy: str
@@ -166,7 +166,7 @@ class GuestError:
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Everything was read and sent."""
+    """The agent has read and sent all pages."""
 
     mono_ns: int
 
@@ -206,7 +206,7 @@ _U64 = struct.Struct("<Q")
 
 
 def decode_frame(raw: RawFrame) -> Frame:
-    """The typed message in a frame.
+    """Parse a frame into its message.
 
     Raises:
         ProtocolError: an unknown type, or a payload that is too short, too long or malformed.
@@ -218,7 +218,7 @@ def decode_frame(raw: RawFrame) -> Frame:
 
 
 def encode(frame: Frame) -> bytes:
-    """The whole frame as bytes, header included."""
+    """Pack a message into a frame, including the header."""
     match frame:
         case HostFrame(kind, text):
             return pack_frame(kind, text.encode())
@@ -388,27 +388,27 @@ _PARSERS: dict[int, Callable[[RawFrame], Frame]] = {
 }
 
 
-# Bytes of a per-CPU port become whole ring-buffer pages. No I/O.
+# Splitting of a CPU port's byte stream into ring-buffer pages. No I/O.
 
 PAGE_BYTES = 4096
 
 
 class PageSplitter:
-    """Cuts one CPU's byte stream into whole pages; a rest waits for its other half."""
+    """Splits one CPU's byte stream into complete pages, and buffers an incomplete one."""
 
     def __init__(self, page_bytes: int = PAGE_BYTES) -> None:
         self.page_bytes = page_bytes
         self.received_bytes = 0
-        """All bytes ever fed, to be held against the agent's bytes_sent."""
+        """All bytes received, for comparison with the agent's bytes_sent."""
         self._rest = b""
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of an unfinished page."""
+        """Bytes of an incomplete page."""
         return len(self._rest)
 
     def feed(self, chunk: bytes) -> bytes:
-        """The whole pages now complete, joined; maybe none."""
+        """Add a chunk; return the pages that it completes, concatenated; b'' if none."""
         self.received_bytes += len(chunk)
         if self._rest:
             chunk = self._rest + chunk

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bytes of the control port become whole frames, however they were split. No I/O.
+"""Incremental parser of the frames on the agent's control port. No I/O.
 
-Header, 12 bytes, little endian: magic u32, type u16, flags u16 (0), length u32. The agent's C side
-and every recording have this form (vm-images/agent/PROTOCOL.md), so it is not that of base/frames.
+Header, 12 bytes, little endian: magic u32, type u16, flags u16 (0), length u32. The agent's C code
+and every recording use this format (vm-images/agent/PROTOCOL.md), which differs from base/frames.
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ from dataclasses import dataclass
 from duet.base.errors import InputError
 
 MAGIC = 0x54455544
-"""The letters DUET as they lie in memory."""
+"""The letters DUET in memory order."""
 HEADER = struct.Struct("<IHHI")
 MAX_PAYLOAD = 1 << 20
 
 
 class ProtocolError(InputError):
-    """The stream is not what the agent's protocol says; nothing after it can be trusted."""
+    """A violation of the agent's protocol; the rest of the stream is unusable.
+
+    Args:
+        offset: in bytes from the start of the stream.
+        wanted: what the protocol requires.
+        came: what the stream contains instead.
+    """
 
     code = "protocol"
 
@@ -33,7 +39,7 @@ class ProtocolError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class RawFrame:
-    """A frame as it came: a type, its payload, and where in the stream its header began."""
+    """A received frame; `offset` is the position of its header in the stream, in bytes."""
 
     type: int
     payload: bytes
@@ -41,12 +47,12 @@ class RawFrame:
 
 
 class FrameReader:
-    """Collects bytes and hands out whole frames.
+    """Incremental parser: bytes in, complete frames out.
 
-    After a ProtocolError the reader stays broken: it raises the same error again.
+    After a ProtocolError every call raises the same error.
 
     Args:
-        max_payload: a longer frame is an error as soon as its header is seen.
+        max_payload: longest payload; a longer one is an error as soon as its header arrives.
     """
 
     def __init__(self, max_payload: int = MAX_PAYLOAD) -> None:
@@ -57,14 +63,14 @@ class FrameReader:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of an unfinished frame; never more than a header and `max_payload`."""
+        """Bytes of an incomplete frame; at most a header and `max_payload`."""
         return len(self._held)
 
     def feed(self, chunk: bytes) -> list[RawFrame]:
-        """All frames that are complete with this chunk, in order.
+        """Add a chunk; return the frames that it completes, in order.
 
         Raises:
-            ProtocolError: wrong magic, flags or length, at the offset named.
+            ProtocolError: wrong magic, flags or length. Frames before it are returned first.
         """
         if self._broken:
             raise self._broken
@@ -76,7 +82,7 @@ class FrameReader:
                 length, kind = self._header(at)
             except ProtocolError as error:
                 self._broken = error
-                if frames:  # what came whole before the break still counts
+                if frames:  # return the complete ones; the next call raises
                     break
                 raise
             end = at + HEADER.size + length
@@ -108,7 +114,7 @@ def pack_frame(kind: int, payload: bytes = b"") -> bytes:
     return HEADER.pack(MAGIC, kind, 0, len(payload)) + payload
 
 
-# What host and agent say when a copy of a parked guest goes on (vm-images/agent/PROTOCOL.md).
+# Frames for resuming a copy of a template (vm-images/agent/PROTOCOL.md).
 
 
 ENTROPY_BYTES = 32
@@ -118,12 +124,12 @@ _RESUMED = struct.Struct("<QQ16s")
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """The first frame to a copy.
+    """The first frame from the host to a copy.
 
     Args:
         realtime_ns: the host's time of day, since 1970.
-        entropy: ENTROPY_BYTES bytes that no other copy gets.
-        amendment: lines `write`, `run` and `deadline_ms` in place of the plan's own.
+        entropy: ENTROPY_BYTES random bytes, different for each copy.
+        amendment: lines `write`, `run` and `deadline_ms` that replace those of the plan.
     """
 
     realtime_ns: int
@@ -136,11 +142,12 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The copy goes on.
+    """The agent's answer to RESUME: the copy has resumed.
 
     Args:
-        realtime_ns: the guest's time of day, after it was set.
-        random: 16 bytes that were drawn after reseeding.
+        mono_ns: guest time.
+        realtime_ns: the guest's time of day, after the agent has set it.
+        random: 16 random bytes, drawn after reseeding.
     """
 
     mono_ns: int
@@ -152,10 +159,10 @@ class Resumed:
 
 
 def parse_resume(raw: RawFrame) -> Resume:
-    """The message of a RESUME frame.
+    """Parse the payload of a RESUME frame.
 
     Raises:
-        ProtocolError: it is too short.
+        ProtocolError: the payload is too short.
     """
     if len(raw.payload) < _RESUME.size:
         wanted = f"a RESUME payload of at least {_RESUME.size} bytes"
@@ -165,10 +172,10 @@ def parse_resume(raw: RawFrame) -> Resume:
 
 
 def parse_resumed(raw: RawFrame) -> Resumed:
-    """The message of a RESUMED frame.
+    """Parse the payload of a RESUMED frame.
 
     Raises:
-        ProtocolError: it has another length.
+        ProtocolError: the payload has a wrong length.
     """
     if len(raw.payload) != _RESUMED.size:
         wanted = f"a RESUMED payload of {_RESUMED.size} bytes"
