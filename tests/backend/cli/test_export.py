@@ -251,7 +251,7 @@ def test_what_is_there_stays_unless_forced(tmp_path: Path, capsys: Printed) -> N
     out = tmp_path / "a.pftrace"
     out.write_text("mine")
     assert main(["export", source, str(out), "--to", "perfetto"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert out.read_text() == "mine"
     assert main(["export", source, str(out), "--to", "perfetto", "--force", "--json"]) == 0
     tree = json.loads(capsys.readouterr().out)
@@ -282,7 +282,7 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../x", "a/b", "/etc/x", ".x", "a\nb", "x" * 300])
 def test_odd_names_of_files_are_refused(name: str, tmp_path: Path) -> None:
     target = Target(tmp_path, force=True)
-    with pytest.raises(InputError, match="is no name for a file"), target.file(name):
+    with pytest.raises(InputError, match="is not a valid file name"), target.file(name):
         pass
     assert not list(tmp_path.iterdir())
 
@@ -297,7 +297,7 @@ def test_places_that_cannot_be_are_reported(tmp_path: Path) -> None:
         export(bundle, "perfetto", tmp_path / "none" / "x")
     (tmp_path / "file").write_text("")
     for to in ("csv", "trace.dat"):
-        with pytest.raises(InputError, match="is no folder"):
+        with pytest.raises(InputError, match="should be a folder"):
             export(bundle, to, tmp_path / "file")
         with pytest.raises(InfraError, match="could not be written"):
             export(bundle, to, tmp_path / "file" / "below")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording in the formats of other programs. Whatever is asked, all of it is checked first."""
+"""Export of recordings to the formats of other programs, with all inputs checked first."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def export(bundle: Bundle, to: str, out: Path, *, force: bool = False) -> dict[s
     Args:
         to: one of FORMATS.
         out: a file (perfetto), or a folder (trace.dat: one file per lane; csv: one per table).
-        force: replace what is there.
+        force: replace existing files.
 
     Returns:
-        Path -> bytes, of what was written.
+        Path -> size in bytes of each written file.
 
     Raises:
-        InputError: an unknown format, a recording that cannot be played, or a place that is taken.
-        InfraError: it cannot be written.
+        InputError: unknown format, a recording that cannot be played, or an existing file.
+        InfraError: a file cannot be written.
     """
     if to not in FORMATS:
         raise InputError(
@@ -57,10 +57,10 @@ def export(bundle: Bundle, to: str, out: Path, *, force: bool = False) -> dict[s
 
 
 def scene_of(bundle: Bundle) -> Scene:
-    """Play a bundle and keep all of it.
+    """Play a bundle and collect all its tables.
 
     Raises:
-        InputError: its lesson is not here, or it cannot be played.
+        InputError: its lesson does not exist here, or it cannot be played.
     """
     folder = lessons.load(bundle.manifest.lesson)
     played = asyncio.run(play_bundle(folder, bundle, with_batches=True))

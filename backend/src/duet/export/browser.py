@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Chromium without a window, driven through two pipes: opens one page and takes pictures.
+"""Headless Chromium with one page, for screenshots and PDFs.
 
-Protocol: https://chromedevtools.github.io/devtools-protocol (Page, Runtime, Emulation).
+Protocol: https://chromedevtools.github.io/devtools-protocol (Page, Runtime, Emulation), over pipes.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from duet.export.helper import Helper
 from duet.processes.owned import find_program
 
 START_S = 60.0
-"""Until Chromium has made its page."""
+"""Timeout for Chromium to start and create its page."""
 NAMESPACE_S = 10.0
-"""Until unshare(1) has made a user namespace. Usual: 10 ms."""
+"""Timeout for unshare(1) to create a user namespace. Usual: 10 ms."""
 ANSWER_S = 120.0
-"""Until it has answered one command."""
+"""Timeout of one command."""
 IDLE_S = 90.0
-"""Until the page says that nothing moves and nothing is awaited."""
+"""Timeout for the page to become idle: no animation and no pending request."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     *("--headless=new", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu"),
@@ -48,11 +48,11 @@ FLAGS = (
     *("--hide-scrollbars", "--mute-audio", "--force-color-profile=srgb"),
 )
 LIMITS = Limits(
-    # No bound of address space: V8 reserves a terabyte that it never uses.
+    # Address space is not limited: V8 reserves a terabyte that it never uses.
     cpu_s=CHROMIUM_CPU_S,
     files=CHROMIUM_FILES,
     file_bytes=CHROMIUM_FILE_BYTES,
-    # By user, which without root is the server's own.
+    # RLIMIT_NPROC counts all processes of the user, which without root is the server's user.
     processes=CHROMIUM_THREADS if can_change_user() else None,
 )
 _PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'
@@ -66,12 +66,19 @@ RESTS = f"""new Promise((done) => {{
   }};
   look();
 }})"""
-"""True once nothing moves and the newest state is drawn: use-navigation.ts says so."""
+"""JavaScript that returns true once the page is idle and drawn (data-idle of use-navigation.ts)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Size in CSS pixels, and the theme."""
+    """Viewport of the page.
+
+    Args:
+        width: in CSS pixels.
+        height: in CSS pixels.
+        dark: dark theme.
+        scale: device pixels for each CSS pixel.
+    """
 
     width: int = 1280
     height: int = 720
@@ -80,10 +87,10 @@ class Screen:
 
 
 def find_chromium() -> str:
-    """The program.
+    """Return the path of Chromium.
 
     Raises:
-        InfraError: there is none.
+        InfraError: Chromium is not installed.
     """
     for name in NAMES:
         if found := shutil.which(name):
@@ -96,7 +103,7 @@ def find_chromium() -> str:
 
 @cache
 def can_make_user_namespace() -> bool:
-    """Whether Chromium gets a user namespace, which its own sandbox is made of."""
+    """Return whether Chromium can create a user namespace, which its sandbox needs."""
     with Identity() as identity:
         return _makes_namespace(prefix(LIMITS, uid=identity.uid))
 
@@ -112,10 +119,10 @@ def _makes_namespace(before: list[str]) -> bool:
 
 
 class Browser:
-    """One page. Use as `async with`; its processes end with it.
+    """A Chromium with one page. Use as an asynchronous context manager, which ends its processes.
 
-    Commands and answers go through two pipes, so that no port listens (Chromium's
-    --remote-debugging-pipe: JSON, a NUL byte behind each, in on descriptor 3, out on 4).
+    Commands and answers use two pipes, so Chromium listens on no port (--remote-debugging-pipe:
+    JSON messages that end with a NUL byte, input on descriptor 3, output on 4).
     """
 
     def __init__(self, screen: Screen) -> None:
@@ -156,11 +163,11 @@ class Browser:
 
     @property
     def pid(self) -> int:
-        """The process whose descendants are Chromium's."""
+        """Pid of the process whose descendants are Chromium's processes."""
         return self._process.pid
 
     async def uri(self, path: Path) -> str:
-        """The address of a file, as it is now, with a copy of all that lies in its folder."""
+        """Return the URL of a file for Chromium, which may need a copy of the file's folder."""
         folder = await asyncio.to_thread(self._helper.lend, path.parent.resolve())
         return (folder / path.name).as_uri()
 
@@ -168,44 +175,44 @@ class Browser:
         await self._call("Page.navigate", url=url)
 
     async def rest(self) -> None:
-        """Wait until nothing moves and the newest state is drawn.
+        """Wait until the page is idle and drawn.
 
         Raises:
-            InfraError: it does not come to rest.
+            InfraError: the page is not idle within IDLE_S.
         """
         if not await self.evaluate(RESTS):
             said = await self.evaluate("document.body?.innerText")
             raise InfraError(
-                f"the page did not come to rest within {IDLE_S:.0f} s.",
-                remedy="Open the site in a browser and look what it says.",
+                f"the page did not become idle within {IDLE_S:.0f} s.",
+                remedy="Open the site in a browser and check what it shows.",
                 detail=str(said)[:2000],
             )
 
     async def evaluate(self, expression: str) -> JsonValue:
-        """What an expression of the page's own language gives.
+        """Return the value of a JavaScript expression in the page.
 
         Raises:
-            InfraError: it throws, or Chromium does not answer.
+            InfraError: the expression throws, or Chromium does not answer.
         """
         answer = await self._call(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )
         if "exceptionDetails" in answer:
             raise InfraError(
-                "the page failed while a picture was taken.",
-                remedy="Open the site in a browser and look what it says.",
+                "a script of the page failed while a picture was taken.",
+                remedy="Open the site in a browser and check what it shows.",
                 detail=json.dumps(answer["exceptionDetails"])[:2000],
             )
         result = answer.get("result")
         return result.get("value") if isinstance(result, dict) else None
 
     async def seen(self, form: str = "png") -> bytes:
-        """What is to be seen, as png or webp; the latter, with little loss, in half the bytes."""
+        """Take a screenshot as png or webp; webp has slight loss and half the size."""
         answer = await self._call("Page.captureScreenshot", format=form, quality=60)
         return base64.b64decode(str(answer["data"]))
 
     async def pdf(self) -> bytes:
-        """The page as its own print CSS has it."""
+        """Print the page to PDF with its print CSS."""
         answer = await self._call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
         return base64.b64decode(str(answer["data"]))
 
@@ -230,10 +237,10 @@ class Browser:
     async def _call(
         self, method: str, limit_s: float = ANSWER_S, **params: JsonValue
     ) -> dict[str, JsonValue]:
-        """One command and its answer; what Chromium tells unasked is passed over.
+        """Send a command and return its answer; events of Chromium are ignored.
 
         Raises:
-            InfraError: it refuses, does not answer, or is gone.
+            InfraError: Chromium refuses, does not answer, or has ended.
         """
         number = next(self._numbers)
         command: dict[str, JsonValue] = {"id": number, "method": method, "params": params}
@@ -247,7 +254,7 @@ class Browser:
         except (TimeoutError, ValueError, ConnectionError) as error:
             raise InfraError(
                 f"Chromium did not answer {method} ({error or type(error).__name__}).",
-                remedy="Try again when the machine is less busy; look at the detail.",
+                remedy="Try again when the machine is less busy; the detail may name the reason.",
                 detail=self._helper.errors.tail(),
             ) from error
         if "error" in answer:
@@ -260,7 +267,7 @@ class Browser:
 
 
 class _Answers:
-    """What Chromium writes, cut at NUL bytes."""
+    """Output of Chromium, split at NUL bytes."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -270,10 +277,10 @@ class _Answers:
         self._ended = ""
 
     def feed(self, text: bytes) -> None:
-        """More bytes; beyond a bound, which no picture reaches, Chromium is not believed."""
+        """Add output; fail if the unread output exceeds CHROMIUM_ANSWER_BYTES."""
         self._bytes += len(text)
         if self._bytes > CHROMIUM_ANSWER_BYTES:
-            self._ended = "it says too much"
+            self._ended = "its output is too long"
         else:
             *whole, rest = text.split(b"\0")
             for part in whole:
@@ -287,10 +294,10 @@ class _Answers:
         self._change.set()
 
     async def next(self) -> bytes:
-        """The next message; the caller has the timeout.
+        """Wait for the next message; the caller sets the timeout.
 
         Raises:
-            ConnectionError: none will come.
+            ConnectionError: Chromium has ended, or its output is too long.
         """
         while not self._whole:
             if self._ended:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The slides of a lesson as PDF, one a page: the page makes them, and Chromium prints.
+"""Export of a lesson's slides as PDF, one slide a page, printed by Chromium.
 
-The address `?lesson=SLUG&present=handout` walks the lesson and copies each slide
-(frontend/src/page/deck/handout-page.tsx); print CSS puts one on each sheet of A4.
+The address `?lesson=SLUG&present=handout` steps through the lesson and copies each slide
+(frontend/src/page/deck/handout-page.tsx); print CSS puts one slide on each A4 page.
 """
 
 from __future__ import annotations
@@ -19,27 +19,30 @@ from duet.lessons.load import LessonFolder
 from duet.processes.run_dir import RunDir
 
 PAGES_S = 600.0
-"""Until all pages are made. Usual: 2 s a page, of some 25."""
+"""Timeout for all pages. Usual: 25 pages of 2 s."""
 POLL_S = 0.2
 DOTS = 2.0
-"""Dots for each CSS pixel of what is drawn: some 230 an inch on paper."""
+"""Device pixels for each CSS pixel; about 230 dots an inch on paper."""
 WHOLE = "document.querySelector('.handout')?.dataset.whole !== undefined"
 MADE = "document.querySelectorAll('.handout-page').length"
 
 
 def write(target: Target, folder: LessonFolder, chosen: dict[str, Path]) -> None:
-    """Print the slides of a lesson, drawn from these recordings (name -> file).
+    """Print the slides of a lesson.
+
+    Args:
+        chosen: recording name -> file; the slides show these recordings.
 
     Raises:
-        InputError: the lesson has no picture, or a recording cannot be played.
-        InfraError: no Chromium, no built page, or one of them fails.
+        InputError: the lesson has no view, or a recording cannot be played.
+        InfraError: Chromium or the built page is missing or fails.
     """
     if folder.lesson.view is None:
         raise InputError(
             f"lesson {folder.slug} has no picture yet, so it has no slides.",
             remedy="Choose another lesson.",
         )
-    find_chromium()  # before seconds of decoding
+    find_chromium()  # fail before decoding, which takes seconds
     with RunDir() as scratch:
         site.write(site.check_site(scratch / "site"), folder, chosen)
         content = asyncio.run(_printed(scratch / "site", folder))

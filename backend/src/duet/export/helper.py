@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The programs that pictures and films are made with: a user, a folder and an end of their own.
+"""Sandboxed helper programs for pictures and films: Chromium and ffmpeg.
 
-Chromium and ffmpeg get a private folder that whoever starts next sweeps if its owner was killed.
-A process between (duet.processes.reaper) ends all their children, also when the server is
-killed. Each has namespaces of its own (duet.confine.namespaces); as root also a user id of its own
-and no rights: they never run as root.
+A helper gets a private folder, which the next start removes if its owner was killed. A parent
+process (duet.processes.reaper) ends all its children, even if the server is killed. Each helper has
+separate namespaces (duet.confine.namespaces). If the server is root, it also has a separate user
+and no capabilities: helpers never run as root.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ SHOWN: Final = tuple(
     Path(path)
     for path in ("/etc/fonts", "/etc/chromium", "/etc/chromium.d", "/sys/devices/system/cpu")
 )
-"""What Chromium reads beside /usr: fonts, the distribution's settings, how many CPUs there are."""
+"""Paths outside /usr that Chromium reads: fonts, the distribution's settings, number of CPUs."""
 SCRATCH_BYTES: Final = 1 << 30
-"""Of /dev/shm, in which Chromium's processes share pixels. Usual: 50 MB."""
+"""Size of /dev/shm, in which Chromium's processes share pixels. Usual: 50 MB."""
 
 
 class Helper:
-    """One such program. Use as `async with`, then `start` it.
+    """A sandboxed program. Use as an asynchronous context manager, and call `start` inside.
 
     Args:
-        limits: of the program.
-        name: for sentences.
+        name: name of the program in errors.
+        limits: its resource limits.
     """
 
     def __init__(self, name: str, limits: Limits) -> None:
@@ -55,14 +55,14 @@ class Helper:
         self._process: OwnedProcess | None = None
 
     async def __aenter__(self) -> Helper:
-        """Make its folder.
+        """Create the private folder.
 
         Raises:
-            InfraError: it would run as root, or no folder can be made.
+            InfraError: the program would run as root, or the folder cannot be created.
         """
         if os.geteuid() == 0 and (why := missing_user()):
             raise InfraError(
-                f"{self._name} does not run as root, and no other user can be chosen: {why}",
+                f"{self._name} must not run as root, but another user is not possible: {why}",
                 remedy="Run the server as an ordinary user, or give it these capabilities.",
             )
         self.uid = self._stack.enter_context(Identity()).uid
@@ -79,19 +79,19 @@ class Helper:
 
     @property
     def process(self) -> OwnedProcess:
-        """The reaper's process, whose end is the program's."""
+        """The reaper's process, which ends with the program."""
         assert self._process is not None, "the program was not started"
         return self._process
 
     async def start(
         self, words: Sequence[str], output: Outlet, on_exit: Callable[[], None]
     ) -> OwnedProcess:
-        """Start it in its folder; it takes commands on standard input.
+        """Start the program in its private folder, with standard input open for commands.
 
         Raises:
-            InfraError: it cannot be started.
+            InfraError: the program cannot be started.
         """
-        # What Chromium and its libraries keep for a user belongs in the folder, too.
+        # Chromium and its libraries store their user data in the private folder.
         home = {
             name: str(self.folder)
             for name in ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
@@ -111,7 +111,7 @@ class Helper:
         return process
 
     def _around(self, environment: Mapping[str, str]) -> list[str]:
-        """Words before the program: namespaces where they can be had, then user and limits."""
+        """Return the command prefix: namespaces if available, then user and limits."""
         around = prefix(self._limits, uid=self.uid, network=self._apart)
         if not self._apart:
             return around
@@ -125,7 +125,7 @@ class Helper:
         return [*outer, *around]
 
     def lend(self, folder: Path) -> Path:
-        """A copy of a folder that the program may read; the folder itself, if it may already."""
+        """Return a copy of a folder that the program can read, or the folder if it can read it."""
         if self.uid is None and not self._apart:
             return folder
         copy = Path(tempfile.mkdtemp(prefix="lent-", dir=self.folder))
@@ -135,7 +135,7 @@ class Helper:
         return copy
 
     def read(self, name: str) -> bytes | None:
-        """A file that the program has made in its folder; a link or a device is none."""
+        """Read a file in the private folder; None if it is missing or not a regular file."""
         try:
             number = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording as a Perfetto trace: one process per lane, tracks, counters, flows.
+"""Export of a recording as a Perfetto trace: one process per lane, with tracks, counters, flows.
 
-TrackEvents, not raw ftrace: Perfetto shows no event that it does not know (google/perfetto #422).
-All lanes stand on one axis, the time since each workload's start.
+It uses TrackEvents, not raw ftrace, because Perfetto shows only known ftrace events
+(google/perfetto #422). All lanes share one axis, the time since each workload's start.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from duet.base.errors import InfraError
 from duet.export.scene import Scene
 from duet.session import Columns
 
-# Packets of a Perfetto trace, with Perfetto's own protos; repeated names are sent once.
+# Packets of a Perfetto trace; repeated names are interned.
 
 SEQUENCE = 1
 
 
 def perfetto_protos() -> Any:
-    """Perfetto's own messages.
+    """Import Perfetto's protobuf messages.
 
     Raises:
-        InfraError: the package is missing.
+        InfraError: the Python package `perfetto` is missing.
     """
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
     except ImportError as error:
         raise InfraError(
-            "the Python package 'perfetto' is missing, which knows the format.",
+            "the Python package 'perfetto', which defines the format, is missing.",
             remedy="Run ./setup.sh page.",
         ) from error
     return protos
 
 
 class Packets:
-    """Writes packets as they come.
+    """Writer of trace packets.
 
     Args:
-        before_ns: how much earlier than the workloads' start a record may lie; time 0 of the
-            trace is that long before it.
+        before_ns: time by which records may precede the workloads' start; the trace's time 0 is
+            this long before the start.
     """
 
     def __init__(self, file: BinaryIO, before_ns: int = 0) -> None:
@@ -56,7 +56,11 @@ class Packets:
         self._write(first)
 
     def process(self, number: int, name: str) -> int:
-        """A lane; `number` sorts them."""
+        """Add a process for a lane; return its uuid.
+
+        Args:
+            number: pid and sort order.
+        """
         packet = self._packet()
         descriptor = packet.track_descriptor
         descriptor.uuid = uuid = self._next()
@@ -81,7 +85,7 @@ class Packets:
     def slices(
         self, track: int, spans: Iterable[tuple[float, float, str, Mapping[str, float]]]
     ) -> None:
-        """Spans that nest, sorted by begin; one without end stays open."""
+        """Write properly nested spans, sorted by begin; a span with the end inf stays open."""
         ends: list[float] = []
         for begin, end, name, notes in spans:
             while ends and ends[-1] <= begin:
@@ -96,13 +100,13 @@ class Packets:
         self._event(track, t_ns, 3, name, notes)
 
     def arrow(self, start: int, end: int, t_ns: float, name: str) -> None:
-        """From a moment on one track to the same on another."""
+        """Draw an arrow between two tracks at one time."""
         self._flow += 1
         self._event(start, t_ns, 3, name, {}, flow=self._flow)
         self._event(end, t_ns, 3, f"{name}: it", {}, ends_flow=self._flow)
 
     def counter(self, parent: int, name: str, values: Iterable[tuple[float, float]]) -> None:
-        """A curve; nothing is written where it has no value."""
+        """Write a counter track of (time, value) pairs; without values there is no track."""
         track = 0
         for t_ns, value in values:
             if not track:
@@ -181,7 +185,7 @@ class Packets:
 
 
 def _varint(number: int) -> bytes:
-    """A length as protobuf writes it; field 1 of Trace is its packets."""
+    """Encode a protobuf varint."""
     parts = bytearray()
     while number > 0x7F:
         parts.append(number & 0x7F | 0x80)
@@ -191,11 +195,11 @@ def _varint(number: int) -> bytes:
 
 LAYERS = {"state": "states", "function": "functions", "track": "", "mark": "marks"}
 Span = tuple[float, float, str, dict[str, float]]
-"""Begin, end (inf: still open), name, notes."""
+"""Begin, end (inf if open), name, notes."""
 
 
 def write(file: BinaryIO, scene: Scene) -> None:
-    """Write the whole trace.
+    """Write the whole trace to a file.
 
     Raises:
         InfraError: the package `perfetto` is not installed.
@@ -226,7 +230,7 @@ class _Lane:
         self._samples()
 
     def _rows(self) -> None:
-        """A track per thread, with one below it per layer of its spans."""
+        """Write a track for each thread, with a child track for each layer of its spans."""
         scene = self._scene
         kinds = scene.lesson.kinds
         groups: dict[tuple[int, str], list[Span]] = {}
@@ -246,7 +250,7 @@ class _Lane:
                     self._spans(track, name or one.name, spans)
 
     def _spans(self, parent: int, name: str, spans: list[Span]) -> None:
-        """Slices on one track; what would cross another goes to a further one."""
+        """Write spans; those that overlap without nesting go to additional tracks."""
         for number, nested in enumerate(nests(spans), 1):
             label = name if number == 1 else f"{name} ({number})"
             track = self._packets.track(parent, label, number)
@@ -266,7 +270,7 @@ class _Lane:
         )
 
     def _points(self) -> None:
-        """Single events, each kind on a track of its own, and how many there were by then."""
+        """Write each kind of point events on a separate track, with a counter of them."""
         points = self._scene.lesson.points
         found: dict[int, list[dict[str, float]]] = {}
         for row in _dicts(self._scene.table(self._arm, "points")):
@@ -282,7 +286,7 @@ class _Lane:
             self._packets.counter(self._process, f"{point.name} so far", counts)
 
     def _links(self) -> None:
-        """Arrows from who wakes to who is woken."""
+        """Write arrows from the waking task to the woken task."""
         names = self._scene.kind_names("links")
         for row in _dicts(self._scene.table(self._arm, "links")):
             ends = [self._marks.get(int(row[key])) for key in ("from_row", "to_row")]
@@ -298,7 +302,7 @@ class _Lane:
                 self._packets.instant(track, line.t_ns, line.text[:500], {})
 
     def _losses(self) -> None:
-        """Loss is never hidden: intervals, and how many events by then."""
+        """Write the intervals in which events were lost."""
         losses = self._scene.played.lanes[self._arm].loss
         if losses:
             spans = [
@@ -308,7 +312,7 @@ class _Lane:
             self._spans(self._process, "lost events", spans)
 
     def _samples(self) -> None:
-        """What lenses read of the guest's memory, as counters."""
+        """Write facts of x-ray samples as counters."""
         series: dict[str, list[tuple[float, float]]] = {}
         for sample, t_ns in self._scene.samples(self._arm):
             for fact, value in sample.facts.items():
@@ -319,7 +323,7 @@ class _Lane:
 
 
 def nests(spans: Iterable[Span]) -> list[list[Span]]:
-    """Spans sorted into groups in which they only follow or enclose one another."""
+    """Split spans into groups in which any two are disjoint or nested."""
     groups: list[tuple[list[float], list[Span]]] = []
     for span in sorted(spans, key=lambda s: (s[0], -s[1])):
         begin, end = span[:2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pictures and films of a recording for slides: the page itself, as Chromium draws it."""
+"""Export of pictures and films of a recording, as Chromium draws the page."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Scene
 from duet.processes.run_dir import RunDir
 
-# A picture as SVG: text stays text, marks stay shapes.
+# Pictures as SVG, in which text stays text and marks stay shapes.
 #
-# The open page is drawn once more, by a script of its own (frontend/src/svg) with a pen that writes
-# shapes. Chromium's own way, over PDF, gives pixels for canvases and outlines for text.
+# A script (frontend/src/svg) draws the open page again, with a canvas context that writes SVG.
+# Chromium's print to PDF would yield pixels for canvases and outlines for text.
 
 SCRIPT = "frontend/dist/svg/svg.js"
 ID_DIGITS = 8
 MOMENT = "document.querySelector('[data-testid=moment]')?.textContent ?? ''"
-"""The page's own words: it may count from another point than the start of the workload."""
+"""The moment as the page shows it; its zero may differ from the start of the workload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a picture says of itself, to those who do not see it and to those who find the file."""
+    """Title and description in an SVG, for screen readers and for readers of the file."""
 
     title: str
     desc: str
 
     @property
     def id(self) -> str:
-        """Prefix of the ids, so that two pictures can stand in one document."""
+        """Prefix of the element ids, so that one document can contain several pictures."""
         content = f"{self.title}\n{self.desc}".encode()
         return "duet-" + hashlib.sha256(content).hexdigest()[:ID_DIGITS]
 
 
 def words_of(folder: LessonFolder, path: Path, scene: Scene, moment: str) -> Words:
-    """Lesson, recording and moment in words."""
+    """Describe lesson, recording and moment."""
     lesson, manifest = folder.lesson, read_manifest(path)
     return Words(
         title=f"{lesson.title}: {scene.title}",
@@ -67,10 +67,10 @@ def words_of(folder: LessonFolder, path: Path, scene: Scene, moment: str) -> Wor
 
 
 def script() -> str:
-    """The built script.
+    """Return the built script that draws a page as SVG.
 
     Raises:
-        InfraError: it is not built, or is being built just now.
+        InfraError: the script is not built, or a build is in progress.
     """
     try:
         return (repo_root() / SCRIPT).read_text()
@@ -81,10 +81,10 @@ def script() -> str:
 
 
 async def drawn(browser: Browser, folder: LessonFolder, path: Path, scene: Scene) -> bytes:
-    """The open page, which shows a moment of a recording, as SVG.
+    """Draw the open page, which shows a moment of a recording, as SVG.
 
     Raises:
-        InfraError: a part of the page cannot be drawn as shapes, or what came is no XML.
+        InfraError: a part of the page cannot be drawn as SVG, or the result is not XML.
     """
     await browser.evaluate(script())
     words = words_of(folder, path, scene, str(await browser.evaluate(MOMENT)))
@@ -94,18 +94,18 @@ async def drawn(browser: Browser, folder: LessonFolder, path: Path, scene: Scene
         ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
         raise InfraError(
-            "what was drawn is no well-formed SVG.",
+            "the SVG of the page is not well-formed.",
             remedy="Export to png, and report this with the recording.",
             detail=str(error),
         ) from error
     return text.encode()
 
 
-# Frames as one film, by ffmpeg.
+# Films, encoded by ffmpeg.
 
 FPS = {"gif": 12, "webm": 25}
 FFMPEG_S = 300.0
-"""From the last frame to the film, and the longest that ffmpeg may take for one frame."""
+"""Timeout of ffmpeg for one frame, and from the last frame to the finished film."""
 FILTERS = {
     "gif": ["-filter_complex", "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse"],
     "webm": ["-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1"],
@@ -114,10 +114,10 @@ LIMITS = Limits(memory_bytes=FFMPEG_MEMORY_BYTES, cpu_s=FFMPEG_CPU_S, file_bytes
 
 
 async def film(frames: AsyncIterator[bytes], to: str) -> bytes:
-    """Frames as one file, by ffmpeg.
+    """Encode PNG frames as a film with ffmpeg.
 
     Raises:
-        InfraError: it fails or takes too long.
+        InfraError: ffmpeg fails or takes too long.
     """
     program = shutil.which("ffmpeg") or "ffmpeg"
     made = f"film.{to}"
@@ -136,14 +136,14 @@ async def film(frames: AsyncIterator[bytes], to: str) -> bytes:
                 await process.wait()
         except TimeoutError as error:
             raise InfraError(
-                f"ffmpeg did not come to an end within {FFMPEG_S:.0f} s.",
+                f"ffmpeg did not finish within {FFMPEG_S:.0f} s.",
                 remedy="Take a shorter film.",
             ) from error
         content = await asyncio.to_thread(helper.read, made)
         if process.returncode or content is None:
             raise InfraError(
-                f"ffmpeg could not make a {to}.",
-                remedy="Take another format, or install Debian's ffmpeg.",
+                f"ffmpeg could not create a {to}.",
+                remedy="Use another format, or install Debian's ffmpeg.",
                 detail=helper.errors.tail(),
             )
         return content
@@ -152,7 +152,7 @@ async def film(frames: AsyncIterator[bytes], to: str) -> bytes:
 FORMATS = ("png", "svg", "gif", "webm")
 MAX_FRAMES = 1500
 WINDOW = re.compile(r"[?&]from=(-?[\d.]+)&for=([\d.]+)")
-"""A page that stands still says in its address what window it shows."""
+"""The window that a paused page shows, in its address."""
 POLL_S = 0.1
 PAUSED = """(() => {
   document.querySelector('[data-testid=veil] button')?.click();
@@ -160,8 +160,9 @@ PAUSED = """(() => {
   if (play && !play.disabled && play.getAttribute('aria-label') === 'Pause') play.click();
   return location.search;
 })()"""
-"""Asked again and again: a page that is not moving yet must not be sent off by the click. Behind
-the veil of a prediction it does not move, so that is lifted first."""
+"""JavaScript that pauses the page and returns its query, evaluated repeatedly. It clicks only while
+the page plays, since a click would start a page that is not playing yet. The veil of a prediction
+keeps the page from playing, so the script lifts it first."""
 
 BARE = """new Promise((done) => {
   const style = document.createElement('style');
@@ -170,28 +171,30 @@ BARE = """new Promise((done) => {
     ':is(.lane-details, [data-embed] .legend) { display: none } ' +
     '.term { text-decoration: none; border: 0 }';
   const add = () => {
-    if (!document.head) return setTimeout(add, 10);  // the page has only begun to come
+    if (!document.head) return setTimeout(add, 10);  // the page has only begun to load
     document.head.append(style);
     done(true);
   };
   add();
 })"""
-"""What is to be clicked has no place in a picture; the moment and where it is from stay."""
+"""JavaScript that hides controls, which a picture does not need; moment and source stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """What is to be taken.
+    """Parameters of a picture or film.
 
     Args:
-        step: a scene of the lesson; "" its picture of the front page, or the first.
-        at_ms: moment of a picture; None: where the scene looks.
-        from_ms: where a film begins, in guest time since the workload's start.
-        to_ms: where it ends.
-        seconds: how long the film takes.
-        arms: lanes; none: those of the scene.
-        align: how lanes are laid over each other; None: as the scene does.
-        nth: the operation that they are aligned at, from 1.
+        step: a scene of the lesson; '' for the scene of the front page, or the first.
+        at_ms: moment of a picture, in guest time since the workload's start; None for the scene's
+            default.
+        from_ms: start of a film, in guest time since the workload's start.
+        to_ms: end of the film's range of guest time.
+        seconds: length of the film.
+        arms: lanes to show; () for those of the scene.
+        screen: viewport.
+        align: how lanes are aligned; None for the scene's default.
+        nth: number of the operation at which lanes are aligned, from 1.
     """
 
     step: str = ""
@@ -209,7 +212,7 @@ def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) 
     """Take a picture (png, svg) or a film (gif, webm) of a recording.
 
     Raises:
-        InputError: no such step, or a range that is none.
+        InputError: no such step, or an invalid range.
         InfraError: Chromium or ffmpeg is missing or fails.
     """
     scene_of(folder, shot.step)
@@ -218,7 +221,7 @@ def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) 
     frames = moments(shot, FPS[to]) if to in FPS else []
     if frames and shutil.which("ffmpeg") is None:
         raise InfraError(
-            f"a {to} is made with ffmpeg, which is not installed.",
+            f"a {to} needs ffmpeg, which is not installed.",
             remedy="Run: sudo apt-get install --no-install-recommends ffmpeg.",
         )
     with RunDir() as scratch:
@@ -229,34 +232,37 @@ def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) 
 
 
 def _write_site(scratch: Path, folder: LessonFolder, path: Path) -> Path:
-    """A site with one recording, in a private folder."""
+    """Write a site with one recording to a private folder; return the site's folder."""
     site.write(site.check_site(scratch / "site"), folder, {"run": path})
     return scratch / "site"
 
 
 async def taken_of(folder: LessonFolder, path: Path, shot: Shot) -> bytes:
-    """One picture of a recording, for a caller with an event loop, which is not held up.
+    """Take a picture of a recording without blocking the caller's event loop.
 
     Raises:
         InputError: the recording cannot be played.
-        InfraError: no Chromium, no built page, or one of them fails.
+        InfraError: Chromium or the built page is missing or fails.
     """
-    find_chromium()  # before seconds of decoding
+    find_chromium()  # fail before decoding, which takes seconds
     with RunDir() as scratch:
         writing = asyncio.ensure_future(asyncio.to_thread(_write_site, scratch, folder, path))
         try:
             out = await asyncio.shield(writing)
-        finally:  # a thread goes on when its task is cancelled; its folder must not go before it
+        finally:  # the thread outlives a cancelled task, and still needs its folder
             await asyncio.wait([writing])
         async with Browser(shot.screen) as browser:
             return await still(browser, out, folder, shot)
 
 
 def scene_of(folder: LessonFolder, step: str) -> Scene:
-    """The scene of a step.
+    """Return the scene of a step.
+
+    Args:
+        step: its name; '' for the scene of the front page, or the first.
 
     Raises:
-        InputError: the lesson has none of that name.
+        InputError: the lesson has no such step.
     """
     scenes = {scene.id: scene for scene in folder.lesson.scenes}
     name = step or folder.lesson.hero or next(iter(scenes), "")
@@ -270,10 +276,10 @@ def scene_of(folder: LessonFolder, step: str) -> Scene:
 
 
 def moments(shot: Shot, fps: int) -> list[float]:
-    """Guest times of a film's frames, ms.
+    """Return the guest times of a film's frames in ms.
 
     Raises:
-        InputError: the range is missing, turned round or empty, or takes too many frames.
+        InputError: the range is missing, reversed or empty, or needs too many frames.
     """
     if shot.from_ms is None or shot.to_ms is None:
         raise InputError(
@@ -287,7 +293,7 @@ def moments(shot: Shot, fps: int) -> list[float]:
     count = max(2, round(shot.seconds * fps))
     if count > MAX_FRAMES:
         raise InputError(
-            f"{shot.seconds:g} s are {count} frames, and {MAX_FRAMES} are allowed.",
+            f"{shot.seconds:g} s are {count} frames, but {MAX_FRAMES} are allowed.",
             remedy=f"Give --seconds at most {MAX_FRAMES // fps}.",
         )
     length = shot.to_ms - shot.from_ms
@@ -295,9 +301,14 @@ def moments(shot: Shot, fps: int) -> list[float]:
 
 
 def address(folder: LessonFolder, shot: Shot, at_ms: float | None, *, embed: bool = True) -> str:
-    """The query of the page's address of one moment; None: it plays as the scene does."""
+    """Return the query of the page's address for a moment.
+
+    Args:
+        at_ms: guest time; None to play the scene.
+        embed: show the page as in an embedding frame.
+    """
     query: dict[str, str] = {"lesson": folder.slug, "step": scene_of(folder, shot.step).id}
-    query["lang"] = "en"  # whatever the host's own is
+    query["lang"] = "en"  # not the host's language
     if at_ms is not None:
         query["at"] = f"{at_ms:.6f}"
     if shot.from_ms is not None and shot.to_ms is not None:
@@ -326,24 +337,24 @@ async def _taken(
 
 
 async def still(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> bytes:
-    """One picture of a site that lies in a folder."""
+    """Take a picture of the site in a folder."""
     await stand(browser, out, folder, shot)
     return await browser.seen()
 
 
 async def stand(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> None:
-    """Open the page of a site at the moment of a picture, and wait until it stands."""
+    """Open the page of a site at the moment of a picture, and wait until it is idle."""
     page = await browser.uri(out / "index.html")
     at_ms = shot.at_ms if shot.at_ms is not None else shot.from_ms
     if at_ms is None:
         at_ms = await usual_moment(browser, page + address(folder, shot, None, embed=False))
     await browser.open(page + address(folder, shot, at_ms))
-    await browser.evaluate(BARE)  # before it rests: the stage grows where the legend was
+    await browser.evaluate(BARE)  # before waiting: the stage grows into the legend's space
     await browser.rest()
 
 
 async def usual_moment(browser: Browser, url: str) -> float:
-    """Three quarters through the window that the scene chooses, ms.
+    """Return the default moment in ms: three quarters through the scene's window.
 
     Raises:
         InfraError: the page shows nothing within IDLE_S.
@@ -356,17 +367,17 @@ async def usual_moment(browser: Browser, url: str) -> float:
         await asyncio.sleep(POLL_S)
     raise InfraError(
         f"the page has shown nothing within {IDLE_S:.0f} s.",
-        remedy="Name a moment with --at, or look at the site in a browser.",
+        remedy="Name a moment with --at, or open the site in a browser.",
     )
 
 
 async def pictures(
     browser: Browser, out: Path, folder: LessonFolder, shot: Shot, frames: list[float]
 ) -> AsyncIterator[bytes]:
-    """The frames of a film; the page is opened once, and then sent on as Back and Forward do."""
+    """Yield the frames of a film; the page loads once, and then navigates by popstate events."""
     page = await browser.uri(out / "index.html")
     await browser.open(page + address(folder, shot, frames[0]))
-    await browser.evaluate(BARE)  # before it rests: the stage grows where the legend was
+    await browser.evaluate(BARE)  # before waiting: the stage grows into the legend's space
     await browser.rest()
     for at_ms in frames:
         where = json.dumps(address(folder, shot, at_ms))
@@ -378,7 +389,7 @@ async def pictures(
 
 
 def picture_of(out: Path, folder: LessonFolder) -> bytes:
-    """The still picture of a site, for readers whose browser runs no scripts."""
+    """Take the picture of a site for browsers without scripts."""
     shot = Shot()
 
     async def taken() -> bytes:

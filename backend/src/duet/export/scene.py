@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A played recording, as exports want it: whole tables by lane, with names for numbers."""
+"""A played recording for exports: whole tables by lane, with names; and the export's files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from duet.session import TABLES, Columns, Row
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that a replay with `with_batches` gave."""
+    """Result of a replay with `with_batches`."""
 
     lesson: Lesson
     manifest: Manifest
@@ -31,11 +31,11 @@ class Scene:
 
     @property
     def arms(self) -> list[str]:
-        """Lanes, in the recording's order."""
+        """Names of the lanes, in the recording's order."""
         return [entry.name for entry in self.manifest.arms]
 
     def table(self, arm: str, table: str) -> Columns:
-        """All rows of a table; empty columns where there are none."""
+        """Return all rows of a lane's table; without rows the columns are empty."""
         batches = self.played.sink.batches.get((arm, table), [])
         return {
             name: np.concatenate([batch.columns[name] for batch in batches])
@@ -48,16 +48,16 @@ class Scene:
         return self.played.sink.rows.get(arm, ())
 
     def samples(self, arm: str) -> list[tuple[Sample, float]]:
-        """Samples of lenses, with their guest time since the start marker."""
+        """Return x-ray samples, with their guest time in ns since the start marker."""
         return self.played.sink.samples.get(arm, [])
 
     @property
     def probes(self) -> list[str]:
-        """What lenses looked at, in any lane."""
+        """Names of the probes that have samples in any lane, sorted."""
         return sorted({sample.probe for arm in self.arms for sample, _ in self.samples(arm)})
 
     def kind_names(self, table: str) -> dict[int, str]:
-        """Names behind the numbers of a table's `kind`."""
+        """Return number -> name for the column `kind` of a table."""
         lesson = self.lesson
         names = {
             "points": [point.name for point in lesson.points],
@@ -66,7 +66,7 @@ class Scene:
         return dict(enumerate(names.get(table, [kind.name for kind in lesson.kinds])))
 
     def figures(self, arm: str) -> dict[str, float | str | None]:
-        """Figures of a lane, flat."""
+        """Return the figures of a lane; a nested key is joined with dots."""
         found: dict[str, float | str | None] = {}
         figures = self.played.figures(arm)
 
@@ -82,36 +82,36 @@ class Scene:
         return found
 
 
-# Where an export goes: one file, or the files of one folder. Nothing is written elsewhere.
+# The destination of an export: one file, or the files of one folder. Nothing is written elsewhere.
 #
-# Files appear whole or not at all, and what lies there already stays, unless it may be replaced.
+# Files appear atomically. Existing files stay, unless the caller allows to replace them.
 
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")
 FORCE = "Choose another place, or add --force."
 
 
 class Target:
-    """Takes files.
+    """Destination of an export.
 
     Args:
-        path: of the file or the folder.
-        force: whether what is there may be replaced. Other files of a folder stay in any case.
+        path: the file or the folder.
+        force: replace existing files. Other files of a folder always stay.
     """
 
     def __init__(self, path: Path, *, force: bool = False) -> None:
         self.path, self._force = path, force
         self.written: dict[str, int] = {}
-        """Path -> bytes."""
+        """Path -> size in bytes of each written file."""
 
     def check_file(self) -> None:
-        """That one file can go there.
+        """Check that `path` can be written as a file.
 
         Raises:
-            InputError: something is there that may not be replaced, or the folder is not.
+            InputError: the file exists and may not be replaced, or its folder does not exist.
         """
         if self.path.is_dir():
             raise InputError(
-                f"{self.path} is a folder, and one file is to be written.",
+                f"{self.path} should be a file, but is a folder.",
                 remedy="Name a file in it.",
             )
         self._check_free(self.path)
@@ -121,16 +121,16 @@ class Target:
             )
 
     def check_folder(self) -> None:
-        """That files can go into the folder, which is made if it is not there.
+        """Create the folder if necessary, and check that files can be written into it.
 
         Raises:
-            InputError: it is a file, or has something in it.
-            InfraError: it cannot be made.
+            InputError: `path` is a file, or a folder that is not empty.
+            InfraError: the folder cannot be created.
         """
         if self.path.exists() and not self.path.is_dir():
             raise InputError(
-                f"{self.path} is no folder, and several files are to be written.",
-                remedy="Name a folder; it is made if it is not there.",
+                f"{self.path} should be a folder for several files, but is a file.",
+                remedy="Name a folder; it is created if it does not exist.",
             )
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -141,17 +141,17 @@ class Target:
 
     @contextmanager
     def file(self, name: str = "") -> Iterator[BinaryIO]:
-        """One file of the folder, or the file itself.
+        """Open one file of the folder, or the file itself, for writing.
 
         A link of that name is replaced, not followed.
 
         Raises:
-            InputError: it is there already, or the name is none for a file.
-            InfraError: it cannot be written.
+            InputError: the file exists and may not be replaced, or the name is invalid.
+            InfraError: the file cannot be written.
         """
         if name and not NAME.match(name):
             raise InputError(
-                f"{name[:60]!r} is no name for a file.", remedy="Get the recording anew."
+                f"{name[:60]!r} is not a valid file name.", remedy="Get the recording anew."
             )
         path = self.path / name if name else self.path
         self._check_free(path)
@@ -168,7 +168,7 @@ class Target:
 
     def _check_free(self, path: Path) -> None:
         if not self._force and (path.exists() or path.is_symlink()):
-            raise InputError(f"{path} is there already.", remedy=FORCE)
+            raise InputError(f"{path} already exists.", remedy=FORCE)
 
 
 def _unwritable(path: Path, error: OSError) -> InfraError:

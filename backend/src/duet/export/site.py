@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson with its recordings as a folder that plays without a server.
+"""Export of a lesson with its recordings as a static site, which needs no server.
 
-The built page, and in its folder, as scripts, the very messages that a server would send: the
-page takes them through the code that reads the socket. Scripts, since a page that a browser opened
-as a file may read no other files.
+The folder has the built page, and as scripts the messages that a server would send. The page
+handles them with the code that handles messages of the WebSocket. They are scripts, because a page
+that was opened as a file may load no other files.
 """
 
 from __future__ import annotations
@@ -38,42 +38,40 @@ LIST = "site.js"
 MARK = "globalThis.duetSite = "
 PICTURE = "picture.webp"
 SITE_BYTES = 3_000_000
-"""So large a folder is handed round without a thought."""
+"""Size up to which translations are added: a folder of this size is easy to share."""
 PICTURE_BYTES = 80_000
-"""Kept free for the picture, which is made last."""
+"""Size reserved for the picture, which is added last."""
 PAGE_WORDS = "frontend/src/lang"
-"""The page's own words in each language but English; a site has those that its lesson has."""
+"""Folder of the page's catalogues; a site has the languages that its lesson has."""
 VIEW_WORDS = "view/lang"
-"""In the folder of a lesson: those of its own picture."""
+"""Folder of the catalogues of a lesson's view, below the folder of the lesson."""
 POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
     "img-src 'self' file: data: blob:; font-src 'self' file: data:; worker-src 'self' blob:; "
     "connect-src 'self' data:; base-uri 'none'; form-action 'none'"
 )
-"""The site's own files and nothing else, also where it is opened as a file."""
+"""Content security policy: only the site's files, even if it was opened as a file."""
 
 
 class NoKernels:
-    """A page without a server has no kernels (see server.interfaces.Kernels)."""
+    """Implementation of server.interfaces.Kernels without any kernel."""
 
     def ready(self, slug: str) -> dict[str, bool]:
         return {arm.name: False for arm in lessons.load(slug).lesson.arms}
 
     def request(self, slug: str, arms: Iterable[str]) -> bool:
-        """Nothing is to be built."""
         return False
 
     def latest(self) -> list[m.ServerMessage]:
-        """Nothing is being built."""
         return []
 
     async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
-        """Nothing is to be built."""
+        """Return at once: there is nothing to build."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitePackets:
-    """What a server tells of a lesson: to anyone, of the lesson, of each run."""
+    """Messages that a server would send: at the start, about the lesson, and by run id."""
 
     greeting: list[Packet]
     lesson: list[Packet]
@@ -81,7 +79,7 @@ class SitePackets:
 
 
 async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
-    """Open a lesson and its recordings as a browser does, and keep every message.
+    """Open a lesson and its recordings as a browser does, and collect all messages.
 
     Raises:
         InputError: a recording cannot be played.
@@ -94,7 +92,7 @@ async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
     sent = SitePackets(taken(viewer), [], {})
     for name in recordings.paths(slug):
         run_id = f"recorded:{slug}:{name}"
-        await director.find_run(run_id)  # whole, before anybody looks
+        await director.find_run(run_id)  # decode the whole recording before opening it
         await director.command(viewer, m.Open(type="open", lesson=slug, run=run_id))
         packets = taken(viewer)
         sent.lesson[:] = [packet for packet in packets if packet.type in m.lasting_types()]
@@ -103,7 +101,7 @@ async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
 
 
 def fitting_runs(folder: LessonFolder, listing: Sequence[Entry]) -> dict[str, str]:
-    """Step -> the run that a server would show there, the lesson's first step first."""
+    """Return step -> id of the run that a server would show, in the lesson's order of steps."""
     best = {s.id: best_recording(folder, s, listing) for s in folder.lesson.scenes}
     former = {old: best[s.id] for s in folder.lesson.scenes for old in s.was}
     named = (best | former).items()
@@ -111,7 +109,7 @@ def fitting_runs(folder: LessonFolder, listing: Sequence[Entry]) -> dict[str, st
 
 
 def taken(viewer: Viewer) -> list[Packet]:
-    """All that waits for a viewer."""
+    """Remove and return all queued packets of a viewer."""
     packets: list[Packet] = []
     while (packet := viewer.outbox.pop()) is not None:
         packets.append(packet)
@@ -119,13 +117,13 @@ def taken(viewer: Viewer) -> list[Packet]:
 
 
 def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> list[str]:
-    """Write the site; the folder must have been checked with check_site.
+    """Write the site to the result of `check_site`.
 
     Args:
-        chosen: name -> recording; the first is shown first.
+        chosen: name -> recording file; the site shows the first one first.
 
     Returns:
-        Languages of the lesson that found no room.
+        Languages of the lesson that were left out because of SITE_BYTES.
 
     Raises:
         InputError: a recording cannot be played.
@@ -171,7 +169,7 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> l
 
 
 def translated(folder: LessonFolder) -> dict[str, str]:
-    """Language -> the words of the page and of the lesson; of each that both have."""
+    """Return language -> encoded catalogues, for each language that page and lesson have."""
     found = {}
     for language in languages(folder):
         page = page_words(language, folder)
@@ -184,7 +182,10 @@ def translated(folder: LessonFolder) -> dict[str, str]:
 
 
 def page_words(language: str, folder: LessonFolder) -> dict[str, str]:
-    """What the page says without a server, on this lesson (frontend/src/lang/parts.ts)."""
+    """Return the catalogue that the page of a lesson needs without a server.
+
+    Its parts are those of frontend/src/lang/parts.ts.
+    """
     places = [repo_root() / PAGE_WORDS / language / "page.json"]
     if (home := home_of_view(folder)) is not None:
         places.append(home / VIEW_WORDS / f"{language}.json")
@@ -196,7 +197,7 @@ def page_words(language: str, folder: LessonFolder) -> dict[str, str]:
 
 
 def home_of_view(folder: LessonFolder) -> Path | None:
-    """The folder of the lesson whose own picture this lesson has; None: the view is everybody's."""
+    """Return the folder of the lesson that defines this lesson's view; None for a shared view."""
     others = (lessons.load(slug) for slug in lessons.slugs() if slug != folder.slug)
     for one in itertools.chain([folder], others):
         if one.lesson.view == folder.lesson.view and (one.folder / VIEW_WORDS).is_dir():
@@ -205,18 +206,18 @@ def home_of_view(folder: LessonFolder) -> Path | None:
 
 
 def part(packets: Iterable[Packet]) -> str:
-    """A part's bytes for its script; equal messages give equal text."""
+    """Encode packets as base64 text; equal messages give equal text."""
     return base64.b64encode(packed(packets, 9)).decode()
 
 
 def add_picture(target: Target, folder: LessonFolder, picture: bytes) -> None:
-    """What is shown where scripts are off."""
+    """Add the picture that is shown if scripts are disabled."""
     put(target, PICTURE, picture)
     put(target, "index.html", index_html(folder, True).encode())
 
 
 def put_part(target: Target, file: str, name: str, text: str) -> None:
-    """A part as the script that brings it."""
+    """Write a part as a script that registers it under its name."""
     script = f"duetSite.brought[{json.dumps(name)}] = {json.dumps(text)};\n"
     put(target, file, script.encode())
 
@@ -227,10 +228,10 @@ def put(target: Target, name: str, content: bytes) -> None:
 
 
 def built_page() -> dict[str, bytes]:
-    """The files of the built page, by name; read at once, since a build may begin meanwhile.
+    """Read all files of the built page, by name, before a concurrent build can change them.
 
     Raises:
-        InfraError: it is not built, or is being built just now.
+        InfraError: the page is not built, or a build is in progress.
     """
     folder = repo_root() / "frontend/dist/site"
     try:
@@ -238,17 +239,17 @@ def built_page() -> dict[str, bytes]:
     except OSError:
         page = {}
     if not {"page.js", "page.css"} <= set(page):
-        raise InfraError(
-            "the page that a site is made of is not built.", remedy="Run ./setup.sh page."
-        )
+        raise InfraError("the page for static sites is not built.", remedy="Run ./setup.sh page.")
     return page
 
 
 def check_site(out: Path) -> Target:
-    """A folder that takes a site: a new or empty one, or that of an earlier export.
+    """Prepare a folder for a site: a new or empty one, or that of an earlier export.
+
+    Files of an earlier export are deleted.
 
     Raises:
-        InputError: it has other things in it, or is no folder.
+        InputError: the folder contains other files, or is not a folder.
     """
     listed = earlier_files(out)
     if not listed:
@@ -259,10 +260,10 @@ def check_site(out: Path) -> Target:
 
 
 def earlier_files(out: Path) -> list[str]:
-    """What an earlier export wrote into a folder that has nothing else in it; empty: no export.
+    """Return the files of an earlier export in a folder; [] if it is not an export.
 
     Raises:
-        InputError: the folder has other things, too.
+        InputError: the folder also contains other files.
     """
     marked = out / LIST
     if not marked.is_file() or marked.is_symlink():
@@ -278,14 +279,15 @@ def earlier_files(out: Path) -> list[str]:
     known = {name for name in listed if name in there and not there[name].is_dir()}
     if others := sorted(set(there) - known):
         raise InputError(
-            f"the folder {out} has more in it than an earlier export: {others[0][:60]!r}.",
-            remedy="Name a new folder, or take the other files out of it.",
+            f"the folder {out} should contain only an earlier export, but also has "
+            f"{others[0][:60]!r}.",
+            remedy="Name a new folder, or move the other files elsewhere.",
         )
     return sorted(known)
 
 
 def index_html(folder: LessonFolder, picture: bool) -> str:
-    """The page's own page; it says what it is where scripts are off."""
+    """Return index.html, with a summary and an outline for browsers without scripts."""
     lesson = folder.lesson
     scene = next((s for s in lesson.scenes if s.id == lesson.hero), lesson.scenes[0])
     title, question = html.escape(lesson.title), html.escape(lesson.question)
@@ -310,7 +312,7 @@ def index_html(folder: LessonFolder, picture: bool) -> str:
 <h1>{question}</h1>
 <p>{html.escape(lesson.summary)}</p>
 {shown if picture else ""}
-<p>This page moves with JavaScript, which is switched off here.</p>
+<p>This page needs JavaScript, which is disabled in this browser.</p>
 {outline(folder)}
 </main>
 </noscript>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording as CSV: one file per table, one per kind of event, times in guest nanoseconds.
+"""Export of a recording as CSV: one file per table and per event type, times in guest ns.
 
-Text that a spreadsheet would take for a formula is marked with an apostrophe, since a recording
-may come from anywhere.
+Recordings are untrusted, so text that a spreadsheet would read as a formula gets an apostrophe in
+front.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def write(target: Target, bundle: Bundle, scene: Scene) -> None:
     """Write all tables.
 
     Raises:
-        InputError: a lane is broken, or a file is there already.
+        InputError: a lane is malformed, or a file exists and may not be replaced.
         InfraError: a file cannot be written.
     """
     _derived(target, scene)
@@ -38,7 +38,7 @@ def write(target: Target, bundle: Bundle, scene: Scene) -> None:
 
 
 def _derived(target: Target, scene: Scene) -> None:
-    """What the session made of the events; these tables the page draws."""
+    """Write the tables that the session computes and the page draws."""
     for table, columns in TABLES.items():
         rows: list[Sequence[object]] = []
         for arm in scene.arms:
@@ -84,9 +84,9 @@ def _derived(target: Target, scene: Scene) -> None:
 
 
 def _samples(target: Target, scene: Scene, probe: str) -> None:
-    """Samples of one structure: a row of the file is one number of a sample's column.
+    """Write the samples of one probe: each row of the file has one number of a sample's column.
 
-    Columns of one sample need not be of one length: a map's words are more than its owners.
+    The columns of a sample may differ in length; a map has more words than owners, for example.
     """
     _write(
         target,
@@ -104,7 +104,7 @@ def _samples(target: Target, scene: Scene, probe: str) -> None:
 
 
 def _events(target: Target, bundle: Bundle) -> None:
-    """Every record of the ring buffers, decoded, one file per event of all lanes."""
+    """Write all decoded records of the ring buffers: one file per event type, for all lanes."""
     parts: dict[str, list[tuple[str, ConfinedDecoder, CpuColumns]]] = {}
     for entry in bundle.manifest.arms:
         lane = contents_of(bundle, entry.name)
@@ -164,5 +164,5 @@ def _cell(cell: object) -> object:
 
 
 def _file(name: str) -> str:
-    """A probe's or an event's name as part of a file's."""
+    """Return the name of a probe or event with characters that are safe in a file name."""
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:100]

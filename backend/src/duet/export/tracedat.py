@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lane as trace.dat, version 6, for trace-cmd and KernelShark: see trace-cmd.dat.v6(5).
+"""Export of a lane as trace.dat, version 6, for trace-cmd and KernelShark: trace-cmd.dat.v6(5).
 
-The guest's ring-buffer pages go in as they are, so nothing is translated and nothing can be lost.
+The file contains the guest's ring-buffer pages unchanged, so the export loses nothing.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ HEADER_EVENT = b"""# compressed entry header
 \ttime_stamp : type == 31
 \tdata max type_len  == 28
 """
-"""Where a recording has none."""
+"""Content of header_event for recordings without that file."""
 
 
 def write(file: BinaryIO, entry: ArmEntry, lane: LaneContents) -> None:
     """Write one lane.
 
     Raises:
-        InputError: its formats or pages are broken.
+        InputError: its formats or pages are malformed.
     """
     files = lane.files
     if "header_page" not in files:
         raise InputError(
-            f"lane {lane.arm} of the recording has no header_page, so its pages mean nothing.",
+            f"lane {lane.arm} of the recording has no header_page, so its layout is unknown.",
             remedy="Record it again.",
         )
     file.write(MAGIC + bytes((0, 8)) + U32.pack(lane.page_bytes))
@@ -69,7 +69,7 @@ def write(file: BinaryIO, entry: ArmEntry, lane: LaneContents) -> None:
 
 
 def _formats(files: dict[str, bytes]) -> Iterator[bytes]:
-    """Formats of ftrace's own events, then those of each system."""
+    """Encode the formats of ftrace's events, then those of each system."""
     systems: dict[str, list[bytes]] = {}
     for name, text in sorted(files.items()):
         if match := FORMAT_FILE.match(name):
@@ -86,7 +86,7 @@ def _formats(files: dict[str, bytes]) -> Iterator[bytes]:
 
 
 def _pages(file: BinaryIO, lane: LaneContents, cpus: int) -> None:
-    """Where each CPU's pages lie, and then the pages, aligned."""
+    """Write the offset and size of each CPU's pages, then the pages, aligned."""
     begin = file.tell() + cpus * 2 * U64.size
     at = (begin + lane.page_bytes - 1) // lane.page_bytes * lane.page_bytes
     gap = at - begin
@@ -100,10 +100,10 @@ def _pages(file: BinaryIO, lane: LaneContents, cpus: int) -> None:
 
 
 def command_lines(lane: LaneContents) -> bytes:
-    """`pid name` of every task that a switch named, the last name of each; as saved_cmdlines.
+    """Return lines `pid name` as in saved_cmdlines, with each task's last name in a switch event.
 
     Raises:
-        InputError: formats or pages are broken.
+        InputError: formats or pages are malformed.
     """
     if not lane.pages:
         return b""
