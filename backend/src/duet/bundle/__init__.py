@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded runs in one file: `.duet` bundles, written, checked and read."""
+"""Bundles: `.duet` files, each with one recorded run."""
 
 from duet.bundle.manifest import ArmEntry, Figures, Manifest, Record, Waited, patches_of
 from duet.bundle.reader import Bundle, open_bundle, read_manifest

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The zip file of a recording from anywhere: every size, name and sum is checked. No paths.
+"""The zip file of an untrusted recording: every size, name and sum is checked.
 
-Runs in a confined child (`unpack`); `manifest_of` is also what the server does with the text.
+This runs in a sandboxed child (service `unpack`), which gets descriptors, not paths. The server
+calls only `manifest_of`, on the text that the child returns.
 """
 
 from __future__ import annotations
@@ -26,33 +27,33 @@ from pydantic import ValidationError
 from duet.base.errors import InfraError, InputError, printable
 from duet.bundle.manifest import FORMAT, LENS, Manifest, Record
 
-# Bounds of a bundle, checked before anything is unpacked.
+# Limits of a bundle, checked before anything is unpacked.
 
 FILE_BYTES = 256 << 20
-"""The zip itself."""
+"""Size of the zip file."""
 MANIFEST_BYTES = 1 << 20
 STREAM_BYTES = 512 << 20
-"""One lane, unpacked."""
+"""Unpacked size of one lane."""
 PATCH_BYTES = 1 << 20
 TOTAL_BYTES = 1 << 30
-"""All members, unpacked."""
+"""Unpacked size of all members."""
 RATIO = 1000
-"""Unpacked over packed, of a member above RATIO_FROM; real lanes reach a tenth of that."""
+"""Largest compression ratio of a member above RATIO_FROM bytes; real lanes reach a tenth of it."""
 RATIO_FROM = 16 << 20
 MEMBERS = 64
 RECORD_BYTES = 8 << 20
 STREAMS = 64
-"""CPU numbers below this."""
+"""CPU numbers are below this."""
 
 
-# stream.bin of a lane: records behind one another, in the form of every recording (FORMAT.md).
+# stream.bin of a lane: a sequence of records (FORMAT.md).
 
 HEAD = struct.Struct("<QhHI")
-"""host_ns u64, stream i16, pad u16, length u32."""
+"""Header of a record: host_ns u64, stream i16, padding u16, length u32."""
 
 
 def pack_stream(records: Iterable[Record]) -> bytes:
-    """Records as bytes; long ones are split, which a byte stream does not notice."""
+    """Pack records into bytes. A long record is split, since only the byte stream matters."""
     parts: list[bytes] = []
     for host_ns, stream, payload in records:
         for at in range(0, len(payload), RECORD_BYTES):
@@ -62,20 +63,20 @@ def pack_stream(records: Iterable[Record]) -> bytes:
 
 
 def read_stream(file: BinaryIO, size: int, name: str) -> Iterator[Record]:
-    """The records of a lane, read one by one.
+    """Yield the records of a lane, one at a time.
 
     Args:
-        size: bytes from where the file stands to its lane's end.
+        size: bytes from the current position of the file to the end of the lane.
 
     Raises:
-        InputError: a record is cut off or has an impossible head; names the byte.
+        InputError: a record is cut off or has an invalid header; names the offset.
     """
     for host_ns, number, length in _heads(file, size, name):
         yield Record(host_ns, number, file.read(length))
 
 
 def check_stream(file: BinaryIO, size: int, name: str) -> None:
-    """Look at all heads.
+    """Check the headers of all records.
 
     Raises:
         InputError: as for `read_stream`.
@@ -85,12 +86,12 @@ def check_stream(file: BinaryIO, size: int, name: str) -> None:
 
 
 def _heads(file: BinaryIO, size: int, name: str) -> Iterator[tuple[int, int, int]]:
-    """Per record: host time, stream and length of its payload, where the file stands then."""
+    """Yield (host time, stream, payload length) of each record, with the file at its payload."""
     at = 0
     while at < size:
         start = at + HEAD.size
         if size < start:
-            raise _broken(name, at, f"a record head lacks {start - size} bytes")
+            raise _broken(name, at, f"a record header lacks {start - size} bytes")
         host_ns, number, _, length = HEAD.unpack(file.read(HEAD.size))
         if not LENS <= number < STREAMS:
             raise _broken(name, at, f"there is no stream {number}")
@@ -115,7 +116,7 @@ MEMBER = re.compile(
 )
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)
 UNPACKERS = 4
-"""Lanes that are unpacked at once; beyond the host's CPUs they take turns."""
+"""Members that are unpacked in parallel."""
 PIECE_BYTES = 1 << 20
 MOST_DIGITS = 40
 REMEDY = "Get the file anew, or record it again with ./duet record."
@@ -123,40 +124,43 @@ BROKEN = (
     *(OSError, EOFError, zlib.error, lzma.LZMAError, struct.error, MemoryError),
     *(NotImplementedError, RuntimeError, ValueError, IndexError, OverflowError),
 )
-"""What zipfile raises where a field of the file is not what it should be."""
+"""Exceptions that zipfile raises for an invalid field of the file."""
 
 
 class Archive:
-    """An open recording.
+    """An open recording whose entries have been checked.
 
     Args:
-        name: of the file, for sentences.
-        most_bytes: of all members, unpacked.
+        name: file name for errors.
+        most_bytes: largest unpacked size of all members together.
+
+    Raises:
+        InputError: an entry has an invalid name, size or method.
     """
 
     def __init__(self, name: str, archive: zipfile.ZipFile, most_bytes: int) -> None:
         self._name, self._zip, self._most = name, archive, most_bytes
         self.names = self._checked()
         self.packed = {member.filename: member.compress_size for member in archive.infolist()}
-        """Member -> its bytes in the file."""
+        """Member -> compressed size."""
 
     def text(self) -> bytes:
-        """manifest.json.
+        """Return the content of manifest.json.
 
         Raises:
-            InputError: it is not what its entry says.
+            InputError: its size differs from its entry.
         """
         return b"".join(self._pieces("manifest.json"))
 
     def unpack(self, manifest: Manifest, scratch: int) -> dict[str, tuple[int, int]]:
-        """Write all members behind one another: member -> offset and length.
+        """Unpack all members into one file; return the offset and length of each.
 
         Args:
-            scratch: a descriptor.
+            scratch: descriptor of the file to write.
 
         Raises:
-            InputError: a member is not what its sum says.
-            InfraError: there is no room for it.
+            InputError: a member differs from its checksum or its entry.
+            InfraError: no space is left.
         """
         places, at = {}, 0
         for name in manifest.sums:
@@ -169,7 +173,7 @@ class Archive:
             if name.startswith("lanes/"):
                 check_stream(part(scratch, *places[name]), places[name][1], name)
 
-        # Unpacking frees the interpreter lock; the first broken member is reported.
+        # Unpacking releases the interpreter lock. The error of the first broken member is raised.
         with ThreadPoolExecutor(UNPACKERS) as pool:
             for _ in pool.map(one, manifest.sums):
                 pass
@@ -190,7 +194,7 @@ class Archive:
             raise refused(self._name, f"{name} is not what its checksum says")
 
     def _pieces(self, name: str) -> Iterator[bytes]:
-        """Never more bytes than the member's entry says."""
+        """Yield a member in pieces; stop with an error at more bytes than its entry says."""
         size = left = self._zip.getinfo(name).file_size
         with self._zip.open(name) as member:
             while piece := member.read(min(left, PIECE_BYTES) or 1):
@@ -202,7 +206,7 @@ class Archive:
             raise refused(self._name, f"{name} does not have the {size} bytes that it should")
 
     def _checked(self) -> set[str]:
-        """Names of all members; none is unpacked before all entries are in order."""
+        """Check all entries; return the names of the members."""
         members = self._zip.infolist()
         if len(members) > MEMBERS:
             raise refused(self._name, f"it has {len(members)} members, and {MEMBERS} are allowed")
@@ -223,7 +227,7 @@ class Archive:
     def _check_member(self, member: zipfile.ZipInfo) -> None:
         name = member.filename
         if not MEMBER.fullmatch(name):
-            raise refused(self._name, f"it has a member of the odd name {name[:80]!r}")
+            raise refused(self._name, f"it has a member with the invalid name {name[:80]!r}")
         most = STREAM_BYTES if name.startswith("lanes/") else PATCH_BYTES
         if name == "manifest.json":
             most = MANIFEST_BYTES
@@ -234,27 +238,27 @@ class Archive:
         if RATIO_FROM < member.file_size > RATIO * member.compress_size:
             raise refused(self._name, f"{name} would grow more than {RATIO} times when unpacked")
         if member.compress_type not in METHODS or member.flag_bits & 1:
-            raise refused(self._name, f"{name} is packed or locked in an unknown way")
+            raise refused(self._name, f"{name} is encrypted or has an unknown compression method")
 
 
 @contextmanager
 def opened(name: str, fd: int, most_bytes: int) -> Iterator[Archive]:
-    """The recording behind a descriptor; whatever zipfile raises becomes a sentence.
+    """Open the recording behind a descriptor, and turn all exceptions of zipfile into InputError.
 
     Raises:
-        InputError: it is no recording.
+        InputError: the file is not a recording.
     """
     try:
         with os.fdopen(os.dup(fd), "rb") as file, zipfile.ZipFile(file) as archive:
             yield Archive(name, archive, most_bytes)
     except zipfile.BadZipFile as error:
-        raise refused(name, f"it is no zip file ({_said(error)})") from error
+        raise refused(name, f"it is not a zip file ({_said(error)})") from error
     except BROKEN as error:
         raise refused(name, f"it cannot be unpacked ({_said(error)})") from error
 
 
 class _Part(io.RawIOBase):
-    """A part of a file, read without moving the descriptor that others read, too."""
+    """A part of a file. It uses pread, because other threads share the descriptor."""
 
     def __init__(self, fd: int, at: int, size: int) -> None:
         self._fd, self._start, self._end, self._at = fd, at, at + size, at
@@ -278,19 +282,19 @@ class _Part(io.RawIOBase):
 
 
 def part(fd: int, at: int, size: int) -> BinaryIO:
-    """A part of a file, buffered."""
+    """Return a buffered reader for `size` bytes of a file, from offset `at`."""
     return io.BufferedReader(_Part(fd, at, size), PIECE_BYTES)
 
 
 def manifest_of(file: str, text: bytes, names: set[str]) -> Manifest:
-    """The manifest, checked.
+    """Parse and check a manifest.
 
     Args:
-        file: name of the recording.
-        names: of all members; the manifest must speak of each.
+        file: name of the recording, for errors.
+        names: all members of the zip; the manifest must have a sum for each.
 
     Raises:
-        InputError: it is no manifest, one of another format, or speaks of other members.
+        InputError: the manifest is malformed, has another format, or lists other members.
     """
     try:
         tree = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
@@ -300,8 +304,8 @@ def manifest_of(file: str, text: bytes, names: set[str]) -> Manifest:
     if isinstance(number, int) and number != FORMAT:
         newer = number > FORMAT
         raise InputError(
-            f"the recording {file} has format {str(number)[:20]}, and this program reads format "
-            f"{FORMAT} alone.",
+            f"the recording {file} has format {str(number)[:20]}, but this program reads only "
+            f"format {FORMAT}.",
             remedy="Use a newer Kernel Duet." if newer else "Record it again with ./duet record.",
         )
     try:
@@ -323,11 +327,11 @@ def manifest_of(file: str, text: bytes, names: set[str]) -> Manifest:
 
 
 def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _finite(text: str) -> float:
-    """1e999 is valid JSON, and Python reads it as infinity."""
+    """Parse a float; refuse 1e999, which is valid JSON and becomes infinity in Python."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text[:40]} is too large a number")
@@ -335,14 +339,14 @@ def _finite(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    """No number of a recording has more digits, and a long one has no float."""
+    """Parse an integer; refuse one with many digits, which cannot become a float."""
     if len(text) > MOST_DIGITS:
         raise ValueError(f"{text[:40]} is too large a number")
     return int(text)
 
 
 def _said(error: Exception) -> str:
-    """What a library says of the file; it may quote a name of 65,535 bytes."""
+    """Return a library's error text, shortened: it may quote a name of 65,535 bytes."""
     return printable((str(error) or type(error).__name__)[:160])
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A decoder in a confined child: formats and pages go there, checked columns come back.
+"""A decoder in a sandboxed child, and differences between the manifests of two recordings.
 
-The same interface as duet.decode.Decoder, for exports and inspection, which want columns.
+The decoder has the interface of duet.decode.Decoder. Exports and inspection use it; their columns
+are validated.
 """
 
 from __future__ import annotations
@@ -26,23 +27,24 @@ MOST_WIDTH: Final = 256
 
 
 class ConfinedDecoder:
-    """Decodes the pages of one run on one guest. Use as `with`; leaving ends the child.
+    """Decoder for the pages of one guest in one run; a context manager that ends the child.
 
     Args:
-        files: what the agent sent, by name.
-        subject: begins a sentence about what goes wrong, as in "lane srcu of the recording".
+        files: tracefs files from the agent, by name.
+        page_bytes: size of a ring-buffer page, including its header.
+        subject: begins an error, as in "lane srcu of the recording".
 
     Raises:
-        DuetError: a format cannot be parsed, or the child did not survive it.
+        DuetError: a format file cannot be parsed, or the child has died.
     """
 
     def __init__(self, files: Mapping[str, bytes], page_bytes: int, subject: str) -> None:
         self._child = Child("decoder", Terms(subject))
         self.page_bytes = page_bytes
         self.strings: list[str] = []
-        """Texts behind FieldKind.STRING columns, by index."""
+        """Strings of FieldKind.STRING columns, by index."""
         self.unknown: dict[int, int] = {}
-        """Records whose id has no format file: id -> how many so far."""
+        """Number of records whose id has no format file, by id."""
         request = {"do": "files", "files": dict(files), "page_bytes": page_bytes}
         try:
             reply = self._child.call(request)
@@ -58,10 +60,10 @@ class ConfinedDecoder:
         self._child.close()
 
     def decode(self, cpu: int, pages: bytes) -> CpuColumns:
-        """Decode whole pages of one CPU, oldest first.
+        """Decode complete pages of one CPU, oldest first.
 
         Raises:
-            DuetError: they are broken, or the child did not survive them.
+            DuetError: a page is malformed, or the child has died.
         """
         reply = self._child.call({"do": "decode", "cpu": cpu}, [pages])
         try:
@@ -72,7 +74,7 @@ class ConfinedDecoder:
     def _columns(self, cpu: int, reply: ReplyReader) -> CpuColumns:
         strings = reply.tree.get("strings")
         if not isinstance(strings, list) or len(self.strings) + len(strings) > MOST:
-            raise BadReply("texts")
+            raise BadReply("strings is not a list, or too long")
         self.strings += [as_text(one, 1 << 20) for one in strings]
         self.unknown = {as_integer(i): as_integer(n) for i, n in reply.rows("unknown", 2, 1 << 16)}
         tables, events = {}, 0
@@ -96,7 +98,7 @@ class ConfinedDecoder:
             if field.kind is FieldKind.STRING:
                 ids = columns[field.name]
                 if n and not 0 <= int(ids.min()) <= int(ids.max()) < len(self.strings):
-                    raise BadReply("a text")
+                    raise BadReply("the index of a string is out of range")
         return Table(ts, seq, pid, columns)
 
 
@@ -107,12 +109,12 @@ def _column(reply: ReplyReader, dtype: str, n: int) -> Any:
 def _event(cells: list[Any]) -> EventType:
     name, number, fields = cells
     if not isinstance(fields, list) or len(fields) > 64:
-        raise BadReply("fields")
+        raise BadReply("the fields of an event are not a list of at most 64")
     return EventType(as_text(name), as_integer(number, 0, 65535), tuple(_field(*f) for f in fields))
 
 
 def _field(name: object, kind: object, size: object, signed: object, width: object) -> Field:
-    # Names of fields are printed, and become headings of exported tables.
+    # Field names are printed, and become column headings of exports, so they must be printable.
     return Field(
         printable(as_text(name)),
         FieldKind(as_integer(kind)),
@@ -122,7 +124,7 @@ def _field(name: object, kind: object, size: object, signed: object, width: obje
     )
 
 
-# How two recordings differ in what they were made of; this is said before their numbers. Pure.
+# Differences between two recordings in kernels, hosts and parameters, shown before any numbers.
 
 Of = Literal["run", "kernel", "config", "patches", "build", "host", "programs"]
 ORDER: tuple[Of, ...] = ("run", "kernel", "config", "patches", "build", "host", "programs")
@@ -131,10 +133,14 @@ UNSAID = "not said"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not the same.
+    """One property in which two recordings differ.
 
     Args:
-        arm: whose; "" for what concerns all.
+        of: category of the property.
+        what: its name.
+        arm: the arm that it belongs to; '' if it belongs to the whole run.
+        recorded: value in the first recording.
+        now: value in the second recording.
     """
 
     of: Of
@@ -149,7 +155,7 @@ class Difference:
 
 
 def differences(one: Manifest, other: Manifest) -> list[Difference]:
-    """What differs between two recordings, kernels and config before host and programs."""
+    """Return the differences between two recordings, sorted by category in the order of ORDER."""
     found = [*_run(one, other), *_sides("host", one.host, other.host)]
     found += _sides("programs", one.versions, other.versions)
     for arm in one.arms:
@@ -176,7 +182,7 @@ def _arm(one: ArmEntry, other: ArmEntry) -> Iterator[Difference]:
     yield from _pair("kernel", "source", name, *(str(source)[:12] for source in sources))
     mine, theirs = _patches(one), _patches(other)
     if mine and theirs:
-        # One that was moved or renamed is the same patch.
+        # A patch that was only moved or renamed is no difference.
         same = set(map(str, mine.values())) & set(map(str, theirs.values()))
         mine = {path: sha for path, sha in mine.items() if str(sha) not in same}
         theirs = {path: sha for path, sha in theirs.items() if str(sha) not in same}
@@ -188,7 +194,7 @@ def _arm(one: ArmEntry, other: ArmEntry) -> Iterator[Difference]:
 
 
 def _patches(entry: ArmEntry) -> dict[str, JsonValue]:
-    """Path -> checksum in short of every patch of a kernel, those of all arms included."""
+    """Return path -> short checksum of every patch of a kernel, including patches of all arms."""
     return {path: sha[:12] for path, sha in patches_of(entry).items()}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""manifest.json of a bundle: what was run, on what, with which losses."""
+"""Model of a bundle's manifest.json (FORMAT.md)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORMAT: Literal[2] = 2
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 ArmName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Text = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$")]
-"""No control characters: names of a recording are printed on terminals."""
+"""A string without control characters, since strings of a recording are printed on terminals."""
 Knob = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,59}$")]
 Whole = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -22,21 +22,22 @@ Facts = Annotated[dict[Text, Text], Field(max_length=64)]
 
 
 class Strict(BaseModel):
-    """Frozen, and no unknown keys."""
+    """Base of the models: frozen, and without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Figures(Strict):
-    """What a lane's transcript said when it was written; a replay must say the same, exactly.
+    """Metrics of a lane at the time of recording; a replay must compute exactly these.
 
     Args:
-        by: the Kernel Duet that counted.
-        metrics: session.Metrics as its `as_dict` has them (`cycles` as grace_periods), and `op_ns`.
+        by: version of Kernel Duet that computed them.
+        metrics: `as_dict` of session.Metrics (`cycles` as grace_periods), and `op_ns`.
         tallies: the lesson's counted metrics.
-        tables: rows of each table.
-        ops: the workload's own count, and `ops_per_s`.
-        status: how the workload ended.
+        tables: number of rows of each table.
+        ops: operations that the workload counted.
+        ops_per_s: operations a second that the workload reported.
+        status: exit status of the workload.
     """
 
     by: Text = ""
@@ -49,7 +50,7 @@ class Figures(Strict):
 
 
 class Waited(Strict):
-    """CPU seconds that a lane's vCPUs had, and that they waited for a host CPU."""
+    """CPU seconds in which a lane's vCPUs ran, and in which they waited for a host CPU."""
 
     ran_s: Annotated[Number, Field(ge=0)]
     waited_s: Annotated[Number, Field(ge=0)]
@@ -60,14 +61,14 @@ class ArmEntry(Strict):
 
     Args:
         kernel: the manifest of the build: package, tarball, patches with checksums, compiler.
-        kernel_version: as `uname -r` says; "" if unknown.
-        config_sha256: of the options asked for; "" if unknown.
-        symbols: the kernel addresses that the lesson's rules mention, so that a replay needs no
+        kernel_version: output of `uname -r`; '' if unknown.
+        config_sha256: hash of the requested configuration options; '' if unknown.
+        symbols: addresses of the kernel symbols in the lesson's rules, so that a replay needs no
             System.map.
         loss: `events` and `intervals`, and events by place ("ring buffer", "kprobe", "host").
-        truncated: the run sent more than is kept of one, and its end is missing.
-        figures: None where the lane failed.
-        contention: of the wall clock; None where it was not measured.
+        truncated: the run sent more data than a recording may have, so its end is missing.
+        figures: None if the lane failed.
+        contention: only on the wall clock; None if it was not measured.
     """
 
     name: ArmName
@@ -85,7 +86,7 @@ class ArmEntry(Strict):
 
 
 def patches_of(entry: ArmEntry) -> dict[str, str]:
-    """Path -> SHA-256 of its diff, of every patch of a lane's kernel; in order."""
+    """Return path -> SHA-256 of the diff, for every patch of a lane's kernel, in order."""
     listed = entry.kernel.get("patches")
     found = listed if isinstance(listed, list) else []
     return {
@@ -96,13 +97,14 @@ def patches_of(entry: ArmEntry) -> dict[str, str]:
 
 
 class Manifest(Strict):
-    """The whole manifest; `sums` (member -> sha256) is filled in by the writer.
+    """The whole manifest.
 
     Args:
         shift: 2^shift ns an instruction on the count clock; 0 on the wall clock.
-        seed: of the guest's randomness; only the count clock repeats by it.
-        window_ms: what is kept of each lane from its start marker; None: all of it.
-        left_out: lanes of the run that failed and are not in here, with the reason.
+        seed: seed of the guest's randomness; a run repeats by it only on the count clock.
+        window_ms: length to which each lane was trimmed, from its start marker; None: not trimmed.
+        left_out: lanes of the run that failed and are not in this recording -> reason.
+        sums: member -> SHA-256; the writer fills it in.
     """
 
     format: Literal[2] = FORMAT
@@ -121,10 +123,10 @@ class Manifest(Strict):
     sums: Annotated[dict[str, Sha256], Field(max_length=64)] = Field(default_factory=dict)
 
     def arm(self, name: str) -> ArmEntry:
-        """The lane of that name.
+        """Return the lane of that name.
 
         Raises:
-            InputError: the recording has none.
+            InputError: the recording has no such lane.
         """
         for entry in self.arms:
             if entry.name == name:
@@ -135,18 +137,18 @@ class Manifest(Strict):
         )
 
 
-# One record of a transcript: when, from which port, what.
+# One record of a transcript.
 
 CTL = -1
 """Stream number of the control port; CPUs are 0, 1, ..."""
 LENS = -2
-"""Records of the x-ray: samples, and how it is. Each begins with RECORD_TIME."""
+"""Stream number of samples and states of the x-ray. Each payload begins with RECORD_TIME."""
 RECORD_TIME = Struct("<Q")
-"""Guest time of a sample; 0: it is none."""
+"""Guest time of a sample; 0 for a state."""
 
 
 class Record(NamedTuple):
-    """Bytes as they came, host time counted from the beginning of the recording."""
+    """Bytes from one port; `host_ns` counts from the start of the recording."""
 
     host_ns: int
     stream: int

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Read a bundle that may come from anywhere.
+"""Reader of untrusted bundles.
 
-A confined child unpacks it into a nameless temporary file and checks every size, name and sum; so
-a recording of a gigabyte takes room on the disk, and none in the server's memory.
+A sandboxed child checks every size, name and sum, and unpacks the bundle into an unlinked temporary
+file. A recording of a gigabyte thus takes disk space, but no memory of the server.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ from duet.wire import (
     decode_frame,
 )
 
-# Unpacking a recording as a service of confined children.
+# Unpacking as a service of sandboxed children.
 
 CODECS = ("cp437", "utf-8-sig", *(f"utf-{n}{end}" for n in (16, 32) for end in ("", "-le", "-be")))
-"""Of names in old archives, and what json looks for at the start of a text."""
+"""Codecs of member names in old archives, and those that the json module may detect."""
 Answer = tuple[Mapping[str, object], Sequence[bytes]]
 
 
 def warm() -> None:
-    """Let OpenSSL, the packers and their codecs be loaded while files can be opened."""
+    """Load OpenSSL, the compression libraries and the codecs while files can still be opened."""
     hashlib.sha256(b"").hexdigest()
     for method in METHODS:
         file = io.BytesIO()
@@ -73,10 +73,16 @@ def warm() -> None:
 
 
 class UnpackService:
-    """One request; its descriptors are the recording and, for its members, a temporary file."""
+    """Answers one request: check a recording, and unpack it if there is a second descriptor."""
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
-        """The manifest, and rows of name, bytes in the file, offset and bytes unpacked."""
+        """Return the text of the manifest, and a row for each member.
+
+        A row is name, compressed size, offset and unpacked size in the temporary file.
+
+        Args:
+            fds: the recording, and optionally the temporary file.
+        """
         name = request["name"]
         with opened(name, fds[0], request["most_bytes"]) as archive:
             text = archive.text()
@@ -93,9 +99,10 @@ class UnpackService:
 
 
 class Unpacked:
-    """The members of a bundle in a temporary file that has no name; it goes with this object.
+    """Unpacked members of a bundle in an unlinked temporary file, which is closed with this object.
 
-    `places` says where: member -> offset and length.
+    Attributes:
+        places: member -> offset and length.
     """
 
     def __init__(self, fd: int) -> None:
@@ -104,7 +111,7 @@ class Unpacked:
         self.places: dict[str, tuple[int, int]] = {}
 
     def records(self, name: str) -> Iterator[Record]:
-        """The records of a lane's member."""
+        """Yield the records of a lane's member."""
         at, size = self.places[name]
         yield from read_stream(part(self._fd, at, size), size, name)
 
@@ -114,16 +121,16 @@ class Unpacked:
 
 
 ROW: Final = 4
-"""Of a member: name, bytes in the file, offset and bytes in the temporary file."""
+"""Cells in a member's row: name, compressed size, offset and unpacked size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """An opened bundle; everything in it has been checked.
+    """An opened bundle whose content has been checked.
 
     Args:
-        packed: member -> its bytes in the file.
-        file_bytes: of all of it.
+        packed: member -> compressed size.
+        file_bytes: size of the file.
     """
 
     manifest: Manifest
@@ -132,7 +139,7 @@ class Bundle:
     _unpacked: Unpacked
 
     def records(self, arm: str) -> Iterator[Record]:
-        """The transcript of one lane.
+        """Return the transcript of one lane.
 
         Raises:
             InputError: there is no such lane.
@@ -142,7 +149,7 @@ class Bundle:
         return self._unpacked.records(name)
 
     def stream_bytes(self, arm: str) -> int:
-        """The size of one lane's transcript, heads of records included.
+        """Return the size of one lane's transcript, including record headers.
 
         Raises:
             InputError: there is no such lane.
@@ -151,7 +158,7 @@ class Bundle:
         return self._unpacked.places[f"lanes/{arm}/stream.bin"][1]
 
     def patch(self, name: str) -> bytes:
-        """One patch file.
+        """Return the content of one patch file.
 
         Raises:
             InputError: there is no such patch.
@@ -169,12 +176,11 @@ class Bundle:
 
 
 def open_bundle(path: Path) -> Bundle:
-    """Open and check a bundle. Blocking, for as long as REQUEST_WAIT_S.
+    """Open and check a bundle. Blocks for up to REQUEST_WAIT_S.
 
     Raises:
-        InputError: it is missing, no bundle, too large, of another format, or not what its sums
-            say.
-        InfraError: there is no room to unpack it.
+        InputError: the file is missing, not a bundle, too large, of another format or damaged.
+        InfraError: there is no space to unpack it.
     """
     with _file(path) as file, _scratch() as scratch:
         manifest, reply = _asked(path, (file, scratch))
@@ -188,22 +194,22 @@ def open_bundle(path: Path) -> Bundle:
         }
         size = os.fstat(scratch).st_size
         if any(at + length > size for at, length in unpacked.places.values()):
-            raise refused(path.name, "it is not what its entries say")
+            raise refused(path.name, "its members differ from their entries")
         return Bundle(manifest, packed, os.fstat(file).st_size, unpacked)
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest alone, without unpacking the lanes; good for a list, not for playing.
+    """Read only the manifest, without unpacking or checking the lanes.
 
     Raises:
-        InputError: as `open_bundle`, as far as that shows.
+        InputError: as for `open_bundle`, except damage of other members.
     """
     with _file(path) as file:
         return _asked(path, (file,))[0]
 
 
 def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, ReplyReader]:
-    """What a child says of the file; with a second descriptor it unpacks all of it there."""
+    """Let a child check the file; with a second descriptor, also unpack its members there."""
     terms = Terms(
         f"the recording {path.name}", remedy=REMEDY, file_bytes=limits.TOTAL_BYTES,
         request_cpu_s=budgets.RECORDING_CPU_S,
@@ -223,15 +229,15 @@ def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, ReplyReader]:
 
 def _member(name: object) -> str:
     if not MEMBER.fullmatch(as_text(name)):
-        raise BadReply("a member's name")
+        raise BadReply("the name of a member is invalid")
     return str(name)
 
 
 @contextmanager
 def _file(path: Path) -> Iterator[int]:
-    """An open regular file of an allowed size."""
+    """Open a regular file of an allowed size."""
     try:
-        # A pipe without a writer would wait for ever.
+        # O_NONBLOCK: opening a pipe without a writer would block forever.
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:
         raise InputError(
@@ -242,7 +248,7 @@ def _file(path: Path) -> Iterator[int]:
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise refused(path.name, "it is no file")
+            raise refused(path.name, "it is not a regular file")
         if status.st_size > limits.FILE_BYTES:
             raise refused(
                 path.name, f"it has {status.st_size} bytes, and {limits.FILE_BYTES} are allowed"
@@ -254,34 +260,35 @@ def _file(path: Path) -> Iterator[int]:
 
 @contextmanager
 def _scratch() -> Iterator[int]:
-    """A temporary file without a name."""
+    """Open an unlinked temporary file."""
     try:
         file = tempfile.TemporaryFile(prefix="duet-")  # noqa: SIM115 (closed by `with` below)
     except OSError as error:
         raise InfraError(
-            f"no temporary file can be made: {error.strerror or error}.",
+            f"no temporary file can be created: {error.strerror or error}.",
             remedy="Make room in the folder for temporary files, or name another with TMPDIR.",
         ) from error
     with file:
         yield file.fileno()
 
 
-# What a lane's transcript holds, taken apart: frames, format files, pages, lens records. Pure.
+# Parsing of a lane's transcript into frames, format files, pages and lens records.
 
 DECODE_PAGES = 4096
-"""Decoded at a time, so that a long lane's columns need not all be in memory."""
+"""Pages that are decoded at a time, so that memory holds only part of a long lane's columns."""
 
 
 @dataclass(slots=True)
 class LaneContents:
-    """One lane, sorted by kind.
+    """Parsed transcript of one lane.
 
     Args:
-        pages: CPU -> whole ring-buffer pages, in order.
+        frames: frames of the control port, in order.
+        pages: CPU -> complete ring-buffer pages, in order.
         lens: payloads of lens records, in order.
-        records: how many there are.
-        stream_bytes: of their payloads.
-        rest_bytes: of pages that did not come whole.
+        records: number of all records.
+        stream_bytes: size of all payloads.
+        rest_bytes: size of incomplete pages at the end.
     """
 
     arm: str
@@ -295,7 +302,7 @@ class LaneContents:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """What the agent sent of the guest's tracefs, by name."""
+        """Files of the guest's tracefs, by name."""
         return {f.name: f.content for f in self.frames if isinstance(f, GuestFile)}
 
     @property
@@ -304,19 +311,19 @@ class LaneContents:
 
     @property
     def lines(self) -> list[Line]:
-        """What the workload wrote."""
+        """Output lines of the workload."""
         return [f for f in self.frames if isinstance(f, Line)]
 
     @property
     def status(self) -> int | None:
-        """How the workload ended."""
+        """Exit status of the workload; None if it has not ended."""
         return next((f.status for f in self.frames if isinstance(f, Ended)), None)
 
     def decoder(self) -> ConfinedDecoder:
-        """A decoder of this lane's formats, in a child process.
+        """Start a decoder for this lane, in a child process; the caller ends it.
 
         Raises:
-            InputError: the formats are missing or broken; the sentence names the lane.
+            InputError: format files are missing or malformed; names the lane.
         """
         try:
             return ConfinedDecoder(self.files, self.page_bytes, f"lane {self.arm} of the recording")
@@ -324,10 +331,10 @@ class LaneContents:
             raise self.broken(error) from error
 
     def decoded(self, decoder: ConfinedDecoder) -> Iterator[CpuColumns]:
-        """All events, CPU after CPU, in parts.
+        """Yield all events in parts, one CPU after another.
 
         Raises:
-            InputError: a page is broken; the sentence names lane, CPU and page.
+            InputError: a page is malformed; names lane, CPU and page.
         """
         size = DECODE_PAGES * self.page_bytes
         try:
@@ -346,19 +353,19 @@ class LaneContents:
 
 
 def contents_of(bundle: Bundle, arm: str) -> LaneContents:
-    """Take one lane of a bundle apart.
+    """Parse the transcript of one lane of a bundle.
 
     Raises:
-        InputError: no such lane, or its control port is broken.
+        InputError: no such lane, or its control stream is malformed.
     """
     return take_apart(arm, bundle.records(arm))
 
 
 def take_apart(arm: str, records: Iterable[Record]) -> LaneContents:
-    """Take a transcript apart.
+    """Parse a transcript.
 
     Raises:
-        InputError: the control port is broken; the sentence names lane and byte.
+        InputError: the control stream is malformed; names lane and offset.
     """
     lane = LaneContents(arm)
     reader = FrameReader()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write a bundle: one zip with the manifest, the lanes and the patches."""
+"""Writer of bundles, and trimming of transcripts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from duet.wire import Beat, Frame, FrameReader, GuestFile, PageSplitter, Stats, 
 from duet.wire.frames import PAGE_BYTES
 
 METHOD = zipfile.ZIP_LZMA
-"""A third smaller than deflate on ring-buffer pages; half a second of three lanes costs 1 s."""
+"""On ring-buffer pages a third smaller than deflate. Compressing half a second of three lanes takes
+1 s."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -31,14 +32,11 @@ def write_bundle(
     lanes: Mapping[str, Iterable[Record]],
     patches: Mapping[str, bytes],
 ) -> int:
-    """Write the file, whole or not at all; equal input gives equal bytes.
-
-    Returns:
-        Its size in bytes.
+    """Write a bundle atomically; return its size in bytes. Equal input gives equal bytes.
 
     Raises:
-        InfraError: it cannot be written.
-        InputError: it is more than a reader takes.
+        InfraError: the file cannot be written.
+        InputError: the content exceeds a reader's limits.
     """
     members = {f"lanes/{arm}/stream.bin": pack_stream(records) for arm, records in lanes.items()}
     members |= {f"patches/{name}": patch for name, patch in patches.items()}
@@ -59,27 +57,27 @@ def write_bundle(
 
 
 def _check(path: Path, members: Mapping[str, bytes]) -> None:
-    """What is written must be readable again."""
+    """Raise an error if a reader would refuse the bundle."""
     sizes = {name: len(content) for name, content in members.items()}
     lanes = [size for name, size in sizes.items() if name.startswith("lanes/")]
     over = max(lanes, default=0) > limits.STREAM_BYTES or sum(sizes.values()) > limits.TOTAL_BYTES
     if over or len(members) >= limits.MEMBERS:
         raise InputError(
             f"the recording {path.name} would have {sum(sizes.values())} bytes in "
-            f"{len(members)} members, more than can be read again.",
+            f"{len(members)} members, more than a reader accepts.",
             remedy="Record fewer lanes or a shorter run.",
         )
 
 
-# Cut a transcript down to the pages around its start marker. Pure.
+# Trimming of a transcript to the pages around its start marker.
 #
-# Beats are rewritten for the pages that are left; those after the window go, so that the
-# recording ends where its events end. Counters keep their losses but not their totals of read
-# events, which would look like a loss of our own.
+# BEATs are rewritten for the remaining pages. BEATs after the window are dropped, so that the
+# recording ends with its events. Counters keep their losses, but their totals of read events become
+# 0: they would look like a loss on the host.
 
 PRINT = "events/ftrace/print/format"
 BEFORE_MS = 5
-"""What is kept before the start marker."""
+"""Time before the start marker that is kept."""
 _TIME = struct.Struct("<Q")
 
 
@@ -93,10 +91,10 @@ class _Page:
 
 
 def trim(records: Iterable[Record], start_marker: str, window_ms: float) -> list[Record]:
-    """Only the pages with events from BEFORE_MS before the marker to `window_ms` after it.
+    """Keep only pages with events from BEFORE_MS before the marker to `window_ms` after it.
 
     Raises:
-        InputError: no page holds the start marker.
+        InputError: no page contains the start marker.
     """
     whole = list(records)
     frames, pages = _parse(record for record in whole if record.stream != LENS)
@@ -115,7 +113,7 @@ def trim(records: Iterable[Record], start_marker: str, window_ms: float) -> list
 
 
 def _lens(records: list[Record], low: int, high: int) -> list[Record]:
-    """How the lens was, its samples in the window, and before it the last."""
+    """Keep states of the lens, its samples in the window, and the last sample before the window."""
     within: list[Record] = []
     before: Record | None = None
     for record in records:
@@ -167,13 +165,13 @@ def _find_marker(frames: list[tuple[int, Frame]], pages: list[_Page], marker: st
                     if text.strip() == marker.encode():
                         return int(ts)
     raise InputError(
-        f"the recording has no marker '{marker}', so nothing says where it begins.",
-        remedy="Record it again, or keep it whole.",
+        f"the recording has no marker '{marker}', so its start is unknown.",
+        remedy="Record it again, or do not trim it.",
     )
 
 
 class _SentBytes:
-    """Bytes sent of the whole recording -> bytes sent of what is kept."""
+    """Maps `bytes_sent` of the whole recording to `bytes_sent` of the trimmed one."""
 
     def __init__(self, pages: list[_Page], within: list[_Page]) -> None:
         chosen = {id(page) for page in within}
@@ -191,7 +189,7 @@ class _SentBytes:
 
 
 def _frame(frame: Frame, high: int, sent: _SentBytes) -> Frame | None:
-    """The frame as it belongs into the cut recording; None if it does not."""
+    """Return a frame rewritten for the trimmed recording; None to drop it."""
     match frame:
         case Beat(_, cpus):
             if any(row.empty_at_ns > high for row in cpus):
