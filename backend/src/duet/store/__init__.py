@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One database for all plug-ins: classes, labs and what platforms are to get.
+"""The database of all plug-ins: classes, labs and grades for learning platforms.
 
-`store.py` is the thread that owns it; `database.py` opens it and says which of several servers owns
-a class; the tables are in the plug-ins. Nothing here knows sockets or pages.
+`store.py` is the thread that owns the database. `database.py` opens it, and finds the server that
+owns a class. The plug-ins define the tables. This package knows no sockets or pages.
 """

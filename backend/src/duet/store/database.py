@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The engine of the database, and its revision.
+"""Engine, migrations and settings of the database, and class ownership among several servers.
 
-SQLite writes ahead (WAL) and syncs each commit (synchronous=FULL): what is committed is there
-after a kill and after a power cut. Source: https://sqlite.org/pragma.html#pragma_synchronous.
+SQLite uses WAL and syncs each commit (synchronous=FULL): a commit survives a kill and a power cut.
+Source: https://sqlite.org/pragma.html#pragma_synchronous.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ PRAGMAS: Final = {
     "busy_timeout": str(BUSY_MS),
     "secure_delete": "ON",
 }
-"""secure_delete: what a member has deleted is overwritten in the file."""
+"""secure_delete overwrites deleted rows in the file, since members may delete their data."""
 MODE: Final = 0o600
-"""Nicknames and answers are in it."""
+"""Permissions of the file, which contains nicknames and answers."""
 
 
 def engine_of(url: str, **connect_args: Any) -> Engine:
-    """The engine for a SQLAlchemy URL; the folder and the file of an SQLite are made.
+    """Create the engine for a SQLAlchemy URL; for SQLite also the folder and the file.
 
     Args:
-        connect_args: for the driver; with some, there is one connection at most.
+        connect_args: arguments for the driver; if there are any, the pool has one connection.
 
     Raises:
-        InputError: it is no such URL.
-        InfraError: the driver or the folder is missing.
+        InputError: the URL is invalid.
+        InfraError: the driver is missing, or the file cannot be created.
     """
     remedy = "Give DUET_CLASSES_DB such as sqlite:////path/classes.sqlite, or unset it."
     try:
@@ -76,7 +76,7 @@ def engine_of(url: str, **connect_args: Any) -> Engine:
 
 
 def backend_of(url: str) -> str:
-    """`sqlite` or `postgresql`, say; empty: it is no URL of SQLAlchemy."""
+    """Return the backend of a URL, such as `sqlite` or `postgresql`; '' if the URL is invalid."""
     try:
         return make_url(url).get_backend_name()
     except ArgumentError:
@@ -84,7 +84,7 @@ def backend_of(url: str) -> str:
 
 
 def file_of(url: str) -> Path | None:
-    """The file of an SQLite URL; None: another database."""
+    """Return the file of an SQLite URL; None for another database or an invalid URL."""
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -95,12 +95,12 @@ def file_of(url: str) -> Path | None:
 
 
 def upgrade(connection: Connection) -> None:
-    """Bring the database to the newest revision, in the caller's transaction.
+    """Migrate the database to the newest revision, in the caller's transaction.
 
     Raises:
-        InputError: a newer Kernel Duet has written it.
+        InputError: the database has a revision of a newer Kernel Duet.
     """
-    from alembic import command  # 0.3 s, which only the thread of a store takes
+    from alembic import command  # takes 0.3 s, so only the thread of a store imports it
     from alembic.config import Config
     from alembic.util import CommandError
 
@@ -125,10 +125,10 @@ def upgrade(connection: Connection) -> None:
 
 @contextmanager
 def opened() -> Iterator[Connection]:
-    """A transaction in the database, for a program beside the server.
+    """Open the database and begin a transaction, for a program other than the server.
 
     Raises:
-        InfraError: it cannot be opened, or refuses.
+        InfraError: the database cannot be opened, or reports an error.
     """
     engine = engine_of(classes_url())
     try:
@@ -142,11 +142,11 @@ def opened() -> Iterator[Connection]:
 
 
 def trouble(error: SQLAlchemyError) -> InfraError:
-    """Why nothing is stored, for the page."""
+    """Return the error to report for an exception of the database."""
     reason = str(getattr(error, "orig", None) or error).splitlines()[0]
     return InfraError(
-        f"the database of classes refused: {reason:.200}.",
-        remedy="Make room on its disk and look at its rights (docs/CLASSES.md), then try again.",
+        f"the database of classes reports an error: {reason:.200}.",
+        remedy="Check its disk space and permissions (docs/CLASSES.md), then try again.",
     )
 
 
@@ -165,7 +165,7 @@ def _make_file(url: URL) -> None:
 
 
 def _begin_sqlite(connection: Any, _: object) -> None:
-    """Python's sqlite3 shall begin no transaction by itself: ours are immediate, also to read."""
+    """Stop Python's sqlite3 from beginning transactions: ours are immediate, even to read."""
     connection.isolation_level = None
     for name, value in PRAGMAS.items():
         connection.execute(f"PRAGMA {name} = {value}").close()
@@ -175,10 +175,10 @@ def _begin_transaction(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-# The one database session of a server among several: its locks say which classes it owns.
+# The database session of one of several servers; its locks mark the classes that the server owns.
 #
-# A session that breaks has lost its locks, and another server may own its classes by the time that
-# the next session begins. So what was asked for under a former session is refused in the new one.
+# A broken session loses its locks, and another server may own the classes before the next session
+# begins. So a call that was queued during an earlier session is refused in the new one.
 
 Result = TypeVar("Result")
 INFO: Final = "duet session"
@@ -189,15 +189,14 @@ SETTINGS: Final = {
     "tcp_user_timeout": str(DEAD_PEER_S * 1000),
     "lock_timeout": f"{LOCK_S}s",
 }
-"""The database finds out by itself that a server's machine is gone, and frees its classes.
+"""Settings with which PostgreSQL detects a dead server machine and releases its classes.
 
-Linux probes no connection on which something waits for its confirmation; tcp_user_timeout is for
-those.
+Linux does not probe a connection that has unconfirmed data; tcp_user_timeout covers that case.
 """
 
 
 def connect_args(server: str) -> dict[str, Any]:
-    """What libpq needs: where this server is reached, and when the database counts as gone."""
+    """Return libpq's arguments: this server's address, and timeouts for a dead database."""
     return {
         "application_name": server,
         "connect_timeout": DEAD_PEER_S,
@@ -209,10 +208,12 @@ def connect_args(server: str) -> dict[str, Any]:
 
 
 class Sessions:
-    """Numbers sessions. The event loop has one number; the thread of the store sees the newest.
+    """Session numbers that fence calls of lost sessions.
+
+    The event loop knows one number; the thread of the store sees the newest.
 
     Attributes:
-        lost: called on the loop when a session has been lost, before anything is asked in the next.
+        lost: called on the event loop after a session is lost, before the next one is used.
     """
 
     def __init__(self) -> None:
@@ -225,11 +226,11 @@ class Sessions:
         self._loop = asyncio.get_running_loop()
 
     def attach(self, engine: Engine) -> None:
-        """Number the sessions of an engine."""
+        """Give each new session of an engine the next number."""
         event.listen(engine, "connect", self._connected)
 
     def fenced(self, work: Callable[[Connection], Result]) -> Callable[[Connection], Result]:
-        """The same work, refused in any session but that of now."""
+        """Wrap work so that it is refused in any session other than the current one."""
         asked = self._known
 
         def checked(connection: Connection) -> Result:
@@ -258,14 +259,14 @@ class Sessions:
             self.lost()
 
 
-# Which of several servers owns a class: the one whose database session has its lock.
+# Class ownership: the server whose database session holds the lock of a class owns the class.
 #
-# PostgreSQL takes the locks of a session back when the session ends, so a class is free as soon as
-# its server is dead. The session says in its application_name where its server is reached. A server
-# that hangs stops its looks at the database: whoever wants one of its classes ends its session.
+# PostgreSQL releases the locks of a session when it ends, so a dead server owns no classes. The
+# application_name of the session is the address of the server. A server that hangs stops polling
+# the database; another server that needs one of its classes then ends that session.
 
 UPGRADES: Final = "upgrades"
-"""Named like a class: only one server at a time changes tables."""
+"""Lock name, used like a class id, under which only one server at a time migrates tables."""
 
 _CLAIM: Final = text("SELECT pg_try_advisory_lock(:key)")
 _RELEASE: Final = text("SELECT pg_advisory_unlock(:key)")
@@ -288,10 +289,10 @@ log = logging.getLogger("duet.store")
 
 
 def claim(connection: Connection, class_id: str) -> str | None:
-    """Own a class from now on, until `release` or the end of this session.
+    """Try to acquire a class, until `release` or the end of this session.
 
     Returns:
-        None: it is owned here; else where its owner is reached, empty if that has just ended.
+        None if this session owns the class; else the owner's address, '' if it has just ended.
     """
     held = _holder(connection, class_id)
     if held is not None and held.mine:
@@ -305,28 +306,28 @@ def claim(connection: Connection, class_id: str) -> str | None:
 
 
 def owner(connection: Connection, class_id: str) -> str | None:
-    """Where the server is reached that owns a class; None: none does."""
+    """Return the address of the server that owns a class; None if no server does."""
     held = _holder(connection, class_id)
     return None if held is None else held.server or ""
 
 
 def _holder(connection: Connection, class_id: str) -> Row[Any] | None:
-    """The session that has the lock of a class: mine, server, pid, unused_s."""
+    """Return the session that holds the lock of a class: mine, server, pid, unused_s."""
     return connection.execute(_HELD, {"key": _key(class_id)}).first()
 
 
 def _end(connection: Connection, held: Row[Any]) -> None:
-    """End the session of a server that hangs; should that go on, it owns nothing any more."""
+    """End the session of a hanging server; if the server recovers, it owns no classes."""
     log.error(
-        "the server %s has not looked at the database for %.0f s: its session is ended, and its "
-        "classes are free",
+        "the server %s has not polled the database for %.0f s: its session is ended, and its "
+        "classes are released",
         *(held.server or "of a class", held.unused_s),
     )
     connection.execute(_END, {"pid": held.pid, "within_ms": END_MS})
 
 
 def servers(connection: Connection) -> list[str]:
-    """Where all servers of this database are reached."""
+    """Return the addresses of all servers of this database."""
     return [str(name) for name in connection.scalars(_SERVERS)]
 
 
@@ -335,24 +336,24 @@ def release(connection: Connection, class_id: str) -> None:
 
 
 def wait_for_upgrades(connection: Connection) -> None:
-    """Until no other server changes tables; this one may, until the end of its transaction."""
+    """Acquire the lock for migrations until the end of the transaction; wait if it is held."""
     connection.execute(_WAIT, {"key": _key(UPGRADES)})
 
 
 def _key(class_id: str) -> int:
-    """A lock's number: 63 bits, so that no two classes meet."""
+    """Return the lock number of a class: 63 bits of a hash, so that collisions are improbable."""
     digest = hashlib.sha256(f"duet class {class_id}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-# Where it is and how long things stay, as the operator wants it.
+# Settings of the operator.
 
 
 CLASSES_DAYS = 180
 
 
 def classes_days() -> int:
-    """How long classes that have ended are stored: $DUET_CLASSES_DAYS.
+    """Return for how many days ended classes are stored: $DUET_CLASSES_DAYS.
 
     Raises:
         InputError: not a whole number from 0 to a million.
@@ -361,10 +362,10 @@ def classes_days() -> int:
 
 
 def classes_url() -> str:
-    """Database of classes, a URL of SQLAlchemy: $DUET_CLASSES_DB.
+    """Return the SQLAlchemy URL of the database: $DUET_CLASSES_DB.
 
-    Else a file beside the folder of saved runs, and named after it, so that two servers with
-    folders of their own share no classes.
+    The default is a file next to the folder of saved runs, and named after it, so that servers with
+    separate folders have separate classes.
     """
     runs = runs_dir().absolute()
     given = os.environ.get("DUET_CLASSES_DB")
@@ -372,14 +373,16 @@ def classes_url() -> str:
 
 
 NAME_BYTES = 63
-"""PostgreSQL cuts off longer names of sessions."""
+"""PostgreSQL truncates a longer application_name."""
 
 
 def servers_url() -> str:
-    """Where other servers of the same classes reach this one: $DUET_SERVERS_URL; empty: none.
+    """Return this server's address for other servers that share its classes: $DUET_SERVERS_URL.
+
+    '' if no other server shares them.
 
     Raises:
-        InputError: it is no such address, or the database cannot be shared.
+        InputError: the address is invalid, or the database cannot be shared.
     """
     given = os.environ.get("DUET_SERVERS_URL", "").rstrip("/")
     if not given:
@@ -396,12 +399,12 @@ def servers_url() -> str:
         )
     if len(given.encode()) > NAME_BYTES or not given.isascii():
         raise InputError(
-            f"DUET_SERVERS_URL may have {NAME_BYTES} ASCII characters, which PostgreSQL passes on.",
-            remedy="Use an address or a shorter name.",
+            f"DUET_SERVERS_URL may have at most {NAME_BYTES} characters, all of them ASCII.",
+            remedy="Use an IP address or a shorter name.",
         )
     if backend_of(classes_url()) != "postgresql":
         raise InputError(
-            "several servers share classes in PostgreSQL only.",
+            "several servers can share classes only in PostgreSQL.",
             remedy="Set DUET_CLASSES_DB to a URL of PostgreSQL, or unset DUET_SERVERS_URL.",
         )
     return given

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One thread that owns the database: calls are queued to it, bounded, and awaited.
+"""A thread that owns the database, with a bounded queue of calls.
 
-Calls that wait together share a transaction, so an answer of each of 300 members costs a few
-syncs of the disk. A call returns after the commit: what it stored is on the disk then.
+Queued calls share a transaction, so 300 answers of a class cost only a few syncs of the disk. A
+call returns after the commit, when its data are on the disk.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ log = logging.getLogger("duet.store")
 
 
 class Call:
-    """One piece of work and who waits for it."""
+    """A queued call: its work, its result, and the future of the caller."""
 
     def __init__(self, work: Callable[[Connection], Any]) -> None:
         self.work = work
@@ -45,16 +45,15 @@ class Call:
 
 
 class Store:
-    """The database of the plug-ins. `begin` and `close` frame its life.
+    """The database of the plug-ins: call `begin` first and `close` at the end.
 
     Args:
-        url: of SQLAlchemy; see duet.store.database.
-        server: where other servers, which share the database, reach this one; empty: there are
-            none.
+        url: SQLAlchemy URL (duet.store.database).
+        server: address of this server for others that share the database; '' if there are none.
 
     Attributes:
-        opening: called in the first transaction, once all tables are there; add to it before
-            `begin`.
+        opening: functions to call in the first transaction, after the migrations; append to it
+            before `begin`.
     """
 
     def __init__(self, url: str, server: str = "") -> None:
@@ -69,13 +68,13 @@ class Store:
         self._thread = threading.Thread(target=self._run, name="classes", daemon=True)
 
     def begin(self) -> None:
-        """Start the thread, which opens the database; what is asked meanwhile waits."""
+        """Start the thread, which opens the database; calls are queued meanwhile."""
         if self.server:
             self.sessions.begin()
         self._thread.start()
 
     async def close(self) -> None:
-        """Store what waits, and end."""
+        """Finish queued calls, and end the thread."""
         with self._changed:
             self._closing = True
             self._changed.notify()
@@ -83,17 +82,20 @@ class Store:
             await asyncio.to_thread(self._thread.join, CLOSE_S)
 
     async def ask(self, work: Callable[[Connection], Result], within_s: float = CALL_S) -> Result:
-        """Do something in the database; returns once it is committed.
+        """Run work in the database thread; return its result after the commit.
+
+        Args:
+            within_s: timeout.
 
         Raises:
-            InfraError: too much waits, it took too long, or the database refused.
-            DuetError: what the work itself raised.
+            InfraError: the queue is full, the timeout has passed, or the database reports an error.
+            DuetError: raised by the work.
         """
         call = Call(self.sessions.fenced(work) if self.server else work)
         with self._changed:
             if self._closing or len(self._waiting) >= budgets.CLASS_WAITING:
                 raise InfraError(
-                    "the database of classes is behind and takes nothing more just now.",
+                    "the database of classes is overloaded.",
                     remedy="Try again in some seconds.",
                 )
             self._waiting.append(call)
@@ -104,16 +106,16 @@ class Store:
         except TimeoutError as error:
             raise InfraError(
                 f"the database of classes did not answer within {within_s:.0f} s.",
-                remedy="Try again; look at the disk of the server.",
+                remedy="Try again; check the disk of the server.",
             ) from error
         return result
 
-    # In the thread
+    # Called in the thread
 
     def _run(self) -> None:
         engine = self._opened()
         while calls := self._next():
-            if engine is None and self.server:  # a machine of its own, which may be up later
+            if engine is None and self.server:  # the database machine may have come up since
                 engine = self._opened()
             if engine is not None:
                 carry_out(engine, calls)
@@ -125,7 +127,7 @@ class Store:
             engine.dispose()
 
     def _opened(self) -> Engine | None:
-        """The database, as it is used from now on; None: it cannot be."""
+        """Open the database; None if that fails, with the reason in `_broken`."""
         former, self._broken = self._broken, None
         try:
             return self._open()
@@ -134,7 +136,7 @@ class Store:
         except Exception as error:
             self._broken = error
         if str(former) != str(self._broken):
-            log.error("no class can be held: %s", self._broken)
+            log.error("the database of classes cannot be opened: %s", self._broken)
         return None
 
     def _open(self) -> Engine:
@@ -150,7 +152,7 @@ class Store:
         return engine
 
     def _next(self) -> list[Call]:
-        """What waits, oldest first; empty: it is over."""
+        """Wait for queued calls; return them, oldest first. Empty once the store is closed."""
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: self._waiting or self._closing)
@@ -164,10 +166,10 @@ class Store:
 
 
 def carry_out(engine: Engine, calls: list[Call]) -> None:
-    """All of them in one transaction; if one fails, each in its own.
+    """Run all calls in one transaction; if one fails, run each in a separate transaction.
 
-    Savepoints would not do: SQLite undoes the whole transaction when the disk is full, and the
-    commit that follows says nothing of it.
+    Savepoints would not work: SQLite rolls back the whole transaction when the disk is full, and
+    the next commit reports no error.
     """
     try:
         with engine.begin() as connection:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all tables share; each plug-in has its own, and their revisions in `migrations`."""
+"""Metadata and column types of all tables. Plug-ins define the tables and their `migrations`."""
 
 from __future__ import annotations
 
