@@ -89,23 +89,23 @@ export interface Contract {
   client: ClientWire;
 }
 /**
- * New rows of one table as columns: raw little-endian bytes, `n` values each.
+ * New rows of one table. Each column is raw little-endian bytes with `n` values.
  */
 export interface Batch {
   type: 'batch';
   run_id: string;
   arm: string;
   /**
-   * spans, ops, links; open replaces its former self
+   * spans, ops, links; rows of open replace the previous ones
    */
   table: string;
   /**
-   * running number of this table of this lane, from 0
+   * sequence number of the batch in its lane and table, from 0
    */
   seq: number;
   n: number;
   /**
-   * the lane's data are complete up to here
+   * time up to which the lane's data are complete
    */
   watermark_ns: number;
   columns: {
@@ -119,25 +119,25 @@ export interface Batch {
    */
   sent_ns: number;
   /**
-   * Unix time in ms when the newest event in it happened (estimate)
+   * estimated Unix time in ms of the batch's newest event
    */
   newest_event_host_ms: number | null;
 }
 /**
- * A run that this page asked for begins; the page shows it. Its messages follow.
+ * A run that this page requested begins; its messages follow, and the page shows it.
  */
 export interface Begun {
   type: 'begun';
   run_id: string;
 }
 /**
- * Progress of the kernel builds; latest wins per arm.
+ * Progress of a kernel build; latest wins per arm.
  */
 export interface Build {
   type: 'build';
   lesson: string;
   /**
-   * all arms that are being built or wait for it
+   * all arms that are being built or are queued
    */
   arms: string[];
   arm: string;
@@ -149,7 +149,7 @@ export interface Build {
   error: ErrorMessage | null;
 }
 /**
- * One failure as a person should read it.
+ * An error for the viewer.
  */
 export interface ErrorMessage {
   type: 'error';
@@ -158,15 +158,15 @@ export interface ErrorMessage {
   remedy: string;
   detail: string;
   /**
-   * the run, as it was asked for, that will not come or is not whole
+   * id of the requested run that failed or is incomplete
    */
   run: string | null;
 }
 /**
- * How far a visitor's change is; latest wins per arm. It goes to the visitor's pages only.
+ * Progress of a visitor's change; latest wins per arm. Sent to the visitor's pages only.
  *
- * From `wait` on the lesson has come once more, with the arm in it: `start` and `measure` take
- * it as any other once it is `built`.
+ * By the phase `wait` the lesson has been sent again, with the new arm. `start` and `measure`
+ * accept the arm once it is `built`.
  */
 export interface Changed {
   type: 'changed';
@@ -176,7 +176,7 @@ export interface Changed {
    */
   base: string;
   /**
-   * name of the visitor's own arm; empty: the change was refused
+   * name of the visitor's own arm; '': the change was refused
    */
   arm: string;
   phase:
@@ -191,19 +191,19 @@ export interface Changed {
     | 'built'
     | 'failed';
   /**
-   * builds that come before it
+   * builds ahead of it in the queue
    */
   ahead: number;
   /**
-   * objects made so far
+   * compiled objects
    */
   done: number;
   /**
-   * objects expected
+   * expected objects
    */
   total: number;
   /**
-   * since the change was asked for
+   * time since the change was requested
    */
   elapsed_s: number;
   message: string;
@@ -211,19 +211,19 @@ export interface Changed {
   problems: Problem[];
 }
 /**
- * What the compiler or patch(1) says of a line.
+ * A message of the compiler or patch(1) about a line.
  */
 export interface Problem {
   /**
-   * relative to the kernel's source
+   * path relative to the kernel's source
    */
   file: string;
   /**
-   * of the changed file
+   * line number in the changed file
    */
   line: number;
   /**
-   * from 1; 0: the whole line
+   * column from 1; 0: the whole line
    */
   column: number;
   severity: 'error' | 'warning';
@@ -680,23 +680,23 @@ export interface ClassWelcome {
   secret: string;
 }
 /**
- * Who controls the live run that this page watches; latest wins.
+ * The visitor in control of the live run that this page watches; latest wins.
  */
 export interface Control {
   type: 'control';
   run_id: string;
   by: 'you' | 'other' | 'nobody';
   /**
-   * this visitor could have control by asking for it
+   * true: this visitor may take control
    */
   may_take: boolean;
   /**
-   * this visitor asked for the run
+   * true: this visitor requested the run
    */
   yours: boolean;
 }
 /**
- * Batches that this browser was not sent, because it or the replay buffer was full.
+ * Batches that this viewer does not get, because its outbox or the replay buffer was full.
  */
 export interface Gap {
   type: 'gap';
@@ -711,13 +711,13 @@ export interface Gap {
   rows: number;
 }
 /**
- * Nothing else was sent for a while: the connection and the server are there.
+ * Sent on an otherwise idle connection, as a sign that connection and server work.
  */
 export interface Heartbeat {
   type: 'heartbeat';
 }
 /**
- * How a lane is held; latest wins. The machine stands some accesses after it was asked to.
+ * Hold state of a lane; latest wins. A guest stops some accesses after the request.
  */
 export interface Held {
   type: 'held';
@@ -725,31 +725,31 @@ export interface Held {
   arm: string;
   phase: 'waiting' | 'held' | 'going';
   /**
-   * so many more accesses were to come first
+   * requested number of further accesses before the guest stops
    */
   after: number;
   /**
-   * accesses to the object when the hold was asked for
+   * accesses to the object when the hold was requested
    */
   asked: number | null;
   /**
-   * the same when the machine stood; exact
+   * exact number of accesses to the object when it stopped
    */
   stood: number | null;
   /**
-   * why it goes on, if nobody let it go
+   * why the guest resumed, if no viewer resumed it
    */
   message: string;
 }
 /**
- * First message to every viewer.
+ * The first message to every viewer.
  */
 export interface Hello {
   type: 'hello';
   protocol: number;
   version: string;
   /**
-   * this page's name in the server's log
+   * name of this page in the server's log
    */
   viewer: string;
   /**
@@ -770,23 +770,23 @@ export interface Hello {
   lessons: LessonCard[];
 }
 /**
- * A lesson in the list of a greeting.
+ * A lesson in the list of Hello.
  */
 export interface LessonCard {
   slug: string;
   title: string;
   question: string;
   /**
-   * every kernel of the lesson is built
+   * true: all kernels of the lesson are built
    */
   available: boolean;
   /**
-   * it has a view; without one it is numbers only so far
+   * true: the lesson has a view; false: it has only numbers
    */
   picture: boolean;
 }
 /**
- * How far a judgement is; latest wins per challenge. It goes to who asked for it.
+ * Progress and result of a judgement; latest wins per challenge. Sent to its requester.
  */
 export interface Judged {
   type: 'judged';
@@ -795,37 +795,37 @@ export interface Judged {
   arm: string;
   phase: 'waiting' | 'measuring' | 'building' | 'stress' | 'done' | 'failed';
   /**
-   * guests that have run
+   * finished guests
    */
   done: number;
   total: number;
   /**
-   * null before it is done
+   * null until the phase is done
    */
   met: boolean | null;
   /**
-   * one sentence
+   * the reason, one sentence
    */
   because: string;
   lines: JudgedLine[];
   error: ErrorMessage | null;
 }
 /**
- * One thing that was judged.
+ * One criterion of a judgement.
  */
 export interface JudgedLine {
   kind: 'goal' | 'rule' | 'without' | 'order' | 'stress';
   /**
-   * what was to hold
+   * the criterion in words
    */
   says: string;
   /**
-   * limits of a goal or rule; else empty
+   * limits of a goal or rule; else ''
    */
   wanted: string;
   found: string;
   /**
-   * null: it could not be judged here
+   * null: it cannot be judged on this server
    */
   holds: boolean | null;
 }
@@ -849,12 +849,12 @@ export interface Lane {
   message: string;
   remedy: string;
   /**
-   * console tail or log tail; shown on demand
+   * end of the console or the log; shown on demand
    */
   detail: string;
   accel: string | null;
   /**
-   * process of the guest, while it lives
+   * pid of the guest's QEMU, while it runs
    */
   pid: number | null;
   /**
@@ -863,7 +863,7 @@ export interface Lane {
   kernel: string | null;
   boot_s: number | null;
   /**
-   * a copy of a guest that was parked; boot_s is the time of that
+   * true: a copy of a template; boot_s is the time that it took
    */
   cloned: boolean;
   /**
@@ -872,26 +872,26 @@ export interface Lane {
   contention: Contention | null;
 }
 /**
- * CPU time that a lane's vCPUs wanted of the host, since its workload's start.
+ * CPU time that a lane's vCPUs got and waited for, since its workload's start.
  *
- * A run is distorted where the sum of its lanes waited for more than `bound` of what they wanted.
+ * A run is distorted if its lanes together waited for more than `bound` of that time.
  */
 export interface Contention {
   /**
-   * seconds they had, all vCPUs together
+   * seconds on a CPU, summed over all vCPUs
    */
   ran_s: number;
   /**
-   * seconds another thread or another machine had the CPU
+   * seconds in which a vCPU was runnable without a CPU, or it was stolen
    */
   waited_s: number;
   /**
-   * share of waiting beyond which times are distorted, 0 to 1
+   * share of waiting above which times are distorted, 0 to 1
    */
   bound: number;
 }
 /**
- * How a lens of a lane is; latest wins.
+ * State of a lane's lens; latest wins.
  */
 export interface Lens {
   type: 'lens';
@@ -900,7 +900,7 @@ export interface Lens {
   lens: 'xray' | 'microscope';
   state: 'off' | 'attaching' | 'on' | 'failed';
   /**
-   * by what it reads: the process's memory (fast), QMP text (slow)
+   * how it reads: from the memory of QEMU's process (fast), or over QMP (slow)
    */
   route: 'memory' | 'qmp' | 'unknown';
   message: string;
@@ -909,19 +909,19 @@ export interface Lens {
   torn: number;
   failed: number;
   /**
-   * samples that were due and did not come
+   * samples that were due but not taken
    */
   dropped: number;
 }
 /**
- * Answer to `open`: a lesson's files with patch texts and prose (see lesson_view).
+ * Answer to `open`: the lesson's files with patch texts and prose.
  */
 export interface LessonMessage {
   type: 'lesson';
   lesson: Record<string, unknown>;
 }
 /**
- * One line of the workload, verbatim.
+ * One output line of the workload, verbatim.
  */
 export interface Line {
   type: 'line';
@@ -932,7 +932,7 @@ export interface Line {
   t_ns: number;
 }
 /**
- * Events lost before the stream.
+ * Events that were lost before they reached the server.
  */
 export interface Loss {
   type: 'loss';
@@ -941,13 +941,13 @@ export interface Loss {
   t0_ns: number;
   t1_ns: number;
   /**
-   * null: it is not known how many
+   * number of lost events; null: not known
    */
   events: number | null;
   where: 'ring buffer' | 'kprobe' | 'host';
 }
 /**
- * A measured table; also its progress while it is measured.
+ * A measured table, complete or in progress.
  */
 export interface Measured {
   lesson: string;
@@ -959,11 +959,11 @@ export interface Measured {
   };
   workload: string;
   /**
-   * its name in the lesson
+   * name of the metric in the lesson
    */
   metric: string;
   /**
-   * of the metric, in words
+   * title of the metric
    */
   title: string;
   /**
@@ -971,7 +971,7 @@ export interface Measured {
    */
   better: 'higher' | 'lower' | 'neither';
   /**
-   * values are in the row's `unit`, also where a key says `ops_per_s`
+   * values are in the row's `unit`, even in keys named `ops_per_s`
    */
   rows: MeasuredRow[];
   /**
@@ -981,23 +981,23 @@ export interface Measured {
   verdict: string;
   host: string;
   /**
-   * what reproduces it
+   * command that reproduces the table
    */
   command: string;
   /**
-   * runs finished
+   * finished runs
    */
   done: number;
   /**
-   * runs wanted; done < total: still measuring
+   * planned runs; done < total: still measuring
    */
   total: number;
   /**
-   * of recorded tables; null: measured just now
+   * provenance of a recorded table; null: measured just now
    */
   made: Made | null;
   /**
-   * sentences: arms on different bases are more than one patch apart
+   * sentences, such as that arms on different bases differ by more than one patch
    */
   warnings: string[];
   type: 'measured';
@@ -1018,16 +1018,19 @@ export interface MeasuredRow {
   ops_per_s: number[];
   unit: string;
   /**
-   * the arm that it is compared with
+   * the arm that this row is compared with
    */
   to: string | null;
   change_percent: number | null;
   verdict: string;
   /**
-   * count clock: one value per perturbed start
+   * count clock: one value for each perturbed start
    */
   perturbed: number[];
 }
+/**
+ * Provenance of a recorded table.
+ */
 export interface Made {
   arms: MadeArm[];
   host: {
@@ -1038,7 +1041,7 @@ export interface Made {
    */
   shift: number | null;
   /**
-   * of the perturbed starts
+   * random seeds of the perturbed starts
    */
   seeds: number[];
 }
@@ -1048,20 +1051,20 @@ export interface Made {
 export interface MadeArm {
   arm: string;
   /**
-   * of the build, in the store of kernels
+   * key of the build in the store of kernels
    */
   key: string;
   /**
-   * as `uname -r` says
+   * output of `uname -r`
    */
   kernel: string;
   /**
-   * of the options that were asked for
+   * hash of the requested configuration options
    */
   config_sha256: string;
   compiler: string;
   /**
-   * all of them, in order
+   * all patches, in order
    */
   patches: MadePatch[];
 }
@@ -1070,11 +1073,11 @@ export interface MadeArm {
  */
 export interface MadePatch {
   /**
-   * below kernel-patches/
+   * relative to kernel-patches/
    */
   path: string;
   /**
-   * of its diff
+   * hash of the diff
    */
   sha256: string;
 }
@@ -1087,7 +1090,7 @@ export interface Metrics {
   arm: string;
   watermark_ns: number;
   /**
-   * the guest's monotonic clock where its time here is 0; null: not known
+   * guest's monotonic clock at time 0 of the lane; null: not known
    */
   start_ns: number | null;
   ops: number;
@@ -1097,13 +1100,13 @@ export interface Metrics {
   events_read: number;
   events_lost: number;
   /**
-   * ended cycles of the lesson's first track
+   * finished cycles of the lesson's first track
    */
   cycles: number;
   wait_ns: Waits;
 }
 /**
- * Quantiles of the waits of the lesson; null where nothing waited.
+ * Quantiles of the lesson's waits in ns; null if there were none.
  */
 export interface Waits {
   p50: number | null;
@@ -1112,26 +1115,26 @@ export interface Waits {
   n: number;
 }
 /**
- * How far a recording is read; stands among its batches. Until it is `whole` more comes.
+ * Progress of reading a recording; sent between its batches.
  */
 export interface Reading {
   type: 'reading';
   run_id: string;
   /**
-   * bytes of its transcripts that are decoded, at least
+   * decoded bytes of the transcripts, at least
    */
   read: number;
   /**
-   * all bytes of its transcripts; 0: not known yet
+   * all bytes of the transcripts; 0: not known yet
    */
   total: number;
   /**
-   * nothing more comes
+   * true: no more batches follow
    */
   whole: boolean;
 }
 /**
- * All rows of a lane known so far; replaces the former list.
+ * All known rows of a lane; replaces the previous list.
  */
 export interface Rows {
   type: 'rows';
@@ -1177,13 +1180,13 @@ export interface Run {
    */
   recorded_at: string | null;
   /**
-   * its lanes ran one after another
+   * true: the lanes ran one after another
    */
   apart: boolean;
   message: string;
 }
 /**
- * What runs live on this server, and what this visitor waits for; latest wins.
+ * Live runs of this server, and the queued run of this visitor; latest wins.
  */
 export interface Runs {
   type: 'runs';
@@ -1191,11 +1194,11 @@ export interface Runs {
   waiting: WaitingRun | null;
 }
 /**
- * A run that goes on, as others see it.
+ * A live run in progress.
  */
 export interface LiveRun {
   /**
-   * opens the run now, and its file later
+   * id to open; after the run it opens the saved file
    */
   run_id: string;
   lesson: string;
@@ -1209,7 +1212,7 @@ export interface LiveRun {
   yours: boolean;
 }
 /**
- * The run that this visitor waits for.
+ * The queued run of this visitor.
  */
 export interface WaitingRun {
   run_id: string;
@@ -1217,26 +1220,26 @@ export interface WaitingRun {
   purpose: 'explain' | 'measure';
   arms: string[];
   /**
-   * 1: the next to start
+   * position in the queue; 1: the next to start
    */
   place: number;
   /**
-   * requests that wait, in all
+   * length of the queue
    */
   waiting: number;
   /**
-   * until it starts, when this was sent
+   * estimated time until the start
    */
   estimate_s: number;
   /**
-   * what this visitor wants as well, and what begins after it
+   * purpose of the visitor's other queued request, which runs later
    */
   behind: ('explain' | 'measure') | null;
 }
 /**
- * One look of the x-ray at one structure. See the probe's file for columns, facts, texts.
+ * One reading of a structure by the x-ray. The probe defines columns, facts and texts.
  *
- * The newest sample at or before a moment is what is known of it.
+ * At a given moment, the newest sample at or before it is valid.
  */
 export interface Sample {
   type: 'sample';
@@ -1244,35 +1247,35 @@ export interface Sample {
   arm: string;
   probe: string;
   /**
-   * running number of this probe on this lane, from 0
+   * sequence number of this probe's samples on this lane, from 0
    */
   seq: number;
   /**
-   * below 0: before the start
+   * guest time; negative before the start
    */
   t_ns: number;
   /**
-   * the guest's time lies within this of t_ns
+   * largest error of t_ns, in either direction
    */
   error_ns: number;
   /**
-   * how the time is known: calibrated host time, or the guest's clock in memory
+   * source of t_ns: calibrated host time, or the guest's clock in its memory
    */
   clock: 'host' | 'guest';
   /**
-   * host time of the reads
+   * host time that the reads took
    */
   took_ns: number;
   /**
-   * reads that differed from one to the next, so far on this lane
+   * repeated reads with different results, so far on this lane
    */
   torn: number;
   /**
-   * reads that failed, so far on this lane
+   * failed reads, so far on this lane
    */
   failed: number;
   /**
-   * rows
+   * number of rows
    */
   n: number;
   columns: {
@@ -1285,12 +1288,12 @@ export interface Sample {
     [k: string]: number;
   };
   /**
-   * a name per row, or none
+   * a name for each row, or an empty list
    */
   texts: string[];
 }
 /**
- * These segments exist; a page applies them by number, each before what comes after this.
+ * Available segments. A page applies them in order, before messages that follow this one.
  */
 export interface Segments {
   type: 'segments';
@@ -1298,35 +1301,35 @@ export interface Segments {
   segments: SegmentLine[];
 }
 /**
- * One segment. Its address is `segments/RUN/N-DIGEST`, below the page's own.
+ * One segment. Its URL is `segments/RUN/N-DIGEST`, relative to the page.
  */
 export interface SegmentLine {
   /**
-   * running number in its run, from 0
+   * number of the segment in its run, from 0
    */
   n: number;
   /**
-   * of its bytes, with a key of the run: nobody can guess it
+   * keyed hash of the content, which nobody can guess
    */
   digest: string;
   /**
-   * as it travels
+   * compressed size
    */
   bytes: number;
   /**
-   * every lane that it has is complete up to here
+   * time up to which all lanes of the segment are complete
    */
   through_ns: number;
 }
 /**
- * So many messages have been handled. A page that acks is never sent far ahead.
+ * Acknowledge messages: the page has handled `n` in total. It limits how many are in flight.
  */
 export interface Ack {
   type: 'ack';
   n: number;
 }
 /**
- * Do one of the lesson's acts on the live run that this page watches.
+ * Perform one of the lesson's acts on the live run that this page watches.
  */
 export interface Do {
   type: 'act';
@@ -1334,7 +1337,7 @@ export interface Do {
   value?: number;
 }
 /**
- * Start the live run that is watched once more, or this visitor's last one.
+ * Repeat the live run that this page watches, or the visitor's last live run.
  */
 export interface Again {
   type: 'again';
@@ -1342,12 +1345,12 @@ export interface Again {
 /**
  * Build an arm with a change on top, for this visitor.
  *
- * The same change of the same arm is the same arm of the visitor's own, so that sending it again
- * starts nothing anew. A new one replaces the one that this visitor waits for.
+ * Sending an equal change of an arm again does not start a second build. A new change replaces
+ * the visitor's queued one.
  *
  * Args:
- *     arm: of the lesson, which the change is made to.
- *     diff: as `git diff` writes it, between the arm's sources and the changed ones.
+ *     arm: the lesson's arm to change.
+ *     diff: output of `git diff` between the arm's sources and the changed sources.
  */
 export interface Change {
   type: 'change';
@@ -1646,21 +1649,25 @@ export interface WatchMember {
   member?: string;
 }
 /**
- * Take or give back control of the live run that this page watches.
+ * Take or release control of the live run that this page watches.
  */
 export interface TakeControl {
   type: 'control';
   take: boolean;
 }
 /**
- * Give up the change that is waited for or built; its kernel is not made.
+ * Cancel a queued or running build of a change.
  */
 export interface DropChange {
   type: 'drop_change';
   arm: string;
 }
 /**
- * Hold the guests of the live run that this page watches, or let them go.
+ * Hold the guests of the live run that this page watches, or resume them.
+ *
+ * Args:
+ *     on: hold them; else resume them.
+ *     after: number of further accesses before the guests stop.
  */
 export interface Hold {
   type: 'hold';
@@ -1668,10 +1675,10 @@ export interface Hold {
   after?: number;
 }
 /**
- * Judge an arm by a challenge of its lesson, when it is this visitor's turn.
+ * Judge an arm by a challenge of its lesson, once the request reaches the head of the queue.
  *
  * Args:
- *     arm: the arm that the challenge starts from, with a change that is built.
+ *     arm: the challenge's base arm with a change that is built.
  */
 export interface Judge {
   type: 'judge';
@@ -1694,13 +1701,13 @@ export interface Measure {
   repeats?: number;
 }
 /**
- * Show me a lesson: the run that is named, or the recording that fits the step.
+ * Show a lesson with a given run, or with the recording that fits a step best.
  *
  * Args:
- *     run: an id (of a live run, too), the name of one of the lesson's recordings, `recorded` as
- *         if nothing was named, or `none` for the lesson alone.
- *     step: the recording that fits this step best; an unknown or absent one is the first.
- *     segments: this page can fetch a run's segments; without it all messages come here.
+ *     run: id of a run, which may be live; name of a recording of the lesson; `recorded` for the
+ *         default; or `none` for the lesson without a run.
+ *     step: the step that the recording must fit; default: the first step.
+ *     segments: whether this page can fetch segments; else it gets all messages by WebSocket.
  */
 export interface Open {
   type: 'open';
@@ -1710,10 +1717,10 @@ export interface Open {
   segments?: boolean;
 }
 /**
- * Run live, now or when it is this visitor's turn (`runs` tells his place).
+ * Run live, now or when the request reaches the head of the queue (see `runs`).
  *
- * It replaces the request that he waits for. His own run that goes on is stopped for it, unless
- * others wait or asked for that run. A request that equals another's shares its run.
+ * The request replaces the visitor's queued request. It also stops the visitor's current run,
+ * unless other visitors are queued or requested that run. Equal requests share a run.
  */
 export interface Start {
   type: 'start';
@@ -1726,10 +1733,11 @@ export interface Start {
   clock?: ('wall' | 'count') | null;
 }
 /**
- * End a live run or a measurement, or withdraw a request that waits.
+ * End a live run or a measurement, or cancel a queued request.
  *
  * Args:
- *     run: its id; without one, what this visitor waits for and the live run he watches or runs.
+ *     run: its id; default: the visitor's queued request, and the live run that the visitor
+ *         watches or has started.
  */
 export interface Stop {
   type: 'stop';
@@ -1934,7 +1942,7 @@ export interface ArmView {
   patch_texts: PatchText[];
 }
 /**
- * One patch in the form of git format-patch; `text` is empty if it cannot be read.
+ * One patch in the form of git format-patch; `text` is '' if the file is unreadable.
  */
 export interface PatchText {
   file: string;
@@ -2737,7 +2745,7 @@ export interface Mail {
   url: string | null;
 }
 /**
- * Lanes one after another, untraced.
+ * Results of untraced runs, one arm after another.
  */
 export interface MeasuredTable {
   lesson: string;
@@ -2749,11 +2757,11 @@ export interface MeasuredTable {
   };
   workload: string;
   /**
-   * its name in the lesson
+   * name of the metric in the lesson
    */
   metric: string;
   /**
-   * of the metric, in words
+   * title of the metric
    */
   title: string;
   /**
@@ -2761,7 +2769,7 @@ export interface MeasuredTable {
    */
   better: 'higher' | 'lower' | 'neither';
   /**
-   * values are in the row's `unit`, also where a key says `ops_per_s`
+   * values are in the row's `unit`, even in keys named `ops_per_s`
    */
   rows: MeasuredRow[];
   /**
@@ -2771,23 +2779,23 @@ export interface MeasuredTable {
   verdict: string;
   host: string;
   /**
-   * what reproduces it
+   * command that reproduces the table
    */
   command: string;
   /**
-   * runs finished
+   * finished runs
    */
   done: number;
   /**
-   * runs wanted; done < total: still measuring
+   * planned runs; done < total: still measuring
    */
   total: number;
   /**
-   * of recorded tables; null: measured just now
+   * provenance of a recorded table; null: measured just now
    */
   made: Made | null;
   /**
-   * sentences: arms on different bases are more than one patch apart
+   * sentences, such as that arms on different bases differ by more than one patch
    */
   warnings: string[];
 }
@@ -3080,7 +3088,7 @@ export interface MyTask {
   attempts: MyAttempt[];
 }
 /**
- * What the host's own kernel does; it has one layout.
+ * Rates of the host's kernel, which has one layout.
  */
 export interface NativeHost {
   what: string;
@@ -3088,7 +3096,7 @@ export interface NativeHost {
   [k: string]: unknown;
 }
 /**
- * Operations a second of all threads: the middle, lowest and highest of some runs.
+ * Operations a second of all threads: median, lowest and highest of several runs.
  */
 export interface NativePoint {
   threads: number;
@@ -3103,25 +3111,25 @@ export interface NativePoint {
 export interface NativeLayout {
   arm: string;
   /**
-   * by rising number of threads, from 1
+   * by number of threads, from 1 upwards
    */
   curve: NativePoint[];
   [k: string]: unknown;
 }
 /**
- * Where and when.
+ * Machine, compiler and time of a native measurement.
  */
 export interface NativeMade {
   /**
-   * model name of /proc/cpuinfo
+   * model name in /proc/cpuinfo
    */
   cpu: string;
   /**
-   * of the host, as `uname -r` says
+   * the host's output of `uname -r`
    */
   kernel: string;
   /**
-   * as `uname -m` says
+   * the host's output of `uname -m`
    */
   machine: string;
   compiler: string;
@@ -3132,7 +3140,7 @@ export interface NativeMade {
   [k: string]: unknown;
 }
 /**
- * Rate over rate with all threads, with its 95 % interval.
+ * Ratio of two arms' rates with all threads, with its 95 % confidence interval.
  */
 export interface NativeRatio {
   of: string;
@@ -3159,7 +3167,7 @@ export interface NativeView {
   [k: string]: unknown;
 }
 /**
- * A lesson without a view: its numbers come from a terminal.
+ * A lesson without a view; its numbers come from the command line.
  */
 export interface NumbersLesson {
   /**
@@ -3339,18 +3347,18 @@ export interface NumbersLesson {
     [k: string]: boolean;
   };
   /**
-   * every recorded table of untraced runs, the headline first
+   * all recorded tables of untraced runs, the headline first
    */
   measured: MeasuredTable[];
   drawings: {
     [k: string]: string;
   };
   /**
-   * the arms' layouts on a machine's own CPUs; null: never measured
+   * the arms' layouts on a machine's real CPUs; null: never measured
    */
   native: NativeView | null;
   /**
-   * content.md as it stands, markdown
+   * content.md, unchanged markdown
    */
   prose: string;
 }
@@ -4116,7 +4124,7 @@ export interface Stress {
   };
 }
 /**
- * One recording of a lesson, as its bundle's manifest describes it.
+ * One recording of a lesson, from its bundle's manifest.
  */
 export interface RecordingLine {
   name: string;
@@ -4128,7 +4136,7 @@ export interface RecordingLine {
   clock: 'wall' | 'count';
   workload: string | null;
   /**
-   * its parameter of that name; null: it has none
+   * the parameter `seconds`; null: there is none
    */
   seconds: number | null;
   bytes: number;
@@ -4309,14 +4317,14 @@ export interface PictureLesson {
     [k: string]: boolean;
   };
   /**
-   * every recorded table of untraced runs, the headline first
+   * all recorded tables of untraced runs, the headline first
    */
   measured: MeasuredTable[];
   drawings: {
     [k: string]: string;
   };
   /**
-   * the arms' layouts on a machine's own CPUs; null: never measured
+   * the arms' layouts on a machine's real CPUs; null: never measured
    */
   native: NativeView | null;
   /**
@@ -4324,7 +4332,7 @@ export interface PictureLesson {
    */
   hz: number;
   /**
-   * version of the base kernel; empty: not known
+   * version of the base kernel; '': not known
    */
   base: string;
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The browser contract: every message of the socket, both directions.
+"""The browser contract: all messages of the WebSocket, in both directions.
 
-A message is a subclass of ServerMessage or ClientMessage; `models` finds them all. On the wire each
-is a msgpack map whose `type` tells which. `make contract` generates the page's types and
-checks from these models. Times are nanoseconds since the lane's workload start unless the name says
+A message is a subclass of ServerMessage or ClientMessage; `models` finds them all. On the wire it
+is a msgpack map with the field `type`. `make contract` generates the page's types and checks from
+these models. Times are in nanoseconds since the start of the lane's workload, unless the name says
 otherwise.
 """
 

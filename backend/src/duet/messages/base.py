@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every message shares, and the words that several use."""
+"""Base classes of all messages, and types that several messages use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duet.base import plugins
 from duet.base.access import Action
 
 PROTOCOL = 3
-"""Raised when an old page could misread a new server."""
+"""Protocol version, increased when an old page could misinterpret a new server."""
 
 Source = Literal["live", "recorded"]
 Dtype = Literal["f8", "i4", "u1", "u4", "i2"]
@@ -32,14 +32,14 @@ BuildPhase = Literal[
 
 
 SAMPLES = "xray:"
-"""Table name of a probe's samples in gaps, before the probe's name."""
+"""Prefix of a probe's name in the `table` of a gap in its samples."""
 
 Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which part of a numbered table a message carries; what a gap must name if it is dropped."""
+    """The part of a numbered table that a message carries; a gap names it if it is dropped."""
 
     run_id: str
     arm: str
@@ -49,7 +49,7 @@ class Span:
 
 
 class Message(BaseModel):
-    """Frozen, and no unknown keys."""
+    """Base of all models: frozen, and without unknown keys."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_serialization_defaults_required=True
@@ -57,7 +57,7 @@ class Message(BaseModel):
 
 
 class Tagged(Message):
-    """A message on its own; its field `type` tells which."""
+    """A message with the field `type`, which identifies its model."""
 
     @classmethod
     def tag(cls) -> str:
@@ -69,29 +69,29 @@ class ServerMessage(Tagged):
     """A message to the page.
 
     Attributes:
-        latest_by: fields; a newer message of this type with the same values replaces an older one
-            that waits for a slow viewer. None: each one counts.
-        lasting: it belongs to the viewer, not to a run, and survives a switch of runs.
+        latest_by: names of fields. A queued message for a slow viewer is replaced by a newer one
+            of this type with equal values in these fields. None if no message may be replaced.
+        lasting: the message belongs to the viewer, not to a run; a switch of runs keeps it.
     """
 
     latest_by: ClassVar[tuple[str, ...] | None] = None
     lasting: ClassVar[bool] = False
 
     def key(self) -> Key | None:
-        """Messages of one key replace each other in an outbox; None: each counts."""
+        """Return the key by which a newer message replaces this one in an outbox; None: never."""
         if self.latest_by is None:
             return None
         return (self.tag(), *(str(getattr(self, field)) for field in self.latest_by))
 
     def span(self) -> Span | None:
-        """Of a message that may be dropped when a viewer is slow; the drop is reported as a gap."""
+        """Return the span to report as a gap if this message is dropped; None: never drop it."""
         return None
 
 
 class SessionMessage(ServerMessage):
-    """What a session reports of its run; all that a host process may send to browsers."""
+    """A message of a session about its run; a host process may send no other messages to pages."""
 
-    if TYPE_CHECKING:  # each declares it, behind `type`
+    if TYPE_CHECKING:  # each subclass declares it after `type`
         run_id: str
 
 
@@ -100,12 +100,12 @@ class ClientMessage(Tagged):
 
 
 class Command(ClientMessage):
-    """What a viewer wants done.
+    """A request of a viewer.
 
     Attributes:
-        needs: what the viewer must be allowed to do; whose run it is decides more.
-        frequent: a page sends it some ten times a second; it has a budget of its own.
-        boots: it boots guests.
+        needs: the action that the viewer's role must allow; control of a run is checked separately.
+        frequent: a page sends about ten a second, so the command has a separate rate limit.
+        boots: the command boots guests.
     """
 
     needs: ClassVar[Action]
@@ -117,19 +117,19 @@ Some = TypeVar("Some", bound=Tagged)
 
 
 def models(kind: type[Some]) -> dict[str, type[Some]]:
-    """All messages of one direction by their `type`, those of plug-ins too, in order of the type.
+    """Return all models of a kind by their `type`, sorted, including those of plug-ins.
 
     Args:
-        kind: ServerMessage, ClientMessage, or a kind of them.
+        kind: ServerMessage, ClientMessage, or a subclass.
 
     Raises:
-        ValueError: two have the same type.
+        ValueError: two models have the same type.
     """
     plugins.offered("messages")
     found: dict[str, type[Some]] = {}
     for model in _tagged(kind):
         if model.tag() in found:
-            raise ValueError(f"{model.__name__} and {found[model.tag()].__name__} have one type")
+            raise ValueError(f"{model.__name__} and {found[model.tag()].__name__} have equal types")
         found[model.tag()] = model
     return dict(sorted(found.items()))
 
@@ -142,19 +142,19 @@ def _tagged(kind: type[Some]) -> list[type[Some]]:
 
 @cache
 def reader(kind: type[Tagged]) -> TypeAdapter[Any]:
-    """Reads each message of that kind by its `type`."""
+    """Return the parser of all messages of a kind."""
     union: Any = Union[tuple(models(kind).values())]  # noqa: UP007
     return TypeAdapter(Annotated[union, Field(discriminator="type")])
 
 
 @cache
 def lasting_types() -> frozenset[str]:
-    """Types that belong to the viewer, not to a run; they survive a switch of runs."""
+    """Return the types of all `lasting` messages."""
     return frozenset(tag for tag, model in models(ServerMessage).items() if model.lasting)
 
 
 class ErrorMessage(ServerMessage):
-    """One failure as a person should read it."""
+    """An error for the viewer."""
 
     lasting = True
     type: Literal["error"] = "error"
@@ -163,5 +163,5 @@ class ErrorMessage(ServerMessage):
     remedy: str
     detail: str = ""
     run: str | None = Field(
-        default=None, description="the run, as it was asked for, that will not come or is not whole"
+        default=None, description="id of the requested run that failed or is incomplete"
     )

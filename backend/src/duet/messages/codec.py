@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages to bytes and back. Pure: no sockets.
+"""Encoding of server messages and parsing of client messages. No sockets.
 
-A server message is encoded once, whoever is watching; the packet carries what the outbox must
-know of it. A client message is untrusted: size, depth and shape are checked here.
+A server message is encoded once for all viewers; its packet has the properties that an outbox
+needs. A client message is untrusted: its size, depth and structure are checked here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from duet.base.errors import InputError, as_duet_error
 from duet.messages.base import Key, Span, reader
 
 MAX_CLIENT_BYTES = 64 * 1024
-"""Largest message a browser may send; a `start` is under 1 KiB."""
+"""Largest message of a browser. Usual: a `start` is below 1 KiB."""
 MAX_CLIENT_ITEMS = 256
 """Largest map or list in a client message."""
 
@@ -33,10 +33,10 @@ class Packet:
     """An encoded message.
 
     Args:
-        key: packets of one key replace each other in an outbox (latest wins); None: each counts.
-        span: set for what may be dropped when a viewer is slow; the drop is then reported as a gap.
-        rest: packets with spans that are queued, sent and dropped with this one, right behind it.
-        size: bytes of all of them, where there is a rest.
+        key: a newer packet with an equal key replaces this one in an outbox; None: never.
+        span: gap to report if this packet is dropped for a slow viewer; None: never drop it.
+        rest: packets with spans that are queued, sent and dropped together with this one, after it.
+        size: bytes of this packet and its rest; 0 without a rest.
     """
 
     body: bytes
@@ -53,15 +53,16 @@ def pack(message: m.ServerMessage) -> Packet:
 
 
 def labelled(message: m.ServerMessage, body: bytes) -> Packet:
-    """A message that is encoded already, with what an outbox must know of it."""
+    """Build the packet of a message that is already encoded."""
     return Packet(body, message.tag(), message.key(), message.span())
 
 
 def pack_line(message: m.Line, seq: int, body: bytes = b"") -> Packet:
-    """Encode a workload line, number `seq` of its lane. Lines may be dropped like rows.
+    """Encode a workload line, which may be dropped like rows.
 
     Args:
-        body: it encoded, where that was done before.
+        seq: number of the line in its lane.
+        body: the encoded message, if the caller has it.
     """
     span = Span(message.run_id, message.arm, "lines", seq, 1)
     return Packet(body or pack(message).body, message.type, None, span)
@@ -76,10 +77,10 @@ def batch(
     columns: Mapping[str, npt.NDArray[np.generic]],
     newest_event_host_ms: float | None = None,
 ) -> m.Batch:
-    """Columns as a message.
+    """Build a Batch message from columns.
 
     Raises:
-        ValueError: columns of unequal length, or a dtype that the contract does not have.
+        ValueError: the columns differ in length, or a dtype is not in the contract.
     """
     lengths = {len(column) for column in columns.values()}
     if len(lengths) != 1:
@@ -107,10 +108,10 @@ def unpack_client(body: bytes) -> m.Command | m.Ack:
     """Decode and check one message of a browser.
 
     Raises:
-        InputError: too large, not msgpack, or not a message of the contract.
+        InputError: the message is too large, not msgpack, or not in the contract.
     """
     if len(body) > MAX_CLIENT_BYTES:
-        raise _malformed(f"a message of {len(body)} bytes came, the limit is {MAX_CLIENT_BYTES}")
+        raise _malformed(f"a message of {len(body)} bytes came, but {MAX_CLIENT_BYTES} are allowed")
     try:
         tree = msgpack.unpackb(
             body,
@@ -128,7 +129,7 @@ def unpack_client(body: bytes) -> m.Command | m.Ack:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the message"
         raise _malformed(
-            f"a message that the contract does not have came: {place:.80}: {first['msg']:.200}"
+            f"a message that is not in the contract came: {place:.80}: {first['msg']:.200}"
         ) from error
     return message
 
@@ -142,10 +143,10 @@ def _malformed(what: str) -> InputError:
 
 
 def failure(error: Exception, run: str | None = None) -> m.ErrorMessage:
-    """Any exception as a message; an unexpected one shows its type, never a traceback.
+    """Build an ErrorMessage; of an unexpected exception it shows the type, never a traceback.
 
     Args:
-        run: the run that does not come because of it.
+        run: the requested run that fails because of the error.
     """
     known = as_duet_error(error, "in the server")
     return m.ErrorMessage(

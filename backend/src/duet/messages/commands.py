@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a browser sends."""
+"""Messages from browsers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from duet.messages.base import ClientMessage, Command
 
 
 class Open(Command):
-    """Show me a lesson: the run that is named, or the recording that fits the step.
+    """Show a lesson with a given run, or with the recording that fits a step best.
 
     Args:
-        run: an id (of a live run, too), the name of one of the lesson's recordings, `recorded` as
-            if nothing was named, or `none` for the lesson alone.
-        step: the recording that fits this step best; an unknown or absent one is the first.
-        segments: this page can fetch a run's segments; without it all messages come here.
+        run: id of a run, which may be live; name of a recording of the lesson; `recorded` for the
+            default; or `none` for the lesson without a run.
+        step: the step that the recording must fit; default: the first step.
+        segments: whether this page can fetch segments; else it gets all messages by WebSocket.
     """
 
     needs = Action.WATCH
@@ -35,10 +35,10 @@ Arms = Annotated[list[Annotated[str, Field(max_length=64)]], Field(min_length=1,
 
 
 class Start(Command):
-    """Run live, now or when it is this visitor's turn (`runs` tells his place).
+    """Run live, now or when the request reaches the head of the queue (see `runs`).
 
-    It replaces the request that he waits for. His own run that goes on is stopped for it, unless
-    others wait or asked for that run. A request that equals another's shares its run.
+    The request replaces the visitor's queued request. It also stops the visitor's current run,
+    unless other visitors are queued or requested that run. Equal requests share a run.
     """
 
     boots = True
@@ -52,10 +52,11 @@ class Start(Command):
 
 
 class Stop(Command):
-    """End a live run or a measurement, or withdraw a request that waits.
+    """End a live run or a measurement, or cancel a queued request.
 
     Args:
-        run: its id; without one, what this visitor waits for and the live run he watches or runs.
+        run: its id; default: the visitor's queued request, and the live run that the visitor
+            watches or has started.
     """
 
     needs = Action.RUN
@@ -64,7 +65,7 @@ class Stop(Command):
 
 
 class Again(Command):
-    """Start the live run that is watched once more, or this visitor's last one."""
+    """Repeat the live run that this page watches, or the visitor's last live run."""
 
     boots = True
     needs = Action.RUN
@@ -72,7 +73,7 @@ class Again(Command):
 
 
 class Do(Command):
-    """Do one of the lesson's acts on the live run that this page watches."""
+    """Perform one of the lesson's acts on the live run that this page watches."""
 
     needs = Action.RUN
     type: Literal["act"]
@@ -81,7 +82,12 @@ class Do(Command):
 
 
 class Hold(Command):
-    """Hold the guests of the live run that this page watches, or let them go."""
+    """Hold the guests of the live run that this page watches, or resume them.
+
+    Args:
+        on: hold them; else resume them.
+        after: number of further accesses before the guests stop.
+    """
 
     needs = Action.RUN
     type: Literal["hold"]
@@ -104,7 +110,7 @@ class Measure(Command):
 
 
 class TakeControl(Command):
-    """Take or give back control of the live run that this page watches."""
+    """Take or release control of the live run that this page watches."""
 
     needs = Action.RUN
     type: Literal["control"]
@@ -112,7 +118,7 @@ class TakeControl(Command):
 
 
 class Ack(ClientMessage):
-    """So many messages have been handled. A page that acks is never sent far ahead."""
+    """Acknowledge messages: the page has handled `n` in total. It limits how many are in flight."""
 
     type: Literal["ack"]
     n: Annotated[StrictInt, Field(ge=0)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson as the page gets it: what its files say, with patch texts, prose and recordings."""
+"""Messages about a lesson: its files, builds, measured tables, lenses, changes and challenges."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from duet.messages.base import (
     Span,
 )
 
-# What `duet microscope --native` found on some machine, as the page gets it.
+# Result of `duet microscope --native`, measured on some machine.
 
 
 class NativePart(BaseModel):
-    """Frozen. The file has more than the page is sent."""
+    """Base of the native models: frozen; it ignores keys of the file that the page does not use."""
 
     model_config = ConfigDict(
         extra="ignore", frozen=True, json_schema_serialization_defaults_required=True
@@ -37,7 +37,7 @@ class NativePart(BaseModel):
 
 
 class NativePoint(NativePart):
-    """Operations a second of all threads: the middle, lowest and highest of some runs."""
+    """Operations a second of all threads: median, lowest and highest of several runs."""
 
     threads: int = Field(ge=1)
     median: float = Field(gt=0)
@@ -49,11 +49,11 @@ class NativeLayout(NativePart):
     """One arm's layout."""
 
     arm: str
-    curve: tuple[NativePoint, ...] = Field(description="by rising number of threads, from 1")
+    curve: tuple[NativePoint, ...] = Field(description="by number of threads, from 1 upwards")
 
 
 class NativeRatio(NativePart):
-    """Rate over rate with all threads, with its 95 % interval."""
+    """Ratio of two arms' rates with all threads, with its 95 % confidence interval."""
 
     of: str
     to: str
@@ -63,17 +63,17 @@ class NativeRatio(NativePart):
 
 
 class NativeMade(NativePart):
-    """Where and when."""
+    """Machine, compiler and time of a native measurement."""
 
-    cpu: str = Field(min_length=1, description="model name of /proc/cpuinfo")
-    kernel: str = Field(description="of the host, as `uname -r` says")
-    machine: str = Field(description="as `uname -m` says")
+    cpu: str = Field(min_length=1, description="model name in /proc/cpuinfo")
+    kernel: str = Field(description="the host's output of `uname -r`")
+    machine: str = Field(description="the host's output of `uname -m`")
     compiler: str
     at: str = Field(description="ISO 8601 UTC")
 
 
 class NativeHost(NativePart):
-    """What the host's own kernel does; it has one layout."""
+    """Rates of the host's kernel, which has one layout."""
 
     what: str
     curve: tuple[NativePoint, ...]
@@ -99,13 +99,13 @@ class NativeView(NativePart):
 
 
 class Build(ServerMessage):
-    """Progress of the kernel builds; latest wins per arm."""
+    """Progress of a kernel build; latest wins per arm."""
 
     latest_by = ("lesson", "arm")
     lasting = True
     type: Literal["build"] = "build"
     lesson: str
-    arms: list[str] = Field(description="all arms that are being built or wait for it")
+    arms: list[str] = Field(description="all arms that are being built or are queued")
     arm: str
     phase: BuildPhase
     done: int
@@ -118,26 +118,28 @@ class Build(ServerMessage):
 class MadePatch(Message):
     """One patch of a kernel."""
 
-    path: str = Field(description="below kernel-patches/")
-    sha256: str = Field(description="of its diff")
+    path: str = Field(description="relative to kernel-patches/")
+    sha256: str = Field(description="hash of the diff")
 
 
 class MadeArm(Message):
     """The kernel of one arm."""
 
     arm: str
-    key: str = Field(description="of the build, in the store of kernels")
-    kernel: str = Field(description="as `uname -r` says")
-    config_sha256: str = Field(description="of the options that were asked for")
+    key: str = Field(description="key of the build in the store of kernels")
+    kernel: str = Field(description="output of `uname -r`")
+    config_sha256: str = Field(description="hash of the requested configuration options")
     compiler: str
-    patches: list[MadePatch] = Field(description="all of them, in order")
+    patches: list[MadePatch] = Field(description="all patches, in order")
 
 
 class Made(Message):
+    """Provenance of a recorded table."""
+
     arms: list[MadeArm]
-    host: dict[str, str] = Field(description="the machine, QEMU and how it ran")
+    host: dict[str, str] = Field(description="machine, QEMU, and how the guests ran")
     shift: int | None = Field(description="2^shift ns an instruction; null on the wall clock")
-    seeds: list[int] = Field(description="of the perturbed starts")
+    seeds: list[int] = Field(description="random seeds of the perturbed starts")
 
 
 class MeasuredRow(Message):
@@ -151,16 +153,16 @@ class MeasuredRow(Message):
     ops_per_s_high: float | None = None
     ops_per_s: list[float]
     unit: str = "ops/s"
-    to: str | None = Field(default=None, description="the arm that it is compared with")
+    to: str | None = Field(default=None, description="the arm that this row is compared with")
     change_percent: float | None = None
     verdict: str = ""
     perturbed: list[float] = Field(
-        default_factory=list, description="count clock: one value per perturbed start"
+        default_factory=list, description="count clock: one value for each perturbed start"
     )
 
 
 class MeasuredTable(Message):
-    """Lanes one after another, untraced."""
+    """Results of untraced runs, one arm after another."""
 
     lesson: str
     run_id: str | None = None
@@ -168,31 +170,31 @@ class MeasuredTable(Message):
     clock: Clock
     params: dict[str, int]
     workload: str
-    metric: str = Field(description="its name in the lesson")
-    title: str = Field(description="of the metric, in words")
+    metric: str = Field(description="name of the metric in the lesson")
+    title: str = Field(description="title of the metric")
     better: Literal["higher", "lower", "neither"] = Field(
         description="which values of the metric are better"
     )
     rows: list[MeasuredRow] = Field(
-        description="values are in the row's `unit`, also where a key says `ops_per_s`"
+        description="values are in the row's `unit`, even in keys named `ops_per_s`"
     )
     at: str = Field(description="ISO 8601 UTC")
     verdict: str
     host: str = ""
-    command: str = Field(description="what reproduces it")
-    done: int = Field(default=0, description="runs finished")
-    total: int = Field(default=0, description="runs wanted; done < total: still measuring")
+    command: str = Field(description="command that reproduces the table")
+    done: int = Field(default=0, description="finished runs")
+    total: int = Field(default=0, description="planned runs; done < total: still measuring")
     made: Made | None = Field(
-        default=None, description="of recorded tables; null: measured just now"
+        default=None, description="provenance of a recorded table; null: measured just now"
     )
     warnings: list[str] = Field(
         default_factory=list,
-        description="sentences: arms on different bases are more than one patch apart",
+        description="sentences, such as that arms on different bases differ by more than one patch",
     )
 
 
 class Measured(MeasuredTable, ServerMessage):
-    """A measured table; also its progress while it is measured."""
+    """A measured table, complete or in progress."""
 
     latest_by = ("lesson",)
     lasting = True
@@ -200,7 +202,7 @@ class Measured(MeasuredTable, ServerMessage):
 
 
 class Part(BaseModel):
-    """Frozen, no unknown keys; all keys are always sent."""
+    """Base of a lesson's parts: frozen, and without unknown keys; all keys are always sent."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_serialization_defaults_required=True
@@ -208,7 +210,7 @@ class Part(BaseModel):
 
 
 class PatchText(Part):
-    """One patch in the form of git format-patch; `text` is empty if it cannot be read."""
+    """One patch in the form of git format-patch; `text` is '' if the file is unreadable."""
 
     file: str
     subject: str
@@ -223,7 +225,7 @@ class ArmView(schema.Arm, Part):
 
 
 class RecordingLine(Part):
-    """One recording of a lesson, as its bundle's manifest describes it."""
+    """One recording of a lesson, from its bundle's manifest."""
 
     name: str
     lesson: str
@@ -231,27 +233,27 @@ class RecordingLine(Part):
     arms: tuple[str, ...]
     clock: Clock
     workload: str | None
-    seconds: int | None = Field(description="its parameter of that name; null: it has none")
+    seconds: int | None = Field(description="the parameter `seconds`; null: there is none")
     bytes: int
     recorded_at: str | None = Field(description="ISO 8601 UTC")
 
 
 class LessonView(schema.Lesson, Part):
-    """What a lesson has with and without a picture."""
+    """Fields of every lesson, with and without a view."""
 
     slug: str
     arms: tuple[ArmView, ...] = Field(min_length=1)
     content: dict[str, str] = Field(default={}, description="prose by scene id, markdown")
     recordings: tuple[RecordingLine, ...] = ()
-    ready: dict[str, bool] = Field(default={}, description="arms whose kernel is built")
+    ready: dict[str, bool] = Field(default={}, description="arm -> whether its kernel is built")
     measured: tuple[MeasuredTable, ...] = Field(
-        default=(), description="every recorded table of untraced runs, the headline first"
+        default=(), description="all recorded tables of untraced runs, the headline first"
     )
     drawings: dict[str, str] = Field(
-        default={}, description="SVG of a term, by its name: shapes and text (lessons/drawings.py)"
+        default={}, description="term -> drawing, an SVG of shapes and text (lessons/drawings.py)"
     )
     native: NativeView | None = Field(
-        default=None, description="the arms' layouts on a machine's own CPUs; null: never measured"
+        default=None, description="the arms' layouts on a machine's real CPUs; null: never measured"
     )
 
 
@@ -263,18 +265,18 @@ class PictureLesson(LessonView):
     kinds: tuple[schema.Kind, ...]
     scenes: tuple[schema.Scene, ...]
     hz: float = Field(default=250, gt=0, description="timer ticks a second of its kernels")
-    base: str = Field(default="", description="version of the base kernel; empty: not known")
+    base: str = Field(default="", description="version of the base kernel; '': not known")
 
 
 class NumbersLesson(LessonView):
-    """A lesson without a view: its numbers come from a terminal."""
+    """A lesson without a view; its numbers come from the command line."""
 
     view: None = None
-    prose: str = Field(default="", description="content.md as it stands, markdown")
+    prose: str = Field(default="", description="content.md, unchanged markdown")
 
 
 def lesson_of(tree: dict[str, JsonValue]) -> PictureLesson | NumbersLesson:
-    """A lesson from what lesson_tree makes of its folder."""
+    """Build a lesson from the result of `lesson_tree`."""
     model = NumbersLesson if tree["view"] is None else PictureLesson
     return model.model_validate(tree)
 
@@ -283,37 +285,37 @@ def lesson_of(tree: dict[str, JsonValue]) -> PictureLesson | NumbersLesson:
 
 
 class Sample(SessionMessage):
-    """One look of the x-ray at one structure. See the probe's file for columns, facts, texts.
+    """One reading of a structure by the x-ray. The probe defines columns, facts and texts.
 
-    The newest sample at or before a moment is what is known of it.
+    At a given moment, the newest sample at or before it is valid.
     """
 
     type: Literal["sample"] = "sample"
     run_id: str
     arm: str
     probe: str
-    seq: int = Field(description="running number of this probe on this lane, from 0")
-    t_ns: float = Field(description="below 0: before the start")
-    error_ns: float = Field(description="the guest's time lies within this of t_ns")
+    seq: int = Field(description="sequence number of this probe's samples on this lane, from 0")
+    t_ns: float = Field(description="guest time; negative before the start")
+    error_ns: float = Field(description="largest error of t_ns, in either direction")
     clock: Literal["host", "guest"] = Field(
-        description="how the time is known: calibrated host time, or the guest's clock in memory"
+        description="source of t_ns: calibrated host time, or the guest's clock in its memory"
     )
-    took_ns: float = Field(description="host time of the reads")
-    torn: int = Field(description="reads that differed from one to the next, so far on this lane")
-    failed: int = Field(description="reads that failed, so far on this lane")
-    n: int = Field(ge=0, description="rows")
+    took_ns: float = Field(description="host time that the reads took")
+    torn: int = Field(description="repeated reads with different results, so far on this lane")
+    failed: int = Field(description="failed reads, so far on this lane")
+    n: int = Field(ge=0, description="number of rows")
     columns: dict[str, bytes]
     dtypes: dict[str, Dtype]
     facts: dict[str, float]
-    texts: list[str] = Field(description="a name per row, or none")
+    texts: list[str] = Field(description="a name for each row, or an empty list")
 
     def span(self) -> Span | None:
-        """One row of the probe's table."""
+        """Return a span of one row in the probe's table."""
         return Span(self.run_id, self.arm, f"{SAMPLES}{self.probe}", self.seq, 1)
 
 
 class Lens(SessionMessage):
-    """How a lens of a lane is; latest wins."""
+    """State of a lane's lens; latest wins."""
 
     latest_by = ("run_id", "arm", "lens")
     type: Literal["lens"] = "lens"
@@ -322,34 +324,34 @@ class Lens(SessionMessage):
     lens: Literal["xray", "microscope"] = "xray"
     state: Literal["off", "attaching", "on", "failed"]
     route: Literal["memory", "qmp", "unknown"] = Field(
-        description="by what it reads: the process's memory (fast), QMP text (slow)"
+        description="how it reads: from the memory of QEMU's process (fast), or over QMP (slow)"
     )
     message: str = ""
     remedy: str = ""
     samples: int
     torn: int
     failed: int
-    dropped: int = Field(description="samples that were due and did not come")
+    dropped: int = Field(description="samples that were due but not taken")
 
 
 class Held(SessionMessage):
-    """How a lane is held; latest wins. The machine stands some accesses after it was asked to."""
+    """Hold state of a lane; latest wins. A guest stops some accesses after the request."""
 
     latest_by = ("run_id", "arm")
     type: Literal["held"] = "held"
     run_id: str
     arm: str
     phase: Literal["waiting", "held", "going"]
-    after: int = Field(description="so many more accesses were to come first")
-    asked: int | None = Field(description="accesses to the object when the hold was asked for")
-    stood: int | None = Field(description="the same when the machine stood; exact")
-    message: str = Field(default="", description="why it goes on, if nobody let it go")
+    after: int = Field(description="requested number of further accesses before the guest stops")
+    asked: int | None = Field(description="accesses to the object when the hold was requested")
+    stood: int | None = Field(description="exact number of accesses to the object when it stopped")
+    message: str = Field(default="", description="why the guest resumed, if no viewer resumed it")
 
 
-# A change that a visitor makes to an arm: what the page sends, and how far its kernel is.
+# A visitor's change to an arm, and the progress of its build.
 
 CHANGE_CHARS = 48_000
-"""Of a diff, so that its message stays below the bound of one. Usual: 500."""
+"""Longest diff, so that its message stays below the size limit of messages. Usual: 500."""
 ChangePhase = Literal[
     "refused", "wait", "extract", "patch", "config", "compile", "link", "store", "built", "failed"
 ]
@@ -358,12 +360,12 @@ ChangePhase = Literal[
 class Change(Command):
     """Build an arm with a change on top, for this visitor.
 
-    The same change of the same arm is the same arm of the visitor's own, so that sending it again
-    starts nothing anew. A new one replaces the one that this visitor waits for.
+    Sending an equal change of an arm again does not start a second build. A new change replaces
+    the visitor's queued one.
 
     Args:
-        arm: of the lesson, which the change is made to.
-        diff: as `git diff` writes it, between the arm's sources and the changed ones.
+        arm: the lesson's arm to change.
+        diff: output of `git diff` between the arm's sources and the changed sources.
     """
 
     needs = Action.CHANGE
@@ -374,7 +376,7 @@ class Change(Command):
 
 
 class DropChange(Command):
-    """Give up the change that is waited for or built; its kernel is not made."""
+    """Cancel a queued or running build of a change."""
 
     needs = Action.CHANGE
     type: Literal["drop_change"]
@@ -382,20 +384,20 @@ class DropChange(Command):
 
 
 class Problem(Message):
-    """What the compiler or patch(1) says of a line."""
+    """A message of the compiler or patch(1) about a line."""
 
-    file: str = Field(description="relative to the kernel's source")
-    line: int = Field(ge=1, description="of the changed file")
-    column: int = Field(ge=0, description="from 1; 0: the whole line")
+    file: str = Field(description="path relative to the kernel's source")
+    line: int = Field(ge=1, description="line number in the changed file")
+    column: int = Field(ge=0, description="column from 1; 0: the whole line")
     severity: Literal["error", "warning"]
     text: str
 
 
 class Changed(ServerMessage):
-    """How far a visitor's change is; latest wins per arm. It goes to the visitor's pages only.
+    """Progress of a visitor's change; latest wins per arm. Sent to the visitor's pages only.
 
-    From `wait` on the lesson has come once more, with the arm in it: `start` and `measure` take
-    it as any other once it is `built`.
+    By the phase `wait` the lesson has been sent again, with the new arm. `start` and `measure`
+    accept the arm once it is `built`.
     """
 
     latest_by = ("lesson", "base", "arm")
@@ -403,27 +405,27 @@ class Changed(ServerMessage):
     type: Literal["changed"] = "changed"
     lesson: str
     base: str = Field(description="the arm that was changed")
-    arm: str = Field(description="name of the visitor's own arm; empty: the change was refused")
+    arm: str = Field(description="name of the visitor's own arm; '': the change was refused")
     phase: ChangePhase
-    ahead: int = Field(default=0, ge=0, description="builds that come before it")
-    done: int = Field(default=0, ge=0, description="objects made so far")
-    total: int = Field(default=0, ge=0, description="objects expected")
-    elapsed_s: float = Field(default=0.0, ge=0, description="since the change was asked for")
+    ahead: int = Field(default=0, ge=0, description="builds ahead of it in the queue")
+    done: int = Field(default=0, ge=0, description="compiled objects")
+    total: int = Field(default=0, ge=0, description="expected objects")
+    elapsed_s: float = Field(default=0.0, ge=0, description="time since the change was requested")
     message: str = ""
     error: ErrorMessage | None = None
     problems: list[Problem] = Field(default=[])
 
 
-# A lesson's challenge: what the page asks to be judged, and what came of it.
+# Judging an arm by a lesson's challenge.
 
 JudgePhase = Literal["waiting", "measuring", "building", "stress", "done", "failed"]
 
 
 class Judge(Command):
-    """Judge an arm by a challenge of its lesson, when it is this visitor's turn.
+    """Judge an arm by a challenge of its lesson, once the request reaches the head of the queue.
 
     Args:
-        arm: the arm that the challenge starts from, with a change that is built.
+        arm: the challenge's base arm with a change that is built.
     """
 
     boots = True
@@ -435,17 +437,17 @@ class Judge(Command):
 
 
 class JudgedLine(Message):
-    """One thing that was judged."""
+    """One criterion of a judgement."""
 
     kind: Literal["goal", "rule", "without", "order", "stress"]
-    says: str = Field(description="what was to hold")
-    wanted: str = Field(description="limits of a goal or rule; else empty")
+    says: str = Field(description="the criterion in words")
+    wanted: str = Field(description="limits of a goal or rule; else ''")
     found: str
-    holds: bool | None = Field(description="null: it could not be judged here")
+    holds: bool | None = Field(description="null: it cannot be judged on this server")
 
 
 class Judged(ServerMessage):
-    """How far a judgement is; latest wins per challenge. It goes to who asked for it."""
+    """Progress and result of a judgement; latest wins per challenge. Sent to its requester."""
 
     latest_by = ("lesson", "challenge")
     lasting = True
@@ -454,56 +456,56 @@ class Judged(ServerMessage):
     challenge: str
     arm: str
     phase: JudgePhase
-    done: int = Field(default=0, ge=0, description="guests that have run")
+    done: int = Field(default=0, ge=0, description="finished guests")
     total: int = Field(default=0, ge=0)
-    met: bool | None = Field(default=None, description="null before it is done")
-    because: str = Field(default="", description="one sentence")
+    met: bool | None = Field(default=None, description="null until the phase is done")
+    because: str = Field(default="", description="the reason, one sentence")
     lines: list[JudgedLine] = Field(default=[])
     error: ErrorMessage | None = None
 
 
-# The greeting, and a lesson.
+# Messages at the start of a connection, and a lesson.
 
 
 class Heartbeat(ServerMessage):
-    """Nothing else was sent for a while: the connection and the server are there."""
+    """Sent on an otherwise idle connection, as a sign that connection and server work."""
 
     type: Literal["heartbeat"] = "heartbeat"
 
 
 class LessonCard(Message):
-    """A lesson in the list of a greeting."""
+    """A lesson in the list of Hello."""
 
     slug: str
     title: str
     question: str
-    available: bool = Field(description="every kernel of the lesson is built")
-    picture: bool = Field(description="it has a view; without one it is numbers only so far")
+    available: bool = Field(description="true: all kernels of the lesson are built")
+    picture: bool = Field(description="true: the lesson has a view; false: it has only numbers")
 
 
 class Hello(ServerMessage):
-    """First message to every viewer."""
+    """The first message to every viewer."""
 
     lasting = True
     type: Literal["hello"] = "hello"
     protocol: int = PROTOCOL
     version: str
-    viewer: str = Field(description="this page's name in the server's log")
+    viewer: str = Field(description="name of this page in the server's log")
     live: bool = Field(default=True, description="false: this server shows recordings only")
     role: RoleName = "operator"
     denied: dict[ActionName, str] = Field(
-        default={}, description="what this visitor may not do, and why in a sentence"
+        default={}, description="action that this visitor may not do -> the reason, a sentence"
     )
     lessons: list[LessonCard]
 
 
 class LessonMessage(ServerMessage):
-    """Answer to `open`: a lesson's files with patch texts and prose (see lesson_view)."""
+    """Answer to `open`: the lesson's files with patch texts and prose."""
 
     latest_by = ()
     lasting = True
     type: Literal["lesson"] = "lesson"
     lesson: PictureLesson | NumbersLesson = Field(
         json_schema_extra={"opaque": True},
-        description="the page checks it by itself, since it says by name what it cannot show",
+        description="checked by the page, not by the contract: it names what it cannot show",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""State of a run and of its lanes."""
+"""Messages about a run and its lanes: state, data, losses, segments, control and queue."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ class Run(SessionMessage):
     phase: RunPhase
     started_at: str | None = Field(default=None, description="ISO 8601 UTC; null before the start")
     recorded_at: str | None = Field(default=None, description="ISO 8601 UTC of a recording")
-    apart: bool = Field(default=False, description="its lanes ran one after another")
+    apart: bool = Field(default=False, description="true: the lanes ran one after another")
     message: str = ""
 
 
 class Contention(Message):
-    """CPU time that a lane's vCPUs wanted of the host, since its workload's start.
+    """CPU time that a lane's vCPUs got and waited for, since its workload's start.
 
-    A run is distorted where the sum of its lanes waited for more than `bound` of what they wanted.
+    A run is distorted if its lanes together waited for more than `bound` of that time.
     """
 
-    ran_s: float = Field(ge=0, description="seconds they had, all vCPUs together")
+    ran_s: float = Field(ge=0, description="seconds on a CPU, summed over all vCPUs")
     waited_s: float = Field(
-        ge=0, description="seconds another thread or another machine had the CPU"
+        ge=0, description="seconds in which a vCPU was runnable without a CPU, or it was stolen"
     )
-    bound: float = Field(description="share of waiting beyond which times are distorted, 0 to 1")
+    bound: float = Field(description="share of waiting above which times are distorted, 0 to 1")
 
 
 class Lane(SessionMessage):
@@ -65,13 +65,13 @@ class Lane(SessionMessage):
     phase: LanePhase
     message: str = ""
     remedy: str = ""
-    detail: str = Field(default="", description="console tail or log tail; shown on demand")
+    detail: str = Field(default="", description="end of the console or the log; shown on demand")
     accel: str | None = None
-    pid: int | None = Field(default=None, description="process of the guest, while it lives")
+    pid: int | None = Field(default=None, description="pid of the guest's QEMU, while it runs")
     kernel: str | None = Field(default=None, description="uname -r of the guest")
     boot_s: float | None = None
     cloned: bool = Field(
-        default=False, description="a copy of a guest that was parked; boot_s is the time of that"
+        default=False, description="true: a copy of a template; boot_s is the time that it took"
     )
     contention: Contention | None = Field(
         default=None, description="null: not measured, as on the count clock, which it cannot harm"
@@ -88,7 +88,7 @@ class Row(Message):
 
 
 class Rows(SessionMessage):
-    """All rows of a lane known so far; replaces the former list."""
+    """All known rows of a lane; replaces the previous list."""
 
     latest_by = ("run_id", "arm")
     type: Literal["rows"] = "rows"
@@ -97,53 +97,53 @@ class Rows(SessionMessage):
     rows: list[Row]
 
 
-# What a lane measured: columns, counts, lines, and what was lost.
+# Data of a lane: columns, counts, lines and losses.
 
 
 class Batch(SessionMessage):
-    """New rows of one table as columns: raw little-endian bytes, `n` values each."""
+    """New rows of one table. Each column is raw little-endian bytes with `n` values."""
 
     type: Literal["batch"] = "batch"
     run_id: str
     arm: str
-    table: str = Field(description="spans, ops, links; open replaces its former self")
-    seq: int = Field(description="running number of this table of this lane, from 0")
+    table: str = Field(description="spans, ops, links; rows of open replace the previous ones")
+    seq: int = Field(description="sequence number of the batch in its lane and table, from 0")
     n: int = Field(ge=0)
-    watermark_ns: float = Field(description="the lane's data are complete up to here")
+    watermark_ns: float = Field(description="time up to which the lane's data are complete")
     columns: dict[str, bytes]
     dtypes: dict[str, Dtype]
     sent_ns: float = Field(description="Unix time in ns when the server encoded it")
     newest_event_host_ms: float | None = Field(
-        default=None, description="Unix time in ms when the newest event in it happened (estimate)"
+        default=None, description="estimated Unix time in ms of the batch's newest event"
     )
 
     def key(self) -> Key | None:
-        """Open spans replace the former ones."""
+        """Return a key for open spans only: a newer batch replaces them."""
         return ("open", self.run_id, self.arm) if self.table == "open" else None
 
     def span(self) -> Span | None:
-        """Its rows; open spans are not numbered, since they are replaced."""
+        """Return the batch's rows; None for open spans, which are replaced."""
         if self.table == "open":
             return None
         return Span(self.run_id, self.arm, self.table, self.seq, self.n)
 
 
 class Reading(ServerMessage):
-    """How far a recording is read; stands among its batches. Until it is `whole` more comes."""
+    """Progress of reading a recording; sent between its batches."""
 
     type: Literal["reading"] = "reading"
     run_id: str
-    read: int = Field(ge=0, description="bytes of its transcripts that are decoded, at least")
-    total: int = Field(ge=0, description="all bytes of its transcripts; 0: not known yet")
-    whole: bool = Field(description="nothing more comes")
+    read: int = Field(ge=0, description="decoded bytes of the transcripts, at least")
+    total: int = Field(ge=0, description="all bytes of the transcripts; 0: not known yet")
+    whole: bool = Field(description="true: no more batches follow")
 
     def key(self) -> Key | None:
-        """The last one replaces all others; these stand among the batches."""
+        """Return a key for the last message only; the others keep their order among the batches."""
         return ("reading", self.run_id) if self.whole else None
 
 
 class Waits(Message):
-    """Quantiles of the waits of the lesson; null where nothing waited."""
+    """Quantiles of the lesson's waits in ns; null if there were none."""
 
     p50: float | None
     p95: float | None
@@ -161,18 +161,18 @@ class Metrics(SessionMessage):
     watermark_ns: float
     start_ns: int | None = Field(
         default=None,
-        description="the guest's monotonic clock where its time here is 0; null: not known",
+        description="guest's monotonic clock at time 0 of the lane; null: not known",
     )
     ops: int
     spans: dict[str, int]
     events_read: int
     events_lost: int
-    cycles: int = Field(description="ended cycles of the lesson's first track")
+    cycles: int = Field(description="finished cycles of the lesson's first track")
     wait_ns: Waits
 
 
 class Gap(ServerMessage):
-    """Batches that this browser was not sent, because it or the replay buffer was full."""
+    """Batches that this viewer does not get, because its outbox or the replay buffer was full."""
 
     type: Literal["gap"] = "gap"
     run_id: str
@@ -184,19 +184,19 @@ class Gap(ServerMessage):
 
 
 class Loss(SessionMessage):
-    """Events lost before the stream."""
+    """Events that were lost before they reached the server."""
 
     type: Literal["loss"] = "loss"
     run_id: str
     arm: str
     t0_ns: float
     t1_ns: float
-    events: int | None = Field(description="null: it is not known how many")
+    events: int | None = Field(description="number of lost events; null: not known")
     where: Literal["ring buffer", "kprobe", "host"]
 
 
 class Line(SessionMessage):
-    """One line of the workload, verbatim."""
+    """One output line of the workload, verbatim."""
 
     type: Literal["line"] = "line"
     run_id: str
@@ -206,20 +206,20 @@ class Line(SessionMessage):
     t_ns: float
 
 
-# Which segments of a run there are; the page fetches them over HTTP (docs/SEGMENTS.md).
+# Available segments of a run; the page fetches them over HTTP (docs/SEGMENTS.md).
 
 
 class SegmentLine(Message):
-    """One segment. Its address is `segments/RUN/N-DIGEST`, below the page's own."""
+    """One segment. Its URL is `segments/RUN/N-DIGEST`, relative to the page."""
 
-    n: int = Field(ge=0, description="running number in its run, from 0")
-    digest: str = Field(description="of its bytes, with a key of the run: nobody can guess it")
-    bytes: int = Field(ge=0, description="as it travels")
-    through_ns: float = Field(description="every lane that it has is complete up to here")
+    n: int = Field(ge=0, description="number of the segment in its run, from 0")
+    digest: str = Field(description="keyed hash of the content, which nobody can guess")
+    bytes: int = Field(ge=0, description="compressed size")
+    through_ns: float = Field(description="time up to which all lanes of the segment are complete")
 
 
 class Segments(ServerMessage):
-    """These segments exist; a page applies them by number, each before what comes after this."""
+    """Available segments. A page applies them in order, before messages that follow this one."""
 
     latest_by = ("run_id",)
     type: Literal["segments"] = "segments"
@@ -227,27 +227,27 @@ class Segments(ServerMessage):
     segments: list[SegmentLine]
 
 
-# Who controls which live run, and who waits.
+# Control of live runs, and the queue.
 
 Purpose = Literal["explain", "measure"]
 
 
 class Control(ServerMessage):
-    """Who controls the live run that this page watches; latest wins."""
+    """The visitor in control of the live run that this page watches; latest wins."""
 
     latest_by = ()
     lasting = True
     type: Literal["control"] = "control"
     run_id: str
     by: Literal["you", "other", "nobody"]
-    may_take: bool = Field(description="this visitor could have control by asking for it")
-    yours: bool = Field(description="this visitor asked for the run")
+    may_take: bool = Field(description="true: this visitor may take control")
+    yours: bool = Field(description="true: this visitor requested the run")
 
 
 class LiveRun(Message):
-    """A run that goes on, as others see it."""
+    """A live run in progress."""
 
-    run_id: str = Field(description="opens the run now, and its file later")
+    run_id: str = Field(description="id to open; after the run it opens the saved file")
     lesson: str
     purpose: Purpose
     arms: list[str]
@@ -258,22 +258,22 @@ class LiveRun(Message):
 
 
 class WaitingRun(Message):
-    """The run that this visitor waits for."""
+    """The queued run of this visitor."""
 
     run_id: str
     lesson: str
     purpose: Purpose
     arms: list[str]
-    place: int = Field(description="1: the next to start")
-    waiting: int = Field(description="requests that wait, in all")
-    estimate_s: float = Field(description="until it starts, when this was sent")
+    place: int = Field(description="position in the queue; 1: the next to start")
+    waiting: int = Field(description="length of the queue")
+    estimate_s: float = Field(description="estimated time until the start")
     behind: Purpose | None = Field(
-        default=None, description="what this visitor wants as well, and what begins after it"
+        default=None, description="purpose of the visitor's other queued request, which runs later"
     )
 
 
 class Runs(ServerMessage):
-    """What runs live on this server, and what this visitor waits for; latest wins."""
+    """Live runs of this server, and the queued run of this visitor; latest wins."""
 
     latest_by = ()
     lasting = True
@@ -283,7 +283,7 @@ class Runs(ServerMessage):
 
 
 class Begun(ServerMessage):
-    """A run that this page asked for begins; the page shows it. Its messages follow."""
+    """A run that this page requested begins; its messages follow, and the page shows it."""
 
     latest_by = ()
     lasting = True
