@@ -117,19 +117,19 @@ def test_a_missing_file_and_a_file_that_is_no_zip_are_distinguished(
 ) -> None:
     refused(tmp_path / "none.duet", "there is no recording none.duet")
     (tmp_path / "b.duet").write_bytes(b"not a zip")
-    refused(tmp_path / "b.duet", "no zip file")
+    refused(tmp_path / "b.duet", "not a zip file")
 
 
 def test_a_cut_file_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
     path.write_bytes(path.read_bytes()[:-30])
-    refused(path, "no zip file")
+    refused(path, "not a zip file")
 
 
 @pytest.mark.parametrize(("number", "remedy"), [(1, "Record it again"), (3, "Use a newer")])
 def test_another_format_says_so(tmp_path: Path, number: int, remedy: str) -> None:
     path = changed(written(tmp_path), format=number)
-    with pytest.raises(InputError, match=f"format {number}, and this .* format 2 alone") as caught:
+    with pytest.raises(InputError, match=f"format {number}, but this .* only format 2") as caught:
         open_bundle(path)
     assert caught.value.remedy.startswith(remedy)
 
@@ -236,7 +236,7 @@ def test_a_head_with_a_long_name_is_reported_in_a_short_sentence(tmp_path: Path)
     at = whole.index(b"PK\x03\x04")
     struct.pack_into("<H", whole, at + 26, 4000)
     path.write_bytes(bytes(whole))
-    with pytest.raises(InputError, match="no zip file") as caught:
+    with pytest.raises(InputError, match="not a zip file") as caught:
         open_bundle(path)
     assert len(caught.value.sentence) < 300
     assert caught.value.sentence.isprintable()

@@ -185,7 +185,7 @@ def test_a_folder_with_other_things_is_refused_an_earlier_export_is_replaced(
     again = write(out, three=NINE.with_name("3-hogs.duet"))
     assert not (again / "run-nine.js").exists() and (again / "run-three.js").is_file()
     (out / "thesis.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"more in it than an earlier export: 'thesis.txt'"):
+    with pytest.raises(InputError, match=r"only an earlier export, but also has 'thesis.txt'"):
         site.check_site(out)
     assert (out / "run-three.js").is_file() and (out / "thesis.txt").read_text() == "mine"
     other = tmp_path / "other"

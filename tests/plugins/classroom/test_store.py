@@ -209,7 +209,7 @@ def test_a_store_that_is_behind_refuses(
             await asyncio.sleep(0.1)
             waiting = [asyncio.create_task(one.ask(lambda c: None)) for _ in range(2)]
             await asyncio.sleep(0)
-            with pytest.raises(InfraError, match="is behind") as full:
+            with pytest.raises(InfraError, match="is overloaded") as full:
                 await one.ask(lambda c: None)
             await asyncio.gather(slow, *waiting)
             with pytest.raises(InfraError, match="did not answer") as late:

@@ -234,7 +234,7 @@ def test_an_owner_that_does_not_answer_is_named_with_a_remedy(
         ("http://me:secret@h", "postgresql://db/x", "must be the address"),
         ("http://h/?a=b", "postgresql://db/x", "must be the address"),
         (f"http://{'h' * 60}", "postgresql://db/x", "63 ASCII"),
-        ("http://h:8642", "sqlite:///x", "PostgreSQL only"),
+        ("http://h:8642", "sqlite:///x", "only in PostgreSQL"),
     ],
 )
 def test_an_address_that_is_not_usable_is_refused(
