@@ -19,7 +19,7 @@ from pathlib import Path
 
 from duet.bundle import Record, open_bundle, write_bundle
 from duet.bundle.manifest import CTL, LENS
-from duet.bundle.reader import contents_of
+from duet.bundle.reader import read_lane
 
 SOURCE = "lessons/02-grace-periods/recorded/9-hogs.duet"
 ROOT = Path(__file__).parents[2]
@@ -77,7 +77,7 @@ def main() -> None:
     bundle = open_bundle(ROOT / SOURCE)
     lanes, events = {}, 0
     for arm in bundle.manifest.arms:
-        lane = contents_of(bundle, arm.name)
+        lane = read_lane(bundle, arm.name)
         held = sum(part.events for part in lane.decoded(lane.decoder()))
         records = tiled(
             list(bundle.records(arm.name)), held, int(seconds * rate), int(seconds * 1e9)
@@ -94,7 +94,7 @@ def main() -> None:
         opened = time.process_time() - cpu, time.perf_counter() - wall
         found = 0
         for arm in again.manifest.arms:
-            lane = contents_of(again, arm.name)
+            lane = read_lane(again, arm.name)
             found += sum(part.events for part in lane.decoded(lane.decoder()))
     assert found == events, f"{found} of {events} events came back"
     print(f"{len(lanes)} lanes, {seconds:g} s, {events:,} events: {size:,} bytes, "

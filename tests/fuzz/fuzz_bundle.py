@@ -21,8 +21,8 @@ from typing import Any
 import atheris
 
 with atheris.instrument_imports(include=["duet.bundle", "zipfile"]):
-    from duet.bundle.archive import TOTAL_BYTES, manifest_of, part, read_stream
-    from duet.bundle.reader import UnpackService, take_apart
+    from duet.bundle.archive import TOTAL_BYTES, open_part, parse_manifest, read_stream
+    from duet.bundle.reader import UnpackService, parse_transcript
 
 from duet.base.errors import DuetError
 
@@ -67,13 +67,15 @@ def one(data: bytes) -> None:
             assert error.sentence.isprintable() and len(error.sentence) < 600, error.sentence
             return
         rows: Any = reply["members"]
-        manifest = manifest_of("x.duet", bytes(text), {name for name, *_ in rows})
+        manifest = parse_manifest("x.duet", bytes(text), {name for name, *_ in rows})
         places = {name: (at, size) for name, _, at, size in rows}
         for arm in manifest.arms:
             name = f"lanes/{arm.name}/stream.bin"
             at, size = places[name]
             try:
-                take_apart(arm.name, read_stream(part(scratch.fileno(), at, size), size, name))
+                parse_transcript(
+                    arm.name, read_stream(open_part(scratch.fileno(), at, size), size, name)
+                )
             except DuetError as error:
                 assert error.sentence.isprintable() and len(error.sentence) < 600, error.sentence
 

@@ -24,7 +24,7 @@ async def connected(
         end.setblocking(False)
 
         def channel(of: Peer = peer) -> StreamChannel:
-            return StreamChannel(of.connection.take, broken(of))
+            return StreamChannel(of.connection.receive_frame, broken(of))
 
         _, opened = await asyncio.get_running_loop().create_connection(channel, sock=end)
         peer.connection.attach(opened)

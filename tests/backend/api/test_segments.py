@@ -19,7 +19,7 @@ from duet.api.proxy import Front, PublicUrl
 from duet.api.sessions import Sessions
 from duet.api.tokens import AccessFile
 from duet.base.access import Role
-from duet.base.budgets import REACH_ENOUGH, SEGMENT_RAW_BYTES
+from duet.base.budgets import PROBE_SEGMENTS, SEGMENT_RAW_BYTES
 from duet.server.director import Director
 from duet.server.recordings import LessonRecordings
 from duet.stream.cutting import Cutting
@@ -194,7 +194,7 @@ def test_a_live_run_by_segments_is_the_run_by_messages(run_async: Any) -> None:
 
     with serving(app) as made.address:
         cutting[0].direct = 1
-        cutting[0].announcer.reach.led(REACH_ENOUGH)  # as if a cache had shown itself
+        cutting[0].announcer.reach.led(PROBE_SEGMENTS)  # as if a cache had shown itself
         messages, segments = run_async(watch())
     kept = [x for x in messages if x["table"] != "open"]
     assert [x for x in segments if x["table"] != "open"] == kept and kept

@@ -471,7 +471,7 @@ def test_a_server_that_ends_meanwhile_ends_chromium(helpers: Path) -> None:
     folder = load("04-extent-shrinker")
 
     async def ended() -> bool:
-        taking = asyncio.create_task(pictures.taken_of(folder, folder.recordings()[0], Shot()))
+        taking = asyncio.create_task(pictures.take_still(folder, folder.recordings()[0], Shot()))
         for _ in range(2400):
             await asyncio.sleep(0.05)
             if chromium_below():
@@ -491,7 +491,7 @@ from duet.lessons.load import load
 folder = load("04-extent-shrinker")
 async def main():
     while True:
-        await pictures.taken_of(folder, folder.recordings()[0], pictures.Shot())
+        await pictures.take_still(folder, folder.recordings()[0], pictures.Shot())
 asyncio.run(main())
 """
 

@@ -93,7 +93,7 @@ def test_the_disk_of_these_tests_sees_what_is_not_synced(disk: Disk, tmp_path: P
 
 def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"before")
-    with pytest.raises(RuntimeError), durable.written(tmp_path / "a") as file:
+    with pytest.raises(RuntimeError), durable.open_atomic(tmp_path / "a") as file:
         file.write(b"half")
         raise RuntimeError
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

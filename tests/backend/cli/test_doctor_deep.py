@@ -168,7 +168,7 @@ def test_what_a_process_shares_and_what_bounds_it_is_seen() -> None:
     assert shared_spaces(0) == list(guests.SPACES), "not to be seen is not apart"
     assert lane_files(os.getpid()) == []
     with Group(Budget(64 << 20, 8, 30), "lane") as group:
-        if group.lacks:
+        if group.missing_controllers:
             pytest.skip("no control group can be made here")
         limits = limits_of(group.folders)
     assert limits["memory"] == "64 MiB" and limits["threads"] == "8"

@@ -17,7 +17,7 @@ import pytest
 from duet.base.errors import InfraError, InputError
 from duet.bundle import Bundle, Record, open_bundle
 from duet.bundle.manifest import LENS
-from duet.bundle.reader import contents_of
+from duet.bundle.reader import read_lane
 from duet.cli.entry import main
 from duet.export import export, perfetto, scene_of
 from duet.export.scene import Target
@@ -46,7 +46,7 @@ def lesson_of(path: Path) -> str:
 
 
 def counted(bundle: Bundle, arm: str) -> Counter[str]:
-    lane = contents_of(bundle, arm)
+    lane = read_lane(bundle, arm)
     found: Counter[str] = Counter()
     for part in lane.decoded(lane.decoder()):
         for name, table in part.tables.items():
@@ -85,7 +85,7 @@ def test_trace_cmd_says_times_tasks_and_fields(tmp_path: Path) -> None:
         ["trace-cmd", "report", str(tmp_path / "srcu.dat")], capture_output=True, text=True
     )
     assert re.search(r"storm-0-\d+ .*srcu_gp_state: ", done.stdout)
-    lane = contents_of(open_bundle(path), "srcu")
+    lane = read_lane(open_bundle(path), "srcu")
     switches = next(p.tables["sched/sched_switch"] for p in lane.decoded(lane.decoder()))
     micros = f"{round(switches.ts_ns[0] / 1000) / 1e6:.6f}"
     assert re.search(rf" {re.escape(micros)}: sched_switch: ", done.stdout)
@@ -126,7 +126,7 @@ def test_csv_has_every_event_and_every_row(path: Path, tmp_path: Path) -> None:
 
 def test_a_text_that_looks_like_a_formula_is_marked(tmp_path: Path) -> None:
     bundle = open_bundle(recording())
-    name = contents_of(bundle, "stock").lines[0].text.encode()[:6]
+    name = read_lane(bundle, "stock").lines[0].text.encode()[:6]
 
     def evil(records: list[Record]) -> list[Record]:
         return [r._replace(payload=r.payload.replace(name, b"=cmd()")) for r in records]
@@ -236,7 +236,7 @@ def test_spans_that_cross_go_to_two_tracks() -> None:
         (0, 10, "a", {}), (2, 5, "in a", {}), (5, 5, "empty", {}), (8, 12, "crosses", {}),
         (10, 20, "after", {}), (30, float("inf"), "open", {}), (40, 50, "in open", {}),
     ]  # fmt: skip
-    groups = perfetto.nests(spans)
+    groups = perfetto.split_nested(spans)
     assert [[span[2] for span in group] for group in groups] == [
         ["a", "in a", "empty", "after", "open", "in open"],
         ["crosses"],

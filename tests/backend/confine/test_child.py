@@ -19,10 +19,10 @@ import pytest
 from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.base.failures import pack_error
 from duet.bundle.decoding import ConfinedDecoder
-from duet.confine import Child, ReplyReader, Terms
+from duet.confine import Child, ChildLimits, ReplyReader
 from duet.confine.child import ZYGOTE, start
 from duet.confine.messages import BadReply
-from duet.confine.namespaces import own_pids_words
+from duet.confine.namespaces import pid_namespace_prefix
 from duet.kernels.vmlinux.ask import READERS
 from duet.session.lane import child as replies
 from tests.support import ring
@@ -37,7 +37,7 @@ def children() -> set[int]:
     assert ZYGOTE._process is not None
     zygote = psutil.Process(ZYGOTE._process.pid)
     end = time.monotonic() + GONE_S
-    while own_pids_words() and zygote.pid == ZYGOTE._process.pid and time.monotonic() < end:
+    while pid_namespace_prefix() and zygote.pid == ZYGOTE._process.pid and time.monotonic() < end:
         zygote = next(iter(zygote.children()), zygote)
     return {child.pid for child in zygote.children()}
 
@@ -61,7 +61,7 @@ def nothing_is_left() -> Iterator[None]:
     assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
 
 
-def begun(terms: Terms, service: str = "decoder") -> tuple[Child, int]:
+def begun(terms: ChildLimits, service: str = "decoder") -> tuple[Child, int]:
     """A child that has answered once, and its process."""
     before = children()
     child = Child(service, terms)
@@ -81,7 +81,7 @@ def pages(count: int) -> bytes:
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
 def test_a_childs_death_is_one_sentence_each_time(number: signal.Signals) -> None:
-    child, pid = begun(Terms("lane x", blame=KernelError))
+    child, pid = begun(ChildLimits("lane x", blame=KernelError))
     os.kill(pid, number)
     for _ in range(2):
         with pytest.raises(KernelError) as caught:
@@ -92,20 +92,20 @@ def test_a_childs_death_is_one_sentence_each_time(number: signal.Signals) -> Non
 
 
 def test_more_memory_than_allowed_is_one_sentence() -> None:
-    child, _ = begun(Terms("lane x", memory_bytes=500 << 20))
+    child, _ = begun(ChildLimits("lane x", memory_bytes=500 << 20))
     with pytest.raises(InputError, match="needs more than 500 MiB of memory"):
         child.call({**REQUEST, "do": "decode", "cpu": 0}, [bytes(300 << 20)])
 
 
 def test_more_cpu_time_than_allowed_is_one_sentence() -> None:
-    child = Child("decoder", Terms("lane x", request_cpu_s=0.05))
+    child = Child("decoder", ChildLimits("lane x", request_cpu_s=0.05))
     child.call({"do": "files", "files": ring.files(SWITCH), "page_bytes": 4096})
     with pytest.raises(InputError, match=r"more than 0\.05 s of CPU time"):
         child.call({"do": "decode", "cpu": 0}, [pages(20_000)])
 
 
 def test_silence_is_one_sentence_within_its_time() -> None:
-    child, pid = begun(Terms("lane x", wait_s=0.5))
+    child, pid = begun(ChildLimits("lane x", wait_s=0.5))
     os.kill(pid, signal.SIGSTOP)
     with pytest.raises(InputError, match=r"longer than 0\.5 s"):
         child.call(dict(REQUEST))
@@ -113,7 +113,7 @@ def test_silence_is_one_sentence_within_its_time() -> None:
 
 
 def test_closing_ends_a_request_that_waits() -> None:
-    child, pid = begun(Terms("lane x"))
+    child, pid = begun(ChildLimits("lane x"))
     os.kill(pid, signal.SIGSTOP)
     ends: list[DuetError] = []
 
@@ -134,7 +134,7 @@ def test_closing_ends_a_request_that_waits() -> None:
 
 
 def test_a_forgotten_child_ends() -> None:
-    child, pid = begun(Terms("lane x"))
+    child, pid = begun(ChildLimits("lane x"))
     del child
     assert gone(pid)
 
@@ -142,9 +142,9 @@ def test_a_forgotten_child_ends() -> None:
 def test_no_child_outlives_a_killed_server() -> None:
     code = (
         "import sys, time\n"
-        "from duet.confine import Child, Terms\n"
+        "from duet.confine import Child, ChildLimits\n"
         "from duet.confine.child import ZYGOTE\n"
-        "child = Child('decoder', Terms('x'))\n"
+        "child = Child('decoder', ChildLimits('x'))\n"
         "try: child.call({'do': 'files', 'files': {}, 'page_bytes': 4096})\n"
         "except Exception: print(ZYGOTE._process.pid, flush=True)\n"
         "time.sleep(600)\n"
@@ -181,11 +181,11 @@ def test_a_killed_zygote_is_no_zombie_though_nobody_needs_another() -> None:
 
 
 def test_a_child_has_no_rights() -> None:
-    child, pid = begun(Terms("lane x"))
+    child, pid = begun(ChildLimits("lane x"))
     status = Path(f"/proc/{pid}/status").read_text()
     assert "NoNewPrivs:\t1" in status and "Seccomp:\t2" in status
     assert "CapEff:\t0000000000000000" in status
-    if own_pids_words():
+    if pid_namespace_prefix():
         for kind in ("pid", "mnt", "net", "ipc", "uts"):
             theirs, ours = (Path(f"/proc/{who}/ns/{kind}").readlink() for who in (pid, "self"))
             assert theirs != ours, kind
@@ -235,7 +235,7 @@ def test_no_reply_is_taken_for_more_than_it_is() -> None:
 
 def with_reply(monkeypatch: pytest.MonkeyPatch, error: object) -> Child:
     """A child that was taken over, and reports that."""
-    child = Child("decoder", Terms("lane x"))
+    child = Child("decoder", ChildLimits("lane x"))
     reply = ReplyReader({"error": error}, [])
     monkeypatch.setattr(child, "_exchange", lambda *asked: reply)
     return child

@@ -16,7 +16,7 @@ import pytest
 
 from duet.confine import namespaces
 from duet.confine.control_groups import Budget, Group
-from duet.confine.namespaces import missing_namespaces, namespace_words, outside_system
+from duet.confine.namespaces import missing_namespaces, namespace_prefix, outside_system
 from duet.confine.sandbox import Identity, Limits, prefix
 from duet.guests.enclosure import Enclosure
 from duet.guests.machine import Console
@@ -44,7 +44,7 @@ def looked(folder: Path, readable: list[Path]) -> str:
     with Identity() as identity:
         if identity.uid is not None:
             os.chown(folder, identity.uid, identity.uid)
-        words = namespace_words(folder, readable=readable)
+        words = namespace_prefix(folder, readable=readable)
         words += prefix(Limits(), uid=identity.uid, network=True)
         done = subprocess.run(
             [*words, "sh", "-c", LOOK], capture_output=True, text=True, timeout=WAIT_S, check=True

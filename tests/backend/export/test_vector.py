@@ -83,9 +83,9 @@ async def pair(out: Path, slug: str, name: str, dark: bool) -> Pair:
     shot = Shot(screen=Screen(dark=dark))
     await asyncio.to_thread(site.write, site.check_site(out), folder, {"run": path})
     async with Browser(shot.screen) as page:
-        await pictures.stand(page, out, folder, shot)
-        png = await page.seen()
-        svg = await vector.drawn(page, folder, path, pictures.scene_of(folder, ""))
+        await pictures.open_moment(page, out, folder, shot)
+        png = await page.screenshot()
+        svg = await vector.draw_svg(page, folder, path, pictures.scene_of(folder, ""))
         faces = "".join(re.findall(r"@font-face\s*\{[^}]*\}", (out / "page.css").read_text()))
         style = f"<style>{faces} body {{ margin: 0 }} svg {{ display: block }}</style>"
         html = f"<!doctype html><meta charset=utf-8>{style}"
@@ -95,7 +95,7 @@ async def pair(out: Path, slug: str, name: str, dark: bool) -> Pair:
         for file in ("drawn.html", "empty.html"):
             await page.open(await page.uri(out / file))
             await page.evaluate(PAINTED)
-            shown.append(await page.seen())
+            shown.append(await page.screenshot())
         differs, blank = [await share(page, png, other) for other in shown]
     return Pair(svg, differs, blank)
 
@@ -166,14 +166,14 @@ def test_names_cannot_become_markup(tmp_path: Path, run_async: Any) -> None:
         out = tmp_path / "site"
         await asyncio.to_thread(site.write, site.check_site(out), lesson, {"run": path})
         async with Browser(Screen()) as page:
-            await pictures.stand(page, out, lesson, Shot(at_ms=0.5))
+            await pictures.open_moment(page, out, lesson, Shot(at_ms=0.5))
             await page.evaluate(
                 "(async () => { const title = () => document.querySelector('.lane-header h3');"
                 " for (let n = 0; n < 200 && !title(); n++)"
                 " await new Promise((done) => setTimeout(done, 50));"
                 f" title().textContent = {json.dumps(HOSTILE)}; }})()"
             )
-            return await vector.drawn(page, lesson, path, pictures.scene_of(lesson, ""))
+            return await vector.draw_svg(page, lesson, path, pictures.scene_of(lesson, ""))
 
     tree = ElementTree.fromstring(run_async(taken()))
     assert {"script", "image"}.isdisjoint(e.tag.removeprefix(SVG) for e in tree.iter())

@@ -114,7 +114,7 @@ async def spread(fleet: Fleet, *bundles: bytes) -> AsyncIterator[tuple[HostedRun
     for host in hosts:
         await connected(host.here, host.there, ends)
         for peer in (host.here, host.there):
-            beats.append(asyncio.create_task(peer.connection.beat()))
+            beats.append(asyncio.create_task(peer.connection.run_heartbeat()))
     hub = Watched()
     try:
         yield HostedRun(TwoHosts(hosts), request, hub), hub, hosts  # type: ignore[arg-type]

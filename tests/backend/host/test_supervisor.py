@@ -29,7 +29,7 @@ async def _started(peer: Peer) -> AsyncIterator[None]:
     """A host process without a process: the other end of a real socket pair."""
     there = Peer({"begin": _begin}, {}, "the server")
     await connected(peer, there, ends)
-    beats = [asyncio.create_task(one.connection.beat()) for one in (peer, there)]
+    beats = [asyncio.create_task(one.connection.run_heartbeat()) for one in (peer, there)]
     try:
         yield
     finally:

@@ -273,7 +273,7 @@ class Said:
     def call(self, request: dict[str, object]) -> ReplyReader:
         return ReplyReader({"answer": self.answer}, [])
 
-    def bad_reply(self, what: object) -> DuetError:
+    def reject_reply(self, what: object) -> DuetError:
         return InfraError(f"odd: {what}", remedy="none")
 
 

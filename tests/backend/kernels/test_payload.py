@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from duet.base.budgets import KERNEL_PLACES
+from duet.base.budgets import KERNEL_OFFSETS
 from duet.base.errors import InfraError, KernelError
 from duet.confine.sandbox import can_change_user
 from duet.kernels import ArmSpec, KernelSettings, inputs
@@ -71,7 +71,7 @@ def test_few_places_of_a_file_are_tried(tmp_path: Path, monkeypatch: pytest.Monk
     image = tmp_path / "bzImage"
     image.write_bytes(payload.LZ4 * 10_000)
     list(payload.kernels(image))
-    assert len(tried) == KERNEL_PLACES
+    assert len(tried) == KERNEL_OFFSETS
 
 
 @pytest.mark.skipif(not can_change_user(), reason="only root gives programs a user of their own")

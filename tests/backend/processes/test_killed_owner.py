@@ -16,14 +16,14 @@ import pytest
 FILM = """
 import asyncio
 from collections.abc import AsyncIterator
-from duet.export.pictures import film
+from duet.export.pictures import encode_film
 
 async def frames() -> AsyncIterator[bytes]:
     while True:
         await asyncio.sleep(3600)
         yield b""
 
-asyncio.run(film(frames(), "gif"))
+asyncio.run(encode_film(frames(), "gif"))
 """
 ROOT = """
 import asyncio, sys

@@ -36,10 +36,10 @@ class Wire:
         for side in (0, 1):
             self.queues[side].clear()
         for side in (0, 1):
-            self.queues[1 - side].append(self.ends[side].resume())
+            self.queues[1 - side].append(self.ends[side].pack_resume())
 
     def say(self, side: int, body: bytes) -> None:
-        frame = self.ends[side].data(body)
+        frame = self.ends[side].pack_message(body)
         if self.ends[side].resumed:
             self.queues[1 - side].append(frame)
 
@@ -48,13 +48,13 @@ class Wire:
         if not self.queues[side]:
             return
         had = self.ends[side].resumed
-        body = self.ends[side].take(cut(self.queues[side].pop(0)))
+        body = self.ends[side].receive_frame(cut(self.queues[side].pop(0)))
         if self.ends[side].resumed and not had:
-            self.queues[1 - side].extend(self.ends[side].again())
+            self.queues[1 - side].extend(self.ends[side].unconfirmed_frames())
         if body is not None:
             self.arrived[side].append(body)
         if self.dice.random() < 0.3:
-            self.queues[1 - side].append(self.ends[side].ack())
+            self.queues[1 - side].append(self.ends[side].pack_ack())
 
     def settle(self) -> None:
         while any(self.queues):
@@ -82,13 +82,13 @@ def test_all_messages_arrive_once_and_in_order(seed: int, turns: int) -> None:
     wire.settle()
     assert wire.arrived == (said[1], said[0])
     for link in wire.ends:
-        link.take(cut(wire.ends[1 - wire.ends.index(link)].ack()))
+        link.receive_frame(cut(wire.ends[1 - wire.ends.index(link)].pack_ack()))
         assert link.unconfirmed_bytes == 0
 
 
 def connected() -> Link:
     link = Link(waiting_bytes=100)
-    link.take(cut(Link().resume()))
+    link.receive_frame(cut(Link().pack_resume()))
     return link
 
 
@@ -105,16 +105,16 @@ def connected() -> Link:
 )
 def test_what_a_sound_side_never_sends_is_refused(frame: tuple[int, bytes]) -> None:
     with pytest.raises(InfraError, match="do not understand each other"):
-        connected().take(cut(pack_frame(*frame)))
+        connected().receive_frame(cut(pack_frame(*frame)))
 
 
 def test_a_message_before_the_first_words_is_refused() -> None:
     with pytest.raises(InfraError, match="before RESUME"):
-        Link().take(Frame(0, struct.pack("<Q", 1) + b"early"))
+        Link().receive_frame(Frame(0, struct.pack("<Q", 1) + b"early"))
 
 
 def test_a_side_that_confirms_nothing_is_given_up() -> None:
     link = connected()
-    link.data(bytes(90))
+    link.pack_message(bytes(90))
     with pytest.raises(InfraError, match="has not confirmed 90 bytes"):
-        link.data(bytes(90))
+        link.pack_message(bytes(90))

@@ -16,7 +16,7 @@ from duet.base.errors import InfraError, InputError
 from duet.base.frames import Frame, pack_frame
 from duet.rpc import limits
 from duet.rpc.link import Link, SocketChannel, StreamChannel
-from duet.rpc.peer import Events, Peer, Word
+from duet.rpc.peer import Events, MessageType, Peer
 from tests.support.peers import connected
 
 
@@ -74,7 +74,7 @@ class Both:
 async def both() -> AsyncIterator[Both]:
     pair = Both()
     await pair.connect()
-    beats = [asyncio.create_task(p.connection.beat()) for p in (pair.here, pair.there)]
+    beats = [asyncio.create_task(p.connection.run_heartbeat()) for p in (pair.here, pair.there)]
     try:
         yield pair
     finally:
@@ -168,11 +168,11 @@ def test_a_silent_side_is_given_up(run_async: Any, monkeypatch: pytest.MonkeyPat
             peer = Peer({})
             connection = peer.connection
             _, channel = await asyncio.get_running_loop().create_connection(
-                lambda: StreamChannel(connection.take, connection.end), sock=ours
+                lambda: StreamChannel(connection.receive_frame, connection.end), sock=ours
             )
             connection.attach(channel)
-            beat = asyncio.create_task(connection.beat())
-            theirs.sendall(Link().resume())
+            beat = asyncio.create_task(connection.run_heartbeat())
+            theirs.sendall(Link().pack_resume())
             async with asyncio.timeout(10):
                 await connection.over.wait()
             await beat
@@ -242,7 +242,7 @@ def test_a_failure_that_cannot_be_read_is_one(run_async: Any) -> None:
         async with both() as pair:
             calling = asyncio.create_task(pair.here.call("for_ever", b"", 10))
             await pair.host.begun.wait()
-            pair.there.connection.send(msgpack.packb([Word.FAILED.value, 1, "", b"{}"]))
+            pair.there.connection.send(msgpack.packb([MessageType.FAILED.value, 1, "", b"{}"]))
             with pytest.raises(InfraError, match="reported an error in an unknown form"):
                 await calling
 

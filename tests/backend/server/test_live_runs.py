@@ -189,7 +189,7 @@ def test_who_asks_right_after_the_end_of_an_equal_run_gets_a_new_one(run_async: 
 def test_a_run_that_does_not_end_when_it_is_to_gives_its_slot_up(
     monkeypatch: pytest.MonkeyPatch, run_async: Any
 ) -> None:
-    monkeypatch.setattr(performer, "ENDS_S", 0.5)
+    monkeypatch.setattr(performer, "END_RUN_S", 0.5)
 
     class Deaf(ToyRun):
         async def perform(self, slot: int = 0) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from duet import messages as m
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.export.site import NoKernels, taken
+from duet.export.site import NoKernels, drain_outbox
 from duet.lessons.load import load
 from duet.runs.fitting import best_recording
 from duet.server import recordings as recorded_run
@@ -47,7 +47,7 @@ class Desk:
     def reported(self, viewer: Viewer) -> list[Message]:
         """All that this viewer has been sent so far."""
         seen = self.seen.setdefault(viewer, [])
-        seen += [msgpack.unpackb(packet.body) for packet in taken(viewer)]
+        seen += [msgpack.unpackb(packet.body) for packet in drain_outbox(viewer)]
         return seen
 
     async def until(self, viewer: Viewer, wanted: Callable[[Message], bool]) -> list[Message]:

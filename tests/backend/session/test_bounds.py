@@ -244,7 +244,7 @@ def test_events_that_no_beat_covers_are_bounded(
 ) -> None:
     engine, pages = waiting(lesson02.lesson)
     engine.step(StepRequest(FILES, pages, 0, final=False, drained=False))
-    monkeypatch.setattr(budgets, "HELD_EVENTS", 40)
+    monkeypatch.setattr(budgets, "QUEUED_EVENTS", 40)
     with pytest.raises(InputError, match="more than 40 events wait for a BEAT"):
         engine.step(StepRequest(None, [], 0, final=False, drained=False))
 

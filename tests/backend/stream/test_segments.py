@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from duet import messages as m
-from duet.base.budgets import CACHE_PROBES, REACH_ENOUGH, SEGMENT_RAW_BYTES
+from duet.base.budgets import CACHE_PROBES, PROBE_SEGMENTS, SEGMENT_RAW_BYTES
 from duet.base.errors import InputError
 from duet.messages.codec import Packet, batch, pack
 from duet.stream.cutting import CacheProbe, Cutting
@@ -120,7 +120,7 @@ def test_what_is_no_name_of_a_segment_is_refused(name: str) -> None:
 def test_a_cache_shows_by_the_requests_that_do_not_come() -> None:
     with_cache, without = CacheProbe(), CacheProbe()
     assert with_cache.cached is None
-    for _ in range(REACH_ENOUGH):
+    for _ in range(PROBE_SEGMENTS):
         for reach in (with_cache, without):
             reach.led(10)
         with_cache.came()
@@ -212,7 +212,7 @@ def test_the_first_viewers_get_messages_and_those_beyond_move_to_segments(run_as
 def test_without_a_cache_only_the_probes_get_segments(run_async: Run) -> None:
     async def watch(came: int) -> int:
         async with Desk(DIRECT + CACHE_PROBES + 9) as desk:
-            for seq in range(REACH_ENOUGH // CACHE_PROBES + 4):
+            for seq in range(PROBE_SEGMENTS // CACHE_PROBES + 4):
                 desk.publish(rows(seq))
                 await desk.settle()
                 led = sum(v.segments_from is not None for v in desk.viewers)

@@ -23,14 +23,14 @@ from duet.plugins.classroom.records import (
 )
 from duet.plugins.classroom.routes import csv_of, report_of
 from duet.plugins.classroom.verb import class_
-from duet.store.database import opened
+from duet.store.database import open_transaction
 
 
 @pytest.fixture
 def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A class of two that has ended; each has answered, asked and voted for the other."""
     monkeypatch.setenv("DUET_CLASSES_DB", f"sqlite:///{tmp_path / 'classes.sqlite'}")
-    with opened() as connection:
+    with open_transaction() as connection:
         fill(connection)
         queries.end_class(connection, "c1", time.time())
     return "c1"
@@ -68,7 +68,7 @@ def test_one_member_goes_with_all_that_it_left_and_the_report_follows(
     class_("forget", ended, " ada ", False, True)
     # The member, its answer, its question with the vote on it, its own vote, and its own run.
     assert json.loads(capsys.readouterr().out)["deleted"] == 6
-    with opened() as connection:
+    with open_transaction() as connection:
         stored = reading.load(connection, ended)
     assert stored is not None
     report = report_of(stored)
@@ -95,7 +95,7 @@ def test_a_mistake_is_one_sentence(ended: str) -> None:
 def test_a_class_that_goes_on_is_left_to_its_instructor(
     ended: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with opened() as connection:
+    with open_transaction() as connection:
         facts = ClassFacts("c2", "", "On", "02", "teacher", time.time())
         queries.start_class(connection, facts)
         queries.add_member(connection, "c2", MemberFacts("m1", "Ada", "0" * 64, time.time()))

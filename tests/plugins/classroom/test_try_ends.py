@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from duet import messages as m
-from duet.base.calls import Calls
+from duet.base.callbacks import Callbacks
 from duet.messages.codec import pack
 from duet.plugins.classroom import queries as try_queries
 from duet.plugins.classroom.records import ClassFacts, TryFacts
@@ -30,7 +30,7 @@ WITHIN_S = 30.0
 
 def test_a_run_that_is_being_saved_stays(tmp_path: Path, run_async: Any) -> None:
     held: list[list[str]] = []
-    runs: Any = SimpleNamespace(changed=Calls(), ended=Calls(), phase=lambda _: "running")
+    runs: Any = SimpleNamespace(changed=Callbacks(), ended=Callbacks(), phase=lambda _: "running")
     log = RunLog(RUN_ID, SLUG)
     fields = {"lesson": SLUG, "workload": "storm", "clock": "wall", "params": {}}
     log.add(pack(m.Run(run_id=RUN_ID, source="live", phase="done", arms=[], **fields)))  # type: ignore[arg-type]

@@ -233,7 +233,7 @@ def test_an_owner_that_does_not_answer_is_named_with_a_remedy(
         ("10.0.0.5:8642", "postgresql://db/x", "must be the address"),
         ("http://me:secret@h", "postgresql://db/x", "must be the address"),
         ("http://h/?a=b", "postgresql://db/x", "must be the address"),
-        (f"http://{'h' * 60}", "postgresql://db/x", "63 ASCII"),
+        (f"http://{'h' * 60}", "postgresql://db/x", "at most 63 characters"),
         ("http://h:8642", "sqlite:///x", "only in PostgreSQL"),
     ],
 )

@@ -22,7 +22,7 @@ from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.settings import repo_root
 from duet.bundle import read_manifest
 from duet.export.browser import Screen, find_chromium
-from duet.export.pictures import Shot, scene_of, taken_of
+from duet.export.pictures import Shot, scene_of, take_still
 from duet.lessons import load as files
 from duet.lessons import load as lesson_cache
 from duet.lessons.document import meant_by, scene_called
@@ -172,7 +172,7 @@ class Stills:
         take: takes one picture.
     """
 
-    def __init__(self, busy: Callable[[], str | None], take: Take = taken_of) -> None:
+    def __init__(self, busy: Callable[[], str | None], take: Take = take_still) -> None:
         self._busy = busy
         self._take = take
         self._cache: OrderedDict[Key, bytes] = OrderedDict()

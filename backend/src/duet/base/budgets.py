@@ -22,8 +22,8 @@ The default of 5 ms delays a page by up to 150 ms while recordings are decoded."
 LOOP_HOLD_LOG_S: Final = 10.0
 """Code that holds the event loop too long is logged at most once in this time."""
 
-SENDS_A_TURN: Final = 4
-COMMANDS_A_TURN: Final = 1
+SENDS_PER_TURN: Final = 4
+COMMANDS_PER_TURN: Final = 1
 """Packets sent, and browser messages handled, in one iteration of the event loop, for all viewers
 together. The rest are queued (stream/viewer.py)."""
 
@@ -49,7 +49,7 @@ DIRECT_VIEWERS: Final = 32
 get segments, if there is an HTTP cache in front of the server."""
 CACHE_PROBES: Final = 16
 """Viewers of one run that get segments before the server knows whether a cache serves them."""
-REACH_ENOUGH: Final = 64
+PROBE_SEGMENTS: Final = 64
 """Segments requested before the server decides that: one second's worth for all probes."""
 
 # Connections and sockets (see stream/http.py)
@@ -291,7 +291,7 @@ the request is refused."""
 IDLE_CHILDREN: Final = 32
 """Children of finished lanes that stay alive to answer requests for raw events, over all runs.
 Usual: 2-20. Beyond it the oldest is ended, and its raw events are lost."""
-HELD_EVENTS: Final = 4_000_000
+QUEUED_EVENTS: Final = 4_000_000
 """Events of a lane that are queued until a BEAT frame covers them, 64 bytes each. Usual: a few
 thousand; on the count clock all events of a run, up to 2 million. Beyond it the lane ends."""
 ROWS: Final = 16_384
@@ -329,7 +329,7 @@ VMLINUX_READERS: Final = 4
 least recently used child is ended; the next request starts a new one."""
 VMLINUX_IDLE_S: Final = 5.0
 """A child with a vmlinux that gets no request for this long is ended."""
-BREATH_S: Final = 0.01
+LANE_YIELD_S: Final = 0.01
 """After this time a lane yields the event loop. Usual: a chunk takes less."""
 
 # Live runs
@@ -343,9 +343,9 @@ LEASE_WITHIN_S: Final = 10.0
 LEASE_TTL_S: Final = 4 * 3600.0
 """Longest time of a lease for live runs, which serves many runs in turn. Idle leases are released
 sooner."""
-SAVED_S: Final = 120.0
+SAVE_RUN_S: Final = 120.0
 """Timeout for writing a run's file before its host is released. Usual: 1 s."""
-ENDS_S: Final = 180.0
+END_RUN_S: Final = 180.0
 """Timeout from the request to end a run until its end. Usual: 1 s; the limits of a guest are
 shorter."""
 RUN_CPUS: Final = 2
@@ -388,7 +388,7 @@ STRESS_LINE_BYTES: Final = 1024
 UNPACKED_KERNEL_BYTES: Final = 256 << 20
 """Size of an unpacked bzImage, for the comparison with its vmlinux. Usual: 20-40 MB, with KASAN
 90."""
-KERNEL_PLACES: Final = 8
+KERNEL_OFFSETS: Final = 8
 """Offsets in a bzImage that are tried as the start of the compressed kernel. Usual: 1-2. If none
 of these is the start, the image is refused."""
 CHANGES_WAITING: Final = 16

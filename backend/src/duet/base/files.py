@@ -23,7 +23,7 @@ PART = ".part"
 
 
 @contextmanager
-def written(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
+def open_atomic(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces `path` on exit; an exception removes it.
 
     Raises:
@@ -44,8 +44,8 @@ def written(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
 
 
 def write(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Replace the content of a file atomically, as `written` does."""
-    with written(path, mode) as file:
+    """Replace the content of a file atomically, as `open_atomic` does."""
+    with open_atomic(path, mode) as file:
         file.write(content)
 
 

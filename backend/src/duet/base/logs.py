@@ -54,7 +54,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(tree, default=str)
 
 
-def begin_log(to_console: logging.Handler, as_lines: bool) -> None:
+def set_up_logging(to_console: logging.Handler, as_lines: bool) -> None:
     """Set up logging.
 
     Args:

@@ -84,7 +84,7 @@ def compiled(
     return target
 
 
-def loaded(path: Path, signatures: Mapping[str, tuple[object, list[object]]]) -> ctypes.CDLL:
+def load_library(path: Path, signatures: Mapping[str, tuple[object, list[object]]]) -> ctypes.CDLL:
     """Load a library with ctypes and set the types of its functions.
 
     Args:

@@ -2,7 +2,7 @@
 """The zip file of an untrusted recording: every size, name and sum is checked.
 
 This runs in a sandboxed child (service `unpack`), which gets descriptors, not paths. The server
-calls only `manifest_of`, on the text that the child returns.
+calls only `parse_manifest`, on the text that the child returns.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Archive:
         def one(name: str) -> None:
             self._copy(name, manifest.sums[name], scratch, places[name][0])
             if name.startswith("lanes/"):
-                check_stream(part(scratch, *places[name]), places[name][1], name)
+                check_stream(open_part(scratch, *places[name]), places[name][1], name)
 
         # Unpacking releases the interpreter lock. The error of the first broken member is raised.
         with ThreadPoolExecutor(UNPACKERS) as pool:
@@ -242,7 +242,7 @@ class Archive:
 
 
 @contextmanager
-def opened(name: str, fd: int, most_bytes: int) -> Iterator[Archive]:
+def open_archive(name: str, fd: int, most_bytes: int) -> Iterator[Archive]:
     """Open the recording behind a descriptor, and turn all exceptions of zipfile into InputError.
 
     Raises:
@@ -281,12 +281,12 @@ class _Part(io.RawIOBase):
         return came
 
 
-def part(fd: int, at: int, size: int) -> BinaryIO:
+def open_part(fd: int, at: int, size: int) -> BinaryIO:
     """Return a buffered reader for `size` bytes of a file, from offset `at`."""
     return io.BufferedReader(_Part(fd, at, size), PIECE_BYTES)
 
 
-def manifest_of(file: str, text: bytes, names: set[str]) -> Manifest:
+def parse_manifest(file: str, text: bytes, names: set[str]) -> Manifest:
     """Parse and check a manifest.
 
     Args:

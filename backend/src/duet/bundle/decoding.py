@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from duet.base.errors import printable
 from duet.bundle.manifest import ArmEntry, Manifest, patches_of
-from duet.confine import Child, ReplyReader, Terms
+from duet.confine import Child, ChildLimits, ReplyReader
 from duet.confine.messages import BadReply, as_integer, as_text
 from duet.decode import CpuColumns, EventType, Field, FieldKind, LostEvents, Table
 
@@ -39,7 +39,7 @@ class ConfinedDecoder:
     """
 
     def __init__(self, files: Mapping[str, bytes], page_bytes: int, subject: str) -> None:
-        self._child = Child("decoder", Terms(subject))
+        self._child = Child("decoder", ChildLimits(subject))
         self.page_bytes = page_bytes
         self.strings: list[str] = []
         """Strings of FieldKind.STRING columns, by index."""
@@ -50,7 +50,7 @@ class ConfinedDecoder:
             reply = self._child.call(request)
             self.events = tuple(_event(cells) for cells in reply.rows("events", 3, 256))
         except (BadReply, ValueError, TypeError) as error:
-            raise self._child.bad_reply(error) from error
+            raise self._child.reject_reply(error) from error
         self.by_name = {event.name: event for event in self.events}
 
     def __enter__(self) -> ConfinedDecoder:
@@ -69,7 +69,7 @@ class ConfinedDecoder:
         try:
             return self._columns(cpu, reply)
         except (BadReply, ValueError, TypeError, KeyError) as error:
-            raise self._child.bad_reply(error) from error
+            raise self._child.reject_reply(error) from error
 
     def _columns(self, cpu: int, reply: ReplyReader) -> CpuColumns:
         strings = reply.tree.get("strings")

@@ -29,15 +29,15 @@ from duet.bundle.archive import (
     MEMBER,
     METHODS,
     REMEDY,
-    manifest_of,
-    opened,
-    part,
+    open_archive,
+    open_part,
+    parse_manifest,
     read_stream,
     refused,
 )
 from duet.bundle.decoding import ConfinedDecoder
 from duet.bundle.manifest import CTL, LENS, Manifest, Record
-from duet.confine import Child, ReplyReader, Terms
+from duet.confine import Child, ChildLimits, ReplyReader
 from duet.confine.messages import BadReply, as_integer, as_text
 from duet.decode import CpuColumns
 from duet.wire import (
@@ -84,9 +84,9 @@ class UnpackService:
             fds: the recording, and optionally the temporary file.
         """
         name = request["name"]
-        with opened(name, fds[0], request["most_bytes"]) as archive:
+        with open_archive(name, fds[0], request["most_bytes"]) as archive:
             text = archive.text()
-            manifest = manifest_of(name, text, archive.names)
+            manifest = parse_manifest(name, text, archive.names)
             places = archive.unpack(manifest, fds[1]) if len(fds) > 1 else {}
             rows = [
                 [member, packed, *places.get(member, (0, 0))]
@@ -113,7 +113,7 @@ class Unpacked:
     def records(self, name: str) -> Iterator[Record]:
         """Yield the records of a lane's member."""
         at, size = self.places[name]
-        yield from read_stream(part(self._fd, at, size), size, name)
+        yield from read_stream(open_part(self._fd, at, size), size, name)
 
     def content(self, name: str) -> bytes:
         at, size = self.places[name]
@@ -183,7 +183,7 @@ def open_bundle(path: Path) -> Bundle:
         InfraError: there is no space to unpack it.
     """
     with _file(path) as file, _scratch() as scratch:
-        manifest, reply = _asked(path, (file, scratch))
+        manifest, reply = _check_in_child(path, (file, scratch))
         unpacked = Unpacked(os.dup(scratch))
         rows = reply.rows("members", ROW, limits.MEMBERS)
         packed = {_member(name): as_integer(size) for name, size, _, _ in rows}
@@ -205,12 +205,12 @@ def read_manifest(path: Path) -> Manifest:
         InputError: as for `open_bundle`, except damage of other members.
     """
     with _file(path) as file:
-        return _asked(path, (file,))[0]
+        return _check_in_child(path, (file,))[0]
 
 
-def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, ReplyReader]:
+def _check_in_child(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, ReplyReader]:
     """Let a child check the file; with a second descriptor, also unpack its members there."""
-    terms = Terms(
+    terms = ChildLimits(
         f"the recording {path.name}", remedy=REMEDY, file_bytes=limits.TOTAL_BYTES,
         request_cpu_s=budgets.RECORDING_CPU_S,
     )  # fmt: skip
@@ -219,9 +219,9 @@ def _asked(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, ReplyReader]:
         reply = child.call({"name": path.name, "most_bytes": limits.TOTAL_BYTES})
         try:
             names = {_member(name) for name, *_ in reply.rows("members", ROW, limits.MEMBERS)}
-            manifest = manifest_of(path.name, bytes(reply.blob()), names)
+            manifest = parse_manifest(path.name, bytes(reply.blob()), names)
         except (BadReply, TypeError) as error:
-            raise child.bad_reply(error) from error
+            raise child.reject_reply(error) from error
         return manifest, reply
     finally:
         child.close()
@@ -352,16 +352,16 @@ class LaneContents:
         )
 
 
-def contents_of(bundle: Bundle, arm: str) -> LaneContents:
+def read_lane(bundle: Bundle, arm: str) -> LaneContents:
     """Parse the transcript of one lane of a bundle.
 
     Raises:
         InputError: no such lane, or its control stream is malformed.
     """
-    return take_apart(arm, bundle.records(arm))
+    return parse_transcript(arm, bundle.records(arm))
 
 
-def take_apart(arm: str, records: Iterable[Record]) -> LaneContents:
+def parse_transcript(arm: str, records: Iterable[Record]) -> LaneContents:
     """Parse a transcript.
 
     Raises:

@@ -45,7 +45,7 @@ def write_bundle(
     whole = manifest.model_copy(update={"sums": sums})
     text = whole.model_dump_json(indent=1).encode()
     try:
-        with durable.written(path) as file, zipfile.ZipFile(file, "w", METHOD) as bundle:
+        with durable.open_atomic(path) as file, zipfile.ZipFile(file, "w", METHOD) as bundle:
             for name, content in ({"manifest.json": text} | members).items():
                 bundle.writestr(zipfile.ZipInfo(name, EPOCH), content, METHOD)
     except OSError as error:

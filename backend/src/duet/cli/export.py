@@ -118,7 +118,7 @@ def export(
         target = Target(out, force=force)
         target.check_file()
         folder = lessons.load(open_bundle(path).manifest.lesson)
-        pictures.take(target, to, folder, path, shot)
+        pictures.take_picture(target, to, folder, path, shot)
         written = target.written
     else:
         written = write_files(open_bundle(find_recording(run)), to, out, force=force)

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from duet.base.errors import InputError
-from duet.base.logs import begin_log
+from duet.base.logs import set_up_logging
 from duet.base.settings import log_form
 from duet.processes.run_dir import sweep_all
 
@@ -34,7 +34,7 @@ def host(
     from duet.host import process
 
     token = read_token(token_file)
-    begin_log(logging.StreamHandler(), log_form() == "json")
+    set_up_logging(logging.StreamHandler(), log_form() == "json")
     sweep_all()
     process.run(lambda end: process.join(join, token, end))
     return 0

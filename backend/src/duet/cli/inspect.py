@@ -244,9 +244,9 @@ def summarize_lane(bundle: Bundle, entry: ArmEntry) -> LaneSummary:
     Raises:
         InputError: frames, formats or pages are broken.
     """
-    from duet.bundle.reader import contents_of
+    from duet.bundle.reader import read_lane
 
-    lane = contents_of(bundle, entry.name)
+    lane = read_lane(bundle, entry.name)
     types: Counter[str] = Counter()
     overwritten = 0
     times: list[int] = []

@@ -19,7 +19,7 @@ import typer
 from duet.base import plugins
 from duet.base.access import Role
 from duet.base.errors import InputError
-from duet.base.logs import begin_log
+from duet.base.logs import set_up_logging
 from duet.base.settings import log_form, public_url, repo_root, trusted_proxies
 from duet.cli.keys import key, keys_text
 from duet.cli.options import Json, Source
@@ -104,7 +104,7 @@ def serve(
     live = not no_guests
     console = stderr_console()
     as_lines = log_form() == "json"
-    begin_log(ConsoleLog(console), as_lines)
+    set_up_logging(ConsoleLog(console), as_lines)
     refuse_shared_files(host, live)
     sweep_all()
     allow_files()

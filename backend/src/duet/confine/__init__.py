@@ -27,7 +27,7 @@ from duet.confine.box import (
     missing_box,
     run_boxed,
 )
-from duet.confine.child import Child, Terms, start
+from duet.confine.child import Child, ChildLimits, start
 from duet.confine.messages import ReplyReader
 
 __all__ = [
@@ -36,12 +36,12 @@ __all__ = [
     "BoxLimits",
     "BoxStopped",
     "Child",
+    "ChildLimits",
     "Job",
     "NoBox",
     "Outcome",
     "ReplyReader",
     "Step",
-    "Terms",
     "Wanted",
     "box_weakness",
     "check_box",

@@ -51,7 +51,7 @@ class BadResult(Exception):
     """A result that is not accepted; the message says why."""
 
 
-def take(top: Path, wanted: Wanted) -> int:
+def copy_result(top: Path, wanted: Wanted) -> int:
     """Copy a result out of the tree at `top`; return its size in bytes.
 
     All processes of the box must have ended.
@@ -234,7 +234,7 @@ class Order:
         return json.dumps(asdict(self))
 
 
-def read_order(text: str) -> Order:
+def parse_order(text: str) -> Order:
     """Parse the output of `Order.text`."""
     data = json.loads(text)
     job = data["job"]
@@ -269,7 +269,7 @@ class Report:
         return json.dumps(asdict(self))
 
 
-def read_report(text: str) -> Report:
+def parse_report(text: str) -> Report:
     """Parse the output of `Report.text`."""
     return Report(**json.loads(text))
 
@@ -339,7 +339,7 @@ def run_boxed(
     scratch.chmod(0o711)  # the box's user must traverse it
     try:
         with Identity() as who, Group(limits.budget()) as group:
-            order = Order(job, limits, str(scratch), who.uid, tuple(group.joined_by()))
+            order = Order(job, limits, str(scratch), who.uid, tuple(group.procs_files()))
             return _Follower(order, group, on_line, stop).outcome()
     except BaseException:
         for wanted in job.results:
@@ -373,7 +373,7 @@ class _Follower:
         finally:
             os.close(reading)
             _end(process)
-        return self._result(read_report(said) if said else Report(broken="its helper has ended"))
+        return self._result(parse_report(said) if said else Report(broken="its helper has ended"))
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None

@@ -19,14 +19,14 @@ from duet.confine import box as bounds
 from duet.confine import namespaces as mounts
 from duet.confine import sandbox
 from duet.confine import sandbox as seccomp
-from duet.confine.box import INPUTS, BadResult, Order, Report, read_order, take
+from duet.confine.box import INPUTS, BadResult, Order, Report, copy_result, parse_order
 from duet.confine.namespaces import exit_code, system_words
 
 
 def main() -> int:
     out = int(sys.argv[1])
     os.set_inheritable(out, False)
-    order = read_order(sys.stdin.read())
+    order = parse_order(sys.stdin.read())
     try:
         report = _run(order)
     except (OSError, DuetError) as error:
@@ -37,8 +37,8 @@ def main() -> int:
 
 
 def _run(order: Order) -> Report:
-    mounts.separate(own_user=order.uid is None)
-    place = _Place(order)
+    mounts.enter_mount_namespace(own_user=order.uid is None)
+    place = _BoxMounts(order)
     filtered = _filter()
     for step in order.job.steps:
         done = subprocess.run(
@@ -54,18 +54,18 @@ def _run(order: Order) -> Report:
     sizes = {}
     try:
         for wanted in order.job.results:
-            sizes[wanted.name] = take(place.tree, wanted)
+            sizes[wanted.name] = copy_result(place.tree, wanted)
     except BadResult as bad:
         return Report(bad_result=str(bad), written_bytes=place.written())
     return Report(written_bytes=place.written(), sizes=sizes)
 
 
-class _Place:
+class _BoxMounts:
     """Mounts of a box: the writable tree, the inputs, the readable folders."""
 
     def __init__(self, order: Order) -> None:
         top, limits, uid = Path(order.scratch), order.limits, order.uid
-        mounts.memory(top, limits.disk_bytes, limits.files)
+        mounts.mount_tmpfs(top, limits.disk_bytes, limits.files)
         lower, self._upper, work, self.tree = (top / name for name in ("l", "u", "w", "tree"))
         self.inputs = top / "inputs"
         for folder in (lower, self._upper, work, self.tree, self.inputs):
@@ -73,14 +73,14 @@ class _Place:
         if uid is not None:
             for folder in (self._upper, self.tree):
                 os.chown(folder, uid, uid)
-        mounts.show(Path(order.job.tree), lower, uid)
-        mounts.overlay(lower, self._upper, work, self.tree)
+        mounts.bind_read_only(Path(order.job.tree), lower, uid)
+        mounts.mount_overlay(lower, self._upper, work, self.tree)
         for name, content in order.job.files.items():
             (self.inputs / name).write_bytes(content.encode(errors="surrogateescape"))
         self.readable: dict[str, Path] = {}
         for number, source in enumerate(order.job.readable):
             (top / f"r{number}").mkdir()
-            mounts.show(Path(source), top / f"r{number}", uid)
+            mounts.bind_read_only(Path(source), top / f"r{number}", uid)
             self.readable[source] = top / f"r{number}"
 
     def written(self) -> int:
@@ -102,7 +102,7 @@ def _prefix(order: Order) -> list[str]:
     return sandbox.prefix(each, uid=order.uid, network=True)
 
 
-def _bubblewrap(order: Order, place: _Place, filtered: int) -> list[str]:
+def _bubblewrap(order: Order, place: _BoxMounts, filtered: int) -> list[str]:
     words = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]
     words += ["--uid", "1000", "--gid", "1000"] if order.uid is None else []
     words += ["--die-with-parent", "--new-session", "--hostname", "box", "--clearenv"]
@@ -122,7 +122,7 @@ def _bubblewrap(order: Order, place: _Place, filtered: int) -> list[str]:
 def _filter() -> int:
     """Return a descriptor of the seccomp filter; each step reads it from offset 0."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as this process
-    file.write(seccomp.compiling())
+    file.write(seccomp.build_filter())
     file.flush()
     return os.dup(file.fileno())
 

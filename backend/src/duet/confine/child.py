@@ -24,7 +24,7 @@ from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.failures import unpack_error
 from duet.base.frames import BadFrame, Closed
 from duet.confine.messages import BODY_BYTES, BadReply, Blob, ReplyReader, receive, send
-from duet.confine.namespaces import own_pids_words
+from duet.confine.namespaces import pid_namespace_prefix
 from duet.confine.sandbox import Limits
 from duet.confine.zygote import STATUS
 
@@ -50,7 +50,7 @@ class _Zygote:
         with self._lock:
             self._started()
 
-    def order(self, service: str, limits: Limits, fds: Sequence[int]) -> None:
+    def fork_child(self, service: str, limits: Limits, fds: Sequence[int]) -> None:
         """Let the zygote fork a child.
 
         Args:
@@ -76,7 +76,7 @@ class _Zygote:
             return self._control  # may be inherited from the process that this one was forked from
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         program = [sys.executable, "-m", "duet.confine.zygote", str(theirs.fileno())]
-        words = [*own_pids_words(), *program]
+        words = [*pid_namespace_prefix(), *program]
         quiet = subprocess.DEVNULL
         try:
             self._process = subprocess.Popen(
@@ -141,7 +141,7 @@ LATER: Final = "Get the file anew, or record it again."
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ChildLimits:
     """Limits of one child, and the error that its end raises.
 
     Args:
@@ -187,7 +187,7 @@ class Child:
         InfraError: no process or descriptor is available.
     """
 
-    def __init__(self, service: str, terms: Terms, fds: Sequence[int] = ()) -> None:
+    def __init__(self, service: str, terms: ChildLimits, fds: Sequence[int] = ()) -> None:
         self._terms = terms
         self._turn = threading.Lock()
         self._broken: DuetError | None = None
@@ -208,7 +208,7 @@ class Child:
         self._status = status
         self._end = weakref.finalize(self, _close, self._socket, status)
         try:
-            ZYGOTE.order(service, limits, (theirs.fileno(), written, *fds))
+            ZYGOTE.fork_child(service, limits, (theirs.fileno(), written, *fds))
         except DuetError:
             self._end()
             raise
@@ -265,7 +265,7 @@ class Child:
         finally:
             self._turn.release()
 
-    def bad_reply(self, what: object) -> DuetError:
+    def reject_reply(self, what: object) -> DuetError:
         """Close the child because the caller cannot use its reply; return the error to raise."""
         with self._turn:
             return self._break(f"its decoder sent an invalid reply ({what})")
@@ -326,11 +326,11 @@ class Child:
         return f"its decoder crashed ({signal.Signals(number).name})"
 
 
-def _late(terms: Terms) -> str:
+def _late(terms: ChildLimits) -> str:
     return f"one step took longer than {terms.wait_s:g} s"
 
 
-def _memory(terms: Terms) -> str:
+def _memory(terms: ChildLimits) -> str:
     return f"it needs more than {terms.memory_bytes >> 20} MiB of memory"
 
 

@@ -65,7 +65,7 @@ class Group:
         self._name = name
         self.folders: list[Path] = []
         self.missing: list[str] = []
-        self.lacks: list[str] = []
+        self.missing_controllers: list[str] = []
         """Controllers for which no group could be created."""
 
     def __enter__(self) -> Group:
@@ -74,7 +74,7 @@ class Group:
         for kind in _FILES:
             if self._make(kind, name):
                 continue
-            self.lacks.append(kind)
+            self.missing_controllers.append(kind)
             if kind == "memory":  # a user has a limit of processes
                 self.missing.append(
                     "Memory is limited for each process, and not for all of them together:"
@@ -89,7 +89,7 @@ class Group:
             _remove(folder, until)
         self.folders.clear()
 
-    def joined_by(self) -> list[str]:
+    def procs_files(self) -> list[str]:
         """Return the `cgroup.procs` files; a process joins by writing its pid to each."""
         return [str(folder / "cgroup.procs") for folder in self.folders]
 

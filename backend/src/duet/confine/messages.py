@@ -63,11 +63,11 @@ def receive(
     body_at = _COUNT.size + count * _LENGTH.size
     body_bytes = len(payload) - body_at
     if kind != MESSAGE or count > MOST_BLOBS or not 0 <= body_bytes <= most_body:
-        raise BadFrame(f"a body of {body_bytes} bytes and {count} blobs")
+        raise BadFrame(f"a body of {body_bytes} bytes and {count} blobs are not accepted")
     view = memoryview(payload)
     lengths = [length for (length,) in _LENGTH.iter_unpack(view[_COUNT.size : body_at])]
     if sum(lengths) > most_blobs_bytes:
-        raise BadFrame(f"blobs of {sum(lengths)} bytes")
+        raise BadFrame(f"blobs of {sum(lengths)} bytes came, but {most_blobs_bytes} are accepted")
     return view[body_at:], [read_all(read, length) for length in lengths]
 
 

@@ -3,12 +3,12 @@
 
 The program sees the host's /usr and some other files read-only, one writable folder, and a /proc
 of its own processes. Killing bubblewrap kills all processes inside. On the command line the words
-of `namespace_words` come before those of `duet.confine.sandbox.prefix`, which sets user,
+of `namespace_prefix` come before those of `duet.confine.sandbox.prefix`, which sets user,
 capabilities and limits.
 
-A program that runs as another user also needs `own_pids_words` at the front. bubblewrap drops all
-capabilities, so the kernel refuses the signal that its death sends to another user's process. As
-the first process of a PID namespace its death kills all processes of the namespace.
+A program that runs as another user also needs `pid_namespace_prefix` at the front. bubblewrap drops
+all capabilities, so the kernel refuses the signal that its death sends to another user's process.
+As the first process of a PID namespace its death kills all processes of the namespace.
 
 If bubblewrap is missing or the host refuses namespaces, `missing_namespaces` says why, and programs
 start with `prefix` alone.
@@ -62,7 +62,7 @@ def _passable(paths: Sequence[Path]) -> list[str]:
     return words
 
 
-def namespace_words(
+def namespace_prefix(
     folder: Path,
     *,
     readable: Sequence[Path] = (),
@@ -101,7 +101,7 @@ def namespace_words(
     return [*words, "--"]
 
 
-def own_pids_words(*, proc: bool = False) -> list[str]:
+def pid_namespace_prefix(*, proc: bool = False) -> list[str]:
     """Return the unshare(1) command that gives a program a separate PID namespace.
 
     The list is empty unless this process is root and namespaces are available. All processes of
@@ -130,10 +130,10 @@ def program_pid(launched: int) -> int:
     """Return the pid, in the host's namespace, of the program inside bubblewrap; 0 if not started.
 
     Args:
-        launched: pid of the command of `own_pids_words` and `namespace_words`.
+        launched: pid of the command of `pid_namespace_prefix` and `namespace_prefix`.
     """
     pid = launched
-    for _ in ("unshare", "bwrap") if own_pids_words() else ("bwrap",):
+    for _ in ("unshare", "bwrap") if pid_namespace_prefix() else ("bwrap",):
         try:
             children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         except OSError:
@@ -157,7 +157,7 @@ def missing_namespaces() -> str:
     """Return why programs cannot get separate namespaces, without a full stop; '' if they can."""
     if shutil.which("bwrap") is None:
         return "the package bubblewrap is not installed"
-    words = [*_pids(True), *namespace_words(Path("/tmp")), "true"]
+    words = [*_pids(True), *namespace_prefix(Path("/tmp")), "true"]
     try:
         done = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_S, check=False
@@ -170,9 +170,9 @@ def missing_namespaces() -> str:
 
 # Mounts in a separate mount namespace, which disappear when its processes end.
 #
-# A confined child gets an empty root (`empty_root`). A box gets a tree; overlayfs writes changes to
-# a tmpfs, so the tree stays unchanged. If the server is root, the box has a separate user: an
-# id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) shows that user as the tree's owner.
+# A confined child gets an empty root (`enter_empty_root`). A box gets a tree; overlayfs writes
+# changes to a tmpfs, so the tree stays unchanged. If the server is root, the box has a separate
+# user: an id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) makes it the tree's owner.
 # Otherwise a user namespace grants the right to mount; the box then runs as the server's user.
 
 _NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000
@@ -202,7 +202,7 @@ class _Attributes(ctypes.Structure):
     )
 
 
-def separate(*, own_user: bool) -> None:
+def enter_mount_namespace(*, own_user: bool) -> None:
     """Enter a new mount namespace; with `own_user` also a new user namespace, as its root.
 
     Raises:
@@ -217,7 +217,7 @@ def separate(*, own_user: bool) -> None:
     _mount("none", Path("/"), None, _RECURSIVE | _PRIVATE)
 
 
-def empty_root(shown: Mapping[str, Path]) -> None:
+def enter_empty_root(shown: Mapping[str, Path]) -> None:
     """Give this single-threaded process a read-only root that contains only `shown`.
 
     Args:
@@ -227,13 +227,13 @@ def empty_root(shown: Mapping[str, Path]) -> None:
     Raises:
         OSError: the kernel or a security module does not permit this.
     """
-    separate(own_user=False)
+    enter_mount_namespace(own_user=False)
     top = Path("/proc")  # every root has this folder, and none of our files is below it
-    memory(top, _ROOT_BYTES, _ROOT_FILES)
+    mount_tmpfs(top, _ROOT_BYTES, _ROOT_FILES)
     for name, source in shown.items():
         place = top / name
         place.mkdir() if source.is_dir() else place.touch()
-        show(source, place, None)
+        bind_read_only(source, place, None)
     os.chdir(top)
     # pivot_root(2): both roots may be the same folder; the old root is then mounted over the new.
     _check(_libc.syscall(ctypes.c_long(_PIVOT_ROOT_CALL), b".", b"."), "another root")
@@ -242,18 +242,18 @@ def empty_root(shown: Mapping[str, Path]) -> None:
     _mount("none", Path("/"), None, _REMOUNT | _BIND | _READ_ONLY)
 
 
-def memory(at: Path, size: int, files: int) -> None:
+def mount_tmpfs(at: Path, size: int, files: int) -> None:
     """Mount a tmpfs of `size` bytes and at most `files` inodes."""
     _mount("box", at, "tmpfs", _NO_DEVICES | _NO_SETUID, f"size={size},nr_inodes={files},mode=755")
 
 
-def overlay(lower: Path, upper: Path, work: Path, at: Path) -> None:
+def mount_overlay(lower: Path, upper: Path, work: Path, at: Path) -> None:
     """Mount `lower` at `at` with overlayfs, which stores all writes in `upper`."""
     options = f"lowerdir={lower},upperdir={upper},workdir={work}"
     _mount("box", at, "overlay", _NO_DEVICES | _NO_SETUID, options)
 
 
-def show(folder: Path, at: Path, uid: int | None) -> None:
+def bind_read_only(folder: Path, at: Path, uid: int | None) -> None:
     """Bind `folder` read-only at `at`.
 
     Args:

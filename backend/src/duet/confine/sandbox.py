@@ -138,7 +138,7 @@ def _only_if(call: int, argument: int, test: tuple[int, int], when_true: bool) -
     return [(_EQUAL, 0, 4, call), _load_argument(argument), (operation, 0, 1, value), first, second]
 
 
-def refusing(calls: Mapping[str, int]) -> list[Instruction]:
+def refuse_rules(calls: Mapping[str, int]) -> list[Instruction]:
     """Return the start of a filter; it refuses `calls` and calls of other architectures."""
     rules: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_AT),
@@ -155,18 +155,18 @@ def refusing(calls: Mapping[str, int]) -> list[Instruction]:
     return rules
 
 
-def packed(rules: list[Instruction]) -> bytes:
+def encode_filter(rules: list[Instruction]) -> bytes:
     """Encode a filter for the kernel and bubblewrap: struct sock_filter, seccomp(2)."""
     return b"".join(struct.pack("<HBBI", *rule) for rule in rules)
 
 
-def compiling() -> bytes:
+def build_filter() -> bytes:
     """Return the filter for a build: programs and files, but no network, mounts, modules or BPF."""
     refused = SYSTEM | NETWORK | {"socket": _SOCKET, "ptrace": PROCESSES["ptrace"]}
-    return packed([*refusing(refused), (_RETURN, 0, 0, _ALLOW)])
+    return encode_filter([*refuse_rules(refused), (_RETURN, 0, 0, _ALLOW)])
 
 
-def program(permits: Permits) -> list[Instruction]:
+def filter_rules(permits: Permits) -> list[Instruction]:
     refused = PROCESSES | SYSTEM | NETWORK
     if not permits.writes:
         refused |= WRITES
@@ -176,7 +176,7 @@ def program(permits: Permits) -> list[Instruction]:
         refused |= {"open": _OPEN, "openat": _OPENAT}
     if permits.peek:
         del refused["process_vm_readv"]
-    rules = refusing(refused)
+    rules = refuse_rules(refused)
     # Each block returns if it matches the call; otherwise the call number is still loaded after it.
     rules += _only_if(_CLONE, 0, (_ANY_BIT, _CLONE_THREAD), True)
     if permits.unix:
@@ -191,7 +191,7 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
-def install(permits: Permits) -> str:
+def install_filter(permits: Permits) -> str:
     """Install the filter for `permits` in all threads, irrevocably.
 
     PR_SET_NO_NEW_PRIVS must be set.
@@ -201,9 +201,9 @@ def install(permits: Permits) -> str:
     """
     if platform.machine() != "x86_64":
         return f"the filter supports x86_64 only, but this machine is {platform.machine()}"
-    rules = program(permits)
+    rules = filter_rules(permits)
     libc = ctypes.CDLL(None, use_errno=True)
-    words = _Program(len(rules), packed(rules))
+    words = _Program(len(rules), encode_filter(rules))
     done = libc.syscall(
         ctypes.c_long(_SECCOMP_CALL),
         ctypes.c_uint(_SET_MODE_FILTER),
@@ -289,8 +289,8 @@ def enter(
 
     Args:
         uid: user and group to change to, if this process may.
-        shown: the content of the root folder (duet.confine.namespaces.empty_root); None keeps the
-            host's root.
+        shown: the content of the root folder (`enter_empty_root` of duet.confine.namespaces); None
+            keeps the host's root.
 
     Returns:
         One sentence for each measure that this host does not permit.
@@ -307,7 +307,7 @@ def enter(
         missing.append("It sees the host's network interfaces: unshare(2) is not permitted.")
     if shown is not None and not text:
         try:
-            mounts.empty_root(shown)
+            mounts.enter_empty_root(shown)
         except OSError as error:
             missing.append(f"It has the host's root folder: {error}.")
     if not text:
@@ -319,7 +319,7 @@ def enter(
     _prctl(libc, _PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         raise InfraError("the parent of this process has ended.", remedy="Start it again.")
-    if why := install(permits or Permits()):
+    if why := install_filter(permits or Permits()):
         missing.append(f"System calls are not filtered: {why}.")
     return missing
 

@@ -96,7 +96,7 @@ def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
             return
 
 
-class Refusing:
+class FailedService:
     """Service of a child that could not be confined: every request raises the error."""
 
     def __init__(self, error: DuetError) -> None:
@@ -156,10 +156,10 @@ class Zygote:
             for pid, status in self._children.items():
                 if ready.get(status, 0) & select.POLLERR:
                     os.kill(pid, signal.SIGKILL)  # not reaped yet, so the pid was not reused
-            if self._control.fileno() in ready and not self._order():
+            if self._control.fileno() in ready and not self._fork_child():
                 return
 
-    def _order(self) -> bool:
+    def _fork_child(self) -> bool:
         try:
             body, fds, _, _ = socket.recv_fds(self._control, ORDER_BYTES, MOST_FDS)
         except OSError:
@@ -169,7 +169,7 @@ class Zygote:
         data, status, *rest = fds
         pid = os.fork()
         if pid == 0:
-            self._become(pickle.loads(body), data, rest)
+            self._run_child(pickle.loads(body), data, rest)
         for fd in (data, *rest):
             os.close(fd)
         self._children[pid] = status
@@ -185,7 +185,7 @@ class Zygote:
                 os.write(pipe, STATUS.pack(status))
             os.close(pipe)
 
-    def _become(self, order: dict[str, object], data: int, rest: list[int]) -> NoReturn:
+    def _run_child(self, order: dict[str, object], data: int, rest: list[int]) -> NoReturn:
         """Turn this forked process into a child that runs one service; never returns."""
         code = 1
         try:
@@ -198,7 +198,7 @@ class Zygote:
             try:
                 enter(limits, shown={})
             except DuetError as error:
-                service = Refusing(error)
+                service = FailedService(error)
             serve(service, data, rest)
             code = 0
         finally:

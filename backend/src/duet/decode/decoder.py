@@ -18,7 +18,7 @@ import numpy.ctypeslib
 from numpy.typing import NDArray
 
 from duet.base.errors import InputError
-from duet.base.native import compiled, loaded
+from duet.base.native import compiled, load_library
 
 # ctypes bindings of _pages.c. ctypes releases the interpreter lock while these functions run.
 
@@ -68,7 +68,7 @@ def library() -> ctypes.CDLL:
     Raises:
         InfraError: the library cannot be compiled.
     """
-    return loaded(ensure(), _SIGNATURES)
+    return load_library(ensure(), _SIGNATURES)
 
 
 # Interned strings of events, which refer to them by index or by kernel address.
@@ -255,8 +255,8 @@ class Decoder:
         """Decode complete pages of one CPU, oldest first.
 
         Args:
-            complete: (page number, guest time) pairs. When pages from that number on arrived, all
-                events of the CPU up to that time were here; events lost before them are later.
+            complete: (page number, guest time) pairs. Before that page arrived, the CPU's events
+                up to that time were complete, so events lost before the page are later than that.
 
         Raises:
             DecodeError: a page is incomplete, or a record exceeds its page; names page and bytes.
@@ -271,7 +271,7 @@ class Decoder:
             self._lib.duet_clear(self._handle)
             raise DecodeError(self._error())
         try:
-            return self._take(cpu, complete)
+            return self._collect(cpu, complete)
         finally:
             self._lib.duet_clear(self._handle)
 
@@ -316,7 +316,7 @@ class Decoder:
             )
         return found
 
-    def _take(self, cpu: int, complete: Sequence[tuple[int, int]]) -> CpuColumns:
+    def _collect(self, cpu: int, complete: Sequence[tuple[int, int]]) -> CpuColumns:
         tables: dict[str, Table] = {}
         events = 0
         for index, event in enumerate(self.events):
@@ -351,13 +351,13 @@ class Decoder:
         count = self._lib.duet_losses(self._handle, ctypes.byref(first))
         return tuple(
             LostEvents(
-                cpu, _begin(item, complete), item.t1, item.count if item.count >= 0 else None
+                cpu, _loss_start(item, complete), item.t1, item.count if item.count >= 0 else None
             )
             for item in first[:count]
         )
 
 
-def _begin(loss: Loss, complete: Sequence[tuple[int, int]]) -> int:
+def _loss_start(loss: Loss, complete: Sequence[tuple[int, int]]) -> int:
     """Return the earliest time of a loss: after the last event, and after the complete time."""
     place = bisect_right(complete, loss.page, key=itemgetter(0))
     here_ns = complete[place - 1][1] + 1 if place else 0

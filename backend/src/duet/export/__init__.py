@@ -8,7 +8,7 @@ from pathlib import Path
 
 from duet.base.errors import InputError
 from duet.bundle import Bundle
-from duet.bundle.reader import contents_of
+from duet.bundle.reader import read_lane
 from duet.export import perfetto, tables, tracedat
 from duet.export.scene import Scene, Target
 from duet.lessons import load as lessons
@@ -38,7 +38,7 @@ def export(bundle: Bundle, to: str, out: Path, *, force: bool = False) -> dict[s
         )
     target = Target(out, force=force)
     if to == "trace.dat":
-        lanes = [(entry, contents_of(bundle, entry.name)) for entry in bundle.manifest.arms]
+        lanes = [(entry, read_lane(bundle, entry.name)) for entry in bundle.manifest.arms]
         target.check_folder()
         for entry, lane in lanes:
             with target.file(f"{entry.name}.dat") as file:

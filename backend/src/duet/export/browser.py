@@ -168,13 +168,13 @@ class Browser:
 
     async def uri(self, path: Path) -> str:
         """Return the URL of a file for Chromium, which may need a copy of the file's folder."""
-        folder = await asyncio.to_thread(self._helper.lend, path.parent.resolve())
+        folder = await asyncio.to_thread(self._helper.copy_readable, path.parent.resolve())
         return (folder / path.name).as_uri()
 
     async def open(self, url: str) -> None:
         await self._call("Page.navigate", url=url)
 
-    async def rest(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until the page is idle and drawn.
 
         Raises:
@@ -206,7 +206,7 @@ class Browser:
         result = answer.get("result")
         return result.get("value") if isinstance(result, dict) else None
 
-    async def seen(self, form: str = "png") -> bytes:
+    async def screenshot(self, form: str = "png") -> bytes:
         """Take a screenshot as png or webp; webp has slight loss and half the size."""
         answer = await self._call("Page.captureScreenshot", format=form, quality=60)
         return base64.b64decode(str(answer["data"]))

@@ -20,11 +20,11 @@ from types import TracebackType
 from typing import Final
 
 from duet.base.errors import InfraError
-from duet.confine.namespaces import missing_namespaces, namespace_words
+from duet.confine.namespaces import missing_namespaces, namespace_prefix
 from duet.confine.sandbox import Identity, Limits, missing_user, prefix
 from duet.guests.machine import Console
 from duet.processes.limits import TERM_S
-from duet.processes.owned import OwnedProcess, reaper_words
+from duet.processes.owned import OwnedProcess, reaper_prefix
 from duet.processes.run_dir import Outlet, RunDir, passable_base
 
 SHOWN: Final = tuple(
@@ -97,7 +97,7 @@ class Helper:
             for name in ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
         }
         process = OwnedProcess(
-            [*reaper_words(), *self._around(home), *words],
+            [*reaper_prefix(), *self._around(home), *words],
             console=output,
             errors=self.errors,
             on_exit=on_exit,
@@ -115,7 +115,7 @@ class Helper:
         around = prefix(self._limits, uid=self.uid, network=self._apart)
         if not self._apart:
             return around
-        outer = namespace_words(
+        outer = namespace_prefix(
             self.folder,
             readable=[path for path in SHOWN if path.exists()],
             environment=environment,
@@ -124,7 +124,7 @@ class Helper:
         )
         return [*outer, *around]
 
-    def lend(self, folder: Path) -> Path:
+    def copy_readable(self, folder: Path) -> Path:
         """Return a copy of a folder that the program can read, or the folder if it can read it."""
         if self.uid is None and not self._apart:
             return folder
@@ -134,7 +134,7 @@ class Helper:
             path.chmod(0o755 if path.is_dir() else 0o644)
         return copy
 
-    def read(self, name: str) -> bytes | None:
+    def read_file(self, name: str) -> bytes | None:
         """Read a file in the private folder; None if it is missing or not a regular file."""
         try:
             number = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -251,7 +251,7 @@ class _Lane:
 
     def _spans(self, parent: int, name: str, spans: list[Span]) -> None:
         """Write spans; those that overlap without nesting go to additional tracks."""
-        for number, nested in enumerate(nests(spans), 1):
+        for number, nested in enumerate(split_nested(spans), 1):
             label = name if number == 1 else f"{name} ({number})"
             track = self._packets.track(parent, label, number)
             self._packets.slices(track, nested)
@@ -322,7 +322,7 @@ class _Lane:
             self._packets.counter(self._process, name, sorted(values))
 
 
-def nests(spans: Iterable[Span]) -> list[list[Span]]:
+def split_nested(spans: Iterable[Span]) -> list[list[Span]]:
     """Split spans into groups in which any two are disjoint or nested."""
     groups: list[tuple[list[float], list[Span]]] = []
     for span in sorted(spans, key=lambda s: (s[0], -s[1])):

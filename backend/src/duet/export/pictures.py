@@ -80,7 +80,7 @@ def script() -> str:
         ) from error
 
 
-async def drawn(browser: Browser, folder: LessonFolder, path: Path, scene: Scene) -> bytes:
+async def draw_svg(browser: Browser, folder: LessonFolder, path: Path, scene: Scene) -> bytes:
     """Draw the open page, which shows a moment of a recording, as SVG.
 
     Raises:
@@ -113,7 +113,7 @@ FILTERS = {
 LIMITS = Limits(memory_bytes=FFMPEG_MEMORY_BYTES, cpu_s=FFMPEG_CPU_S, file_bytes=FFMPEG_FILE_BYTES)
 
 
-async def film(frames: AsyncIterator[bytes], to: str) -> bytes:
+async def encode_film(frames: AsyncIterator[bytes], to: str) -> bytes:
     """Encode PNG frames as a film with ffmpeg.
 
     Raises:
@@ -139,7 +139,7 @@ async def film(frames: AsyncIterator[bytes], to: str) -> bytes:
                 f"ffmpeg did not finish within {FFMPEG_S:.0f} s.",
                 remedy="Take a shorter film.",
             ) from error
-        content = await asyncio.to_thread(helper.read, made)
+        content = await asyncio.to_thread(helper.read_file, made)
         if process.returncode or content is None:
             raise InfraError(
                 f"ffmpeg could not create a {to}.",
@@ -208,7 +208,7 @@ class Shot:
     nth: int | None = None
 
 
-def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) -> None:
+def take_picture(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) -> None:
     """Take a picture (png, svg) or a film (gif, webm) of a recording.
 
     Raises:
@@ -226,7 +226,7 @@ def take(target: Target, to: str, folder: LessonFolder, path: Path, shot: Shot) 
         )
     with RunDir() as scratch:
         out = _write_site(scratch, folder, path)
-        content = asyncio.run(_taken(out, to, folder, path, shot, frames))
+        content = asyncio.run(_render(out, to, folder, path, shot, frames))
     with target.file() as file:
         file.write(content)
 
@@ -237,7 +237,7 @@ def _write_site(scratch: Path, folder: LessonFolder, path: Path) -> Path:
     return scratch / "site"
 
 
-async def taken_of(folder: LessonFolder, path: Path, shot: Shot) -> bytes:
+async def take_still(folder: LessonFolder, path: Path, shot: Shot) -> bytes:
     """Take a picture of a recording without blocking the caller's event loop.
 
     Raises:
@@ -324,25 +324,25 @@ def address(folder: LessonFolder, shot: Shot, at_ms: float | None, *, embed: boo
     return "?" + urlencode(query, safe=",:")
 
 
-async def _taken(
+async def _render(
     out: Path, to: str, folder: LessonFolder, path: Path, shot: Shot, frames: list[float]
 ) -> bytes:
     async with Browser(shot.screen) as browser:
         if to == "png":
             return await still(browser, out, folder, shot)
         if to == "svg":
-            await stand(browser, out, folder, shot)
-            return await drawn(browser, folder, path, scene_of(folder, shot.step))
-        return await film(pictures(browser, out, folder, shot, frames), to)
+            await open_moment(browser, out, folder, shot)
+            return await draw_svg(browser, folder, path, scene_of(folder, shot.step))
+        return await encode_film(film_frames(browser, out, folder, shot, frames), to)
 
 
 async def still(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> bytes:
     """Take a picture of the site in a folder."""
-    await stand(browser, out, folder, shot)
-    return await browser.seen()
+    await open_moment(browser, out, folder, shot)
+    return await browser.screenshot()
 
 
-async def stand(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> None:
+async def open_moment(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> None:
     """Open the page of a site at the moment of a picture, and wait until it is idle."""
     page = await browser.uri(out / "index.html")
     at_ms = shot.at_ms if shot.at_ms is not None else shot.from_ms
@@ -350,7 +350,7 @@ async def stand(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -
         at_ms = await usual_moment(browser, page + address(folder, shot, None, embed=False))
     await browser.open(page + address(folder, shot, at_ms))
     await browser.evaluate(BARE)  # before waiting: the stage grows into the legend's space
-    await browser.rest()
+    await browser.wait_until_idle()
 
 
 async def usual_moment(browser: Browser, url: str) -> float:
@@ -371,21 +371,21 @@ async def usual_moment(browser: Browser, url: str) -> float:
     )
 
 
-async def pictures(
+async def film_frames(
     browser: Browser, out: Path, folder: LessonFolder, shot: Shot, frames: list[float]
 ) -> AsyncIterator[bytes]:
     """Yield the frames of a film; the page loads once, and then navigates by popstate events."""
     page = await browser.uri(out / "index.html")
     await browser.open(page + address(folder, shot, frames[0]))
     await browser.evaluate(BARE)  # before waiting: the stage grows into the legend's space
-    await browser.rest()
+    await browser.wait_until_idle()
     for at_ms in frames:
         where = json.dumps(address(folder, shot, at_ms))
         await browser.evaluate(
             f"history.replaceState(null, '', {where}); dispatchEvent(new PopStateEvent('popstate'))"
         )
-        await browser.rest()
-        yield await browser.seen()
+        await browser.wait_until_idle()
+        yield await browser.screenshot()
 
 
 def picture_of(out: Path, folder: LessonFolder) -> bytes:
@@ -394,7 +394,7 @@ def picture_of(out: Path, folder: LessonFolder) -> bytes:
 
     async def taken() -> bytes:
         async with Browser(shot.screen) as browser:
-            await stand(browser, out, folder, shot)
-            return await browser.seen("webp")
+            await open_moment(browser, out, folder, shot)
+            return await browser.screenshot("webp")
 
     return asyncio.run(taken())

@@ -157,7 +157,7 @@ class Target:
         self._check_free(path)
         try:
             try:
-                with durable.written(path) as file:
+                with durable.open_atomic(path) as file:
                     yield file
                     self.written[str(path)] = file.tell()
             except BaseException:

@@ -89,12 +89,12 @@ async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
     director = Director(hub, stage, recordings, NoKernels(), builds=False, live=False, services=())
     viewer = hub.join()
     director.greet(viewer)
-    sent = SitePackets(taken(viewer), [], {})
+    sent = SitePackets(drain_outbox(viewer), [], {})
     for name in recordings.paths(slug):
         run_id = f"recorded:{slug}:{name}"
         await director.find_run(run_id)  # decode the whole recording before opening it
         await director.command(viewer, m.Open(type="open", lesson=slug, run=run_id))
-        packets = taken(viewer)
+        packets = drain_outbox(viewer)
         sent.lesson[:] = [packet for packet in packets if packet.type in m.lasting_types()]
         sent.runs[run_id] = [packet for packet in packets if packet.type not in m.lasting_types()]
     return sent
@@ -108,7 +108,7 @@ def fitting_runs(folder: LessonFolder, listing: Sequence[Entry]) -> dict[str, st
     return {step: f"recorded:{folder.slug}:{name}" for step, name in named if name}
 
 
-def taken(viewer: Viewer) -> list[Packet]:
+def drain_outbox(viewer: Viewer) -> list[Packet]:
     """Remove and return all queued packets of a viewer."""
     packets: list[Packet] = []
     while (packet := viewer.outbox.pop()) is not None:
@@ -134,26 +134,26 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> l
     recordings = ChosenRecordings(slug, chosen)
     sent = asyncio.run(site_packets(slug, recordings))
     parts = {"greeting": "greeting.js", "lesson": "lesson.js"}
-    texts = {"greeting": part(sent.greeting), "lesson": part(sent.lesson)}
+    texts = {"greeting": encode_packets(sent.greeting), "lesson": encode_packets(sent.lesson)}
     for name, run_id in zip(chosen, sent.runs, strict=True):
         parts[run_id] = f"run-{name}.js"
-        texts[run_id] = part(sent.runs[run_id])
+        texts[run_id] = encode_packets(sent.runs[run_id])
     bundle = f"{next(iter(chosen))}.duet" if len(chosen) == 1 else None
     for name, content in page.items():
-        put(target, name, content)
-    put(target, "icon.svg", (repo_root() / "frontend/src/ui/icon.svg").read_bytes())
+        write_file(target, name, content)
+    write_file(target, "icon.svg", (repo_root() / "frontend/src/ui/icon.svg").read_bytes())
     for name, text in texts.items():
-        put_part(target, parts[name], name, text)
+        write_part(target, parts[name], name, text)
     if bundle is not None:
-        put(target, bundle, chosen[bundle.removesuffix(".duet")].read_bytes())
+        write_file(target, bundle, chosen[bundle.removesuffix(".duet")].read_bytes())
     left_out = []
-    for language, text in translated(folder).items():
+    for language, text in translated_words(folder).items():
         if sum(target.written.values()) + PICTURE_BYTES + len(text) > SITE_BYTES:
             left_out.append(language)
             continue
         name = f"words-{language}"
         parts[name] = f"{name}.js"
-        put_part(target, parts[name], name, text)
+        write_part(target, parts[name], name, text)
     listed: dict[str, object] = {
         "lesson": slug,
         "first": next(iter(sent.runs)),
@@ -163,12 +163,12 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> l
         "files": [*page, "index.html", "icon.svg", *parts.values()],
         "brought": {},
     }
-    put(target, LIST, f"{MARK}{json.dumps(listed, indent=1)};\n".encode())
-    put(target, "index.html", index_html(folder, False).encode())
+    write_file(target, LIST, f"{MARK}{json.dumps(listed, indent=1)};\n".encode())
+    write_file(target, "index.html", index_html(folder, False).encode())
     return left_out
 
 
-def translated(folder: LessonFolder) -> dict[str, str]:
+def translated_words(folder: LessonFolder) -> dict[str, str]:
     """Return language -> encoded catalogues, for each language that page and lesson have."""
     found = {}
     for language in languages(folder):
@@ -205,24 +205,24 @@ def home_of_view(folder: LessonFolder) -> Path | None:
     return None
 
 
-def part(packets: Iterable[Packet]) -> str:
+def encode_packets(packets: Iterable[Packet]) -> str:
     """Encode packets as base64 text; equal messages give equal text."""
     return base64.b64encode(packed(packets, 9)).decode()
 
 
 def add_picture(target: Target, folder: LessonFolder, picture: bytes) -> None:
     """Add the picture that is shown if scripts are disabled."""
-    put(target, PICTURE, picture)
-    put(target, "index.html", index_html(folder, True).encode())
+    write_file(target, PICTURE, picture)
+    write_file(target, "index.html", index_html(folder, True).encode())
 
 
-def put_part(target: Target, file: str, name: str, text: str) -> None:
-    """Write a part as a script that registers it under its name."""
+def write_part(target: Target, file: str, name: str, text: str) -> None:
+    """Write a part of the site as a script that assigns `text` to `name` in `duetSite.brought`."""
     script = f"duetSite.brought[{json.dumps(name)}] = {json.dumps(text)};\n"
-    put(target, file, script.encode())
+    write_file(target, file, script.encode())
 
 
-def put(target: Target, name: str, content: bytes) -> None:
+def write_file(target: Target, name: str, content: bytes) -> None:
     with target.file(name) as file:
         file.write(content)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from duet.bundle import Bundle
 from duet.bundle.decoding import ConfinedDecoder
-from duet.bundle.reader import contents_of
+from duet.bundle.reader import read_lane
 from duet.decode import CpuColumns, FieldKind
 from duet.export.scene import Scene, Target
 from duet.session.tables import TABLES
@@ -107,7 +107,7 @@ def _events(target: Target, bundle: Bundle) -> None:
     """Write all decoded records of the ring buffers: one file per event type, for all lanes."""
     parts: dict[str, list[tuple[str, ConfinedDecoder, CpuColumns]]] = {}
     for entry in bundle.manifest.arms:
-        lane = contents_of(bundle, entry.name)
+        lane = read_lane(bundle, entry.name)
         if not lane.pages:
             continue
         decoder = lane.decoder()

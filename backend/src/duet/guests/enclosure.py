@@ -15,9 +15,9 @@ from duet.confine.control_groups import Budget, Group
 from duet.confine.namespaces import (
     exit_code,
     missing_namespaces,
-    namespace_words,
+    namespace_prefix,
     outside_system,
-    own_pids_words,
+    pid_namespace_prefix,
     program_pid,
 )
 from duet.confine.sandbox import Limits, prefix
@@ -61,7 +61,7 @@ class Enclosure:
     @property
     def joins(self) -> list[str]:
         """Files of the control group to which the process writes its id."""
-        return self._group.joined_by() if self._group else []
+        return self._group.procs_files() if self._group else []
 
     def used_up(self) -> bool:
         """Return whether the kernel killed QEMU because the lane's memory was used up."""
@@ -92,12 +92,12 @@ class Enclosure:
             self.before = before
             return list(argv)
         self._inside = True
-        outer = namespace_words(
+        outer = namespace_prefix(
             folder,
             readable=[*readable, *outside_system(argv[0])],
             devices=[KVM_DEVICE] if accel is Accel.KVM else [],
         )
-        return [*own_pids_words(proc=True), *outer, *before, *argv]
+        return [*pid_namespace_prefix(proc=True), *outer, *before, *argv]
 
     def code(self, ended: int | None) -> int | None:
         """Return QEMU's exit code, negative for a signal.

@@ -18,7 +18,7 @@ from duet.base.settings import cache_dir, extra_lessons, repo_root
 from duet.guests.limits import RECIPE_S
 from duet.guests.machine import Console
 from duet.processes.limits import TERM_S
-from duet.processes.owned import OwnedProcess, reaper_words
+from duet.processes.owned import OwnedProcess, reaper_prefix
 
 # Stamps of the recipe's inputs. While they are unchanged, so is the root.
 
@@ -124,7 +124,7 @@ async def run_recipe(repo: Path, cache: Path) -> GuestRoot:
     words = [sys.executable, str(recipe), "--json", "--cache", str(cache)]
     out, errors = Console(OUTPUT_BYTES), Console(OUTPUT_BYTES)
     process = OwnedProcess(
-        [*reaper_words(), *words],  # the recipe starts compilers
+        [*reaper_prefix(), *words],  # the recipe starts compilers
         console=out,
         errors=errors,
         on_exit=lambda: None,

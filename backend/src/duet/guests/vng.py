@@ -20,7 +20,7 @@ from duet.guests.machine import Machine, MachineGuest
 from duet.guests.qemu import FIXED_CMDLINE, QemuMachine, port_args, qemu_version, qmp_args
 from duet.guests.types import Accel, GuestSpec
 from duet.processes.limits import TERM_S
-from duet.processes.owned import find_program, reaper_words
+from duet.processes.owned import find_program, reaper_prefix
 
 VNG_REMEDY = "Install it: pip install virtme-ng==1.42"
 
@@ -40,7 +40,7 @@ class VngMachine(Machine):
         extra = [*port_args(sockets), *qmp_args(folder)]
         cmdline = (*(word for word in FIXED_CMDLINE if word[:7] != "console"), *self.spec.cmdline)
         return [
-            *reaper_words(),
+            *reaper_prefix(),
             *(find_vng(), "--run", str(self.spec.bzimage)),
             *(() if self.accel is Accel.KVM else ("--disable-kvm",)),
             *("--memory", f"{self.spec.memory_mib}M", "--cpus", str(self.cpus)),

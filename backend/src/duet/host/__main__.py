@@ -11,7 +11,7 @@ import os
 import socket
 import sys
 
-from duet.base.logs import begin_log
+from duet.base.logs import set_up_logging
 from duet.base.settings import log_form
 from duet.host.process import run, work
 from duet.processes.cpus import OwnCpus
@@ -19,7 +19,7 @@ from duet.processes.cpus import OwnCpus
 
 def main() -> int:
     """Work for the server until the connection ends."""
-    begin_log(logging.StreamHandler(), log_form() == "json")
+    set_up_logging(logging.StreamHandler(), log_form() == "json")
     given = socket.socket(fileno=int(sys.argv[1]))
     given.setblocking(False)
     OwnCpus.top_pid = os.getppid()

@@ -93,7 +93,7 @@ async def work(given: socket.socket, end: Ending) -> None:
                 end.lost(peer, why)
 
             _, channel = await asyncio.get_running_loop().create_connection(
-                lambda: StreamChannel(connection.take, lost), sock=given
+                lambda: StreamChannel(connection.receive_frame, lost), sock=given
             )
             end.serves(peer)
             connection.attach(channel)
@@ -159,7 +159,7 @@ class _Dialer:
                 connection.attach(channel)
                 try:
                     await channel.carry(
-                        socket.send, self._messages(socket), connection.taker(channel)
+                        socket.send, self._messages(socket), connection.frame_receiver(channel)
                     )
                 finally:
                     connection.detach(channel)

@@ -18,9 +18,9 @@ from duet.base.settings import live_buffer_kb
 from duet.lessons import load as lesson_cache
 from duet.lessons.load import LessonFolder
 from duet.lessons.own import with_own
-from duet.messages.base import reader
-from duet.messages.codec import Packet, labelled, pack_line
-from duet.rpc.link import not_understood
+from duet.messages.base import message_parser
+from duet.messages.codec import Packet, pack_line, packet_of
+from duet.rpc.link import protocol_violation
 from duet.runs.sources import JudgeRequest, MeasureRequest
 from duet.session import RunSpec
 
@@ -50,7 +50,7 @@ def read(kind: type[P], body: bytes) -> P:
         if isinstance(error, ValidationError):
             first = error.errors()[0]
             why = f"{'.'.join(map(str, first['loc'])):.80}: {first['msg']:.200}"
-        raise not_understood(f"a malformed {kind.__name__} ({printable(why)})") from error
+        raise protocol_violation(f"a malformed {kind.__name__} ({printable(why)})") from error
 
 
 class OwnArm(Part):
@@ -277,7 +277,7 @@ def read_packet(
     """
     body = travelled[SEQ_BYTES:]
     try:
-        message: m.SessionMessage = reader(m.SessionMessage).validate_python(
+        message: m.SessionMessage = message_parser(m.SessionMessage).validate_python(
             msgpack.unpackb(body, raw=False)
         )
     except (ValueError, TypeError, ValidationError, msgpack.UnpackException) as error:
@@ -292,7 +292,7 @@ def read_packet(
     if isinstance(message, m.Line):
         seq = int.from_bytes(travelled[:SEQ_BYTES], "little")
         return message, pack_line(message, seq, body)
-    return message, labelled(message, body)
+    return message, packet_of(message, body)
 
 
 def _invalid(why: str) -> InfraError:

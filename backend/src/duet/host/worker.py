@@ -68,7 +68,7 @@ class Worker:
         self.peer = Peer(handlers, notes, "the server")
 
     async def __aenter__(self) -> Worker:
-        self._tasks.spawn(self.peer.connection.beat(), "heartbeat")
+        self._tasks.spawn(self.peer.connection.run_heartbeat(), "heartbeat")
         self._tasks.spawn(report_counts(self), "counts of parked guests")
         return self
 

@@ -26,7 +26,7 @@ from typing import IO
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from duet.base import files as durable
-from duet.base.budgets import KERNEL_PLACES, UNPACKED_KERNEL_BYTES
+from duet.base.budgets import KERNEL_OFFSETS, UNPACKED_KERNEL_BYTES
 from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.confine.sandbox import Identity, Limits, prefix
 from duet.kernels.elf_data import NOTE, open_data
@@ -88,7 +88,7 @@ def _notes(whole: bytes | mmap.mmap) -> set[bytes]:
 def kernels(bzimage: Path) -> Iterator[bytes]:
     """The file itself, then what its places unpack to that look like a compressed kernel.
 
-    At most KERNEL_PLACES are tried, and of each UNPACKED_KERNEL_BYTES are looked at.
+    At most KERNEL_OFFSETS are tried, and of each UNPACKED_KERNEL_BYTES are looked at.
 
     Raises:
         InfraError: see is_payload.
@@ -98,7 +98,7 @@ def kernels(bzimage: Path) -> Iterator[bytes]:
     if packed := _payload(whole):
         yield _unpacked(packed)
     at = whole.find(LZ4)
-    for _ in range(KERNEL_PLACES):
+    for _ in range(KERNEL_OFFSETS):
         if at < 0:
             return
         yield _piped(["lz4", "-dcf"], whole[at:])

@@ -141,7 +141,7 @@ def _tagged(kind: type[Some]) -> list[type[Some]]:
 
 
 @cache
-def reader(kind: type[Tagged]) -> TypeAdapter[Any]:
+def message_parser(kind: type[Tagged]) -> TypeAdapter[Any]:
     """Return the parser of all messages of a kind."""
     union: Any = Union[tuple(models(kind).values())]  # noqa: UP007
     return TypeAdapter(Annotated[union, Field(discriminator="type")])

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from duet import messages as m
 from duet.base.errors import InputError, as_duet_error
-from duet.messages.base import Key, Span, reader
+from duet.messages.base import Key, Span, message_parser
 
 MAX_CLIENT_BYTES = 64 * 1024
 """Largest message of a browser. Usual: a `start` is below 1 KiB."""
@@ -49,10 +49,10 @@ class Packet:
 
 def pack(message: m.ServerMessage) -> Packet:
     """Encode one server message."""
-    return labelled(message, msgpack.packb(message.model_dump(mode="python"), use_bin_type=True))
+    return packet_of(message, msgpack.packb(message.model_dump(mode="python"), use_bin_type=True))
 
 
-def labelled(message: m.ServerMessage, body: bytes) -> Packet:
+def packet_of(message: m.ServerMessage, body: bytes) -> Packet:
     """Build the packet of a message that is already encoded."""
     return Packet(body, message.tag(), message.key(), message.span())
 
@@ -124,7 +124,7 @@ def unpack_client(body: bytes) -> m.Command | m.Ack:
     except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
         raise _malformed(f"a message that is not msgpack came ({type(error).__name__})") from error
     try:
-        message: m.Command | m.Ack = reader(m.ClientMessage).validate_python(tree)
+        message: m.Command | m.Ack = message_parser(m.ClientMessage).validate_python(tree)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the message"

@@ -44,7 +44,7 @@ def find_program(name: str, package: str) -> str:
     return found
 
 
-def mortal_words() -> tuple[str, ...]:
+def parent_death_prefix() -> tuple[str, ...]:
     """Return the command prefix of a program that dies with the thread that starts it.
 
     The program must not have children: they would survive.
@@ -52,7 +52,7 @@ def mortal_words() -> tuple[str, ...]:
     return (find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--")
 
 
-def reaper_words() -> tuple[str, ...]:
+def reaper_prefix() -> tuple[str, ...]:
     """Return the command prefix of a program whose descendants must end with it.
 
     The prefix starts duet.processes.reaper.

@@ -56,7 +56,7 @@ class Link:
         return self._resumed
 
     @property
-    def owes(self) -> bool:
+    def ack_due(self) -> bool:
         """Whether a received message is not confirmed yet."""
         return self._arrived != self._said
 
@@ -64,7 +64,7 @@ class Link:
     def unconfirmed_bytes(self) -> int:
         return self._bytes
 
-    def data(self, body: bytes) -> bytes:
+    def pack_message(self, body: bytes) -> bytes:
         """Pack a message into a DATA frame, and store the frame until it is confirmed.
 
         Raises:
@@ -85,22 +85,22 @@ class Link:
         self._bytes += len(body)
         return frame
 
-    def ack(self) -> bytes:
+    def pack_ack(self) -> bytes:
         """Return a frame that confirms all received messages; it also serves as a heartbeat."""
         self._said = self._arrived
         return pack_frame(Kind.ACK, _NUMBER.pack(self._arrived))
 
-    def resume(self) -> bytes:
+    def pack_resume(self) -> bytes:
         """Return the first frame of a new connection: the number of the last received message."""
         self._resumed = False
         self._said = self._arrived
         return pack_frame(Kind.RESUME, _NUMBER.pack(self._arrived))
 
-    def again(self) -> list[bytes]:
+    def unconfirmed_frames(self) -> list[bytes]:
         """Return all unconfirmed frames, oldest first, to send once the peer has resumed."""
         return [frame for _, frame in self._unconfirmed]
 
-    def take(self, frame: Frame) -> bytes | None:
+    def receive_frame(self, frame: Frame) -> bytes | None:
         """Process a received frame.
 
         Returns:
@@ -111,32 +111,32 @@ class Link:
         """
         kind, payload = frame
         if len(payload) < _NUMBER.size:
-            raise not_understood(f"a frame with {len(payload)} bytes")
+            raise protocol_violation(f"a frame with {len(payload)} bytes")
         (number,) = _NUMBER.unpack_from(payload)
         if kind == Kind.DATA:
             if not self._resumed:
-                raise not_understood("a message before RESUME")
+                raise protocol_violation("a message before RESUME")
             if number > self._arrived + 1:
-                raise not_understood(f"message {number} after message {self._arrived}")
+                raise protocol_violation(f"message {number} after message {self._arrived}")
             if number <= self._arrived:
                 return None
             self._arrived = number
             return payload[_NUMBER.size :]
         if kind not in (Kind.ACK, Kind.RESUME) or len(payload) != _NUMBER.size:
-            raise not_understood(f"a frame of kind {kind}")
+            raise protocol_violation(f"a frame of kind {kind}")
         self._confirm(number)
         self._resumed = self._resumed or kind == Kind.RESUME
         return None
 
     def _confirm(self, number: int) -> None:
         if number > self._sent or (self._unconfirmed and number < self._unconfirmed[0][0] - 1):
-            raise not_understood(f"a confirmation of message {number} of {self._sent}")
+            raise protocol_violation(f"a confirmation of message {number} of {self._sent}")
         while self._unconfirmed and self._unconfirmed[0][0] <= number:
             _, frame = self._unconfirmed.popleft()
             self._bytes -= len(frame) - _HEAD_BYTES
 
 
-def not_understood(what: str) -> InfraError:
+def protocol_violation(what: str) -> InfraError:
     """Return the error for a frame that violates the protocol.
 
     Args:
@@ -264,4 +264,4 @@ async def _take_all(messages: AsyncIterator[bytes], taken: Callable[[Frame], Non
             for frame in frames.feed(message):
                 taken(frame)
     except BadFrame as error:
-        raise not_understood(f"a malformed frame ({error})") from error
+        raise protocol_violation(f"a malformed frame ({error})") from error

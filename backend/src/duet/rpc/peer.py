@@ -58,7 +58,7 @@ class Connection:
 
     @property
     def linked(self) -> bool:
-        """Whether there is a channel over which the peer has resumed."""
+        """Whether the connection is up: the peer has sent RESUME over the current channel."""
         return self._channel is not None and self._link.resumed
 
     def attach(self, channel: Channel) -> None:
@@ -68,7 +68,7 @@ class Connection:
         self._channel = channel
         self.attached.set()
         self.newest_s = time.monotonic()
-        channel.write(self._link.resume())
+        channel.write(self._link.pack_resume())
 
     def detach(self, channel: Channel) -> None:
         """Handle a broken channel: messages are queued until the next `attach`."""
@@ -76,29 +76,29 @@ class Connection:
             self._channel = None
             self.attached.clear()
 
-    def taker(self, channel: Channel) -> Callable[[Frame], None]:
+    def frame_receiver(self, channel: Channel) -> Callable[[Frame], None]:
         """Return a callback that receives a channel's frames while it is the current channel."""
 
         def take(frame: Frame) -> None:
             if self._channel is channel:
-                self.take(frame)
+                self.receive_frame(frame)
 
         return take
 
-    def take(self, frame: Frame) -> None:
+    def receive_frame(self, frame: Frame) -> None:
         """Process a received frame; a protocol violation closes the connection."""
         if self.over.is_set():
             return
         self.newest_s = time.monotonic()
         had = self._link.resumed
         try:
-            body = self._link.take(frame)
+            body = self._link.receive_frame(frame)
             if self._link.resumed:
                 self.spoken.set()
             if self._link.unconfirmed_bytes <= limits.AHEAD_BYTES:
                 self.room.set()
             if self._link.resumed and not had and self._channel is not None:
-                for lacking in self._link.again():
+                for lacking in self._link.unconfirmed_frames():
                     self._channel.write(lacking)
             if body is not None:
                 self._read(body)
@@ -110,7 +110,7 @@ class Connection:
         if self.over.is_set():
             return
         try:
-            frame = self._link.data(message)
+            frame = self._link.pack_message(message)
         except InfraError as error:
             LOG.warning("%s", error.sentence)
             self.end(error.sentence)
@@ -120,7 +120,7 @@ class Connection:
         if self._channel is not None and self._link.resumed:
             self._channel.write(frame)
 
-    async def beat(self) -> None:
+    async def run_heartbeat(self) -> None:
         """Send confirmations and heartbeats, and close silent channels, until the end."""
         said_s = time.monotonic()
         while not self.over.is_set():
@@ -132,8 +132,8 @@ class Connection:
                 continue
             if now - self.newest_s > limits.SILENT_S:
                 self._channel.close()
-            elif self._link.owes or now - said_s > limits.HEARTBEAT_S:
-                self._channel.write(self._link.ack())
+            elif self._link.ack_due or now - said_s > limits.HEARTBEAT_S:
+                self._channel.write(self._link.pack_ack())
                 said_s = now
 
     def end(self, why: str) -> None:
@@ -158,7 +158,7 @@ Handler = Callable[[bytes, Events], Awaitable[bytes]]
 answer."""
 
 
-class Word(IntEnum):
+class MessageType(IntEnum):
     """Type of a message."""
 
     CALL = 0
@@ -169,10 +169,10 @@ class Word(IntEnum):
     NOTE = 5
 
 
-Send = Callable[[Word, int, str, bytes], None]
+Send = Callable[[MessageType, int, str, bytes], None]
 
 
-class Work:
+class IncomingCalls:
     """Incoming calls; owns their tasks.
 
     Args:
@@ -184,7 +184,7 @@ class Work:
         self._handlers, self._send = handlers, send
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
-    def begin(self, number: int, name: str, body: bytes) -> None:
+    def start(self, number: int, name: str, body: bytes) -> None:
         """Start the task of an incoming call; an unknown name is answered with an error.
 
         Raises:
@@ -214,7 +214,7 @@ class Work:
 
     async def _answer(self, number: int, name: str, body: bytes) -> None:
         def event(what: bytes) -> None:
-            self._send(Word.EVENT, number, "", what)
+            self._send(MessageType.EVENT, number, "", what)
 
         try:
             answer = await self._handlers[name](body, event)
@@ -227,10 +227,10 @@ class Work:
             LOG.exception("'%s' failed unexpectedly", name)
             self._fail(number, as_duet_error(error, "on the other side"))
         else:
-            self._send(Word.ANSWER, number, "", answer)
+            self._send(MessageType.ANSWER, number, "", answer)
 
     def _fail(self, number: int, error: DuetError) -> None:
-        self._send(Word.FAILED, number, "", pack_error(error))
+        self._send(MessageType.FAILED, number, "", pack_error(error))
 
 
 def _unknown(name: str) -> InfraError:
@@ -271,19 +271,19 @@ class Peer:
         self.connection = Connection(self._read, self._give_up)
         self._numbers = itertools.count(1)
         self._calls: dict[int, _Call] = {}
-        self._work = Work(handlers, self._send)
+        self._incoming = IncomingCalls(handlers, self._send)
 
     def _give_up(self) -> None:
         """Fail all outgoing calls, and cancel all incoming ones."""
         for call in self._calls.values():
             if not call.answer.done():
                 call.answer.set_exception(self._gone())
-        self._work.cancel_all()
+        self._incoming.cancel_all()
 
     async def ended(self) -> None:
         """Wait until the connection is closed for good and all incoming calls have ended."""
         await self.connection.over.wait()
-        await self._work.ended()
+        await self._incoming.ended()
 
     def _gone(self) -> InfraError:
         why = f" ({self.connection.why})" if self.connection.why else ""
@@ -309,17 +309,17 @@ class Peer:
         number, call = next(self._numbers), _Call(event)
         self._calls[number] = call
         try:
-            self._send(Word.CALL, number, name, body)
+            self._send(MessageType.CALL, number, name, body)
             async with asyncio.timeout(timeout_s):
                 return await asyncio.shield(call.answer)
         except TimeoutError:
-            self._send(Word.CANCEL, number)
+            self._send(MessageType.CANCEL, number)
             raise InfraError(
                 f"{self._who} has not answered '{name}' in {timeout_s:g} s.",
                 remedy="Try again when the machine is less busy.",
             ) from None
         except asyncio.CancelledError:
-            self._send(Word.CANCEL, number)
+            self._send(MessageType.CANCEL, number)
             if self.connection.linked:
                 await asyncio.wait([call.answer], timeout=limits.END_S)
             raise
@@ -330,9 +330,9 @@ class Peer:
 
     def note(self, name: str, body: bytes) -> None:
         """Send a notification, which has no answer."""
-        self._send(Word.NOTE, 0, name, body)
+        self._send(MessageType.NOTE, 0, name, body)
 
-    def _send(self, word: Word, number: int, name: str = "", body: bytes = b"") -> None:
+    def _send(self, word: MessageType, number: int, name: str = "", body: bytes = b"") -> None:
         self.connection.send(msgpack.packb([int(word), number, name, body]))
 
     # Incoming messages
@@ -340,16 +340,16 @@ class Peer:
     def _read(self, message: bytes) -> None:
         try:
             word, number, name, body = msgpack.unpackb(message, raw=False, max_array_len=4)
-            word = Word(word)
+            word = MessageType(word)
         except (ValueError, TypeError, msgpack.UnpackException) as error:
             raise InfraError("a message of the other side is malformed.", remedy=GONE) from error
         if not isinstance(number, int) or not isinstance(name, str) or not isinstance(body, bytes):
             raise InfraError("a message of the other side is malformed.", remedy=GONE)
-        if word is Word.CALL:
-            self._work.begin(number, name, body)
-        elif word is Word.CANCEL:
-            self._work.cancel(number)
-        elif word is Word.NOTE:
+        if word is MessageType.CALL:
+            self._incoming.start(number, name, body)
+        elif word is MessageType.CANCEL:
+            self._incoming.cancel(number)
+        elif word is MessageType.NOTE:
             self._noted(name, body)
         else:
             self._answered(word, number, body)
@@ -364,13 +364,13 @@ class Peer:
         except Exception:
             LOG.exception("the handler of the notification '%s' failed", name)
 
-    def _answered(self, word: Word, number: int, body: bytes) -> None:
+    def _answered(self, word: MessageType, number: int, body: bytes) -> None:
         call = self._calls.get(number)
         if call is None or call.answer.done():
             return
-        if word is Word.EVENT:
+        if word is MessageType.EVENT:
             self._event(call, number, body)
-        elif word is Word.ANSWER:
+        elif word is MessageType.ANSWER:
             call.answer.set_result(body)
         else:
             unreadable = "the other side reported an error in an unknown form."
@@ -386,7 +386,7 @@ class Peer:
             if not isinstance(error, InfraError):
                 LOG.exception("the callback of an event failed")
             call.answer.set_exception(error)
-            self._send(Word.CANCEL, number)
+            self._send(MessageType.CANCEL, number)
 
 
 class Tasks:

@@ -193,7 +193,7 @@ def make(target: Path, places: Places) -> Contents:
     """
     items: list[Item] = []
     try:
-        with durable.written(target, MODE) as file, zipfile.ZipFile(file, "w") as archive:
+        with durable.open_atomic(target, MODE) as file, zipfile.ZipFile(file, "w") as archive:
             for name, path in places.files():
                 try:
                     opened = snapshot(path) if name == CLASSES else path.open("rb")
@@ -329,7 +329,7 @@ def _check(items: Iterable[Item], archive: zipfile.ZipFile) -> None:
 def _write(path: Path, item: Item, file: IO[bytes]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_ahead(item.name, path)
-    with durable.written(path, item.mode & 0o666) as target:
+    with durable.open_atomic(path, item.mode & 0o666) as target:
         _copied(file, target.write)
     os.utime(path, ns=(item.mtime_ns, item.mtime_ns))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from duet import messages as m
 from duet.base.access import Action, Visitor
 from duet.base.budgets import CONTROL_IDLE_S
-from duet.base.calls import Calls
+from duet.base.callbacks import Callbacks
 from duet.base.errors import InputError
 from duet.messages.codec import Packet, failure, pack
 from duet.runs.sources import Job, JudgeRequest, run_of
@@ -152,7 +152,7 @@ class RunBoard:
         self._hub = hub
         self._scheduler = scheduler
         self._entries = entries
-        self.before = Calls[[Viewer, Iterable[str]]]()
+        self.before = Callbacks[[Viewer, Iterable[str]]]()
         """Called with the lanes of a run before a page is moved to it."""
 
     def greet(self, viewer: Viewer) -> None:

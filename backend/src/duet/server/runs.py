@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from duet import messages as m
-from duet.base.budgets import ENDS_S, FINISHED_RUNS, FORMER_REQUESTS, SAVED_S
-from duet.base.calls import Calls
+from duet.base.budgets import END_RUN_S, FINISHED_RUNS, FORMER_REQUESTS, SAVE_RUN_S
+from duet.base.callbacks import Callbacks
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.logs import about, fields
 from duet.host.judging import unfinished
@@ -92,9 +92,9 @@ class LiveRuns:
         self._tasks = Tasks()
         self.measured = self._task.measured
         self.before_show = self._board.before
-        self.changed = Calls[[]]()
+        self.changed = Callbacks[[]]()
         """Called when places or what runs have changed."""
-        self.ended = Calls[[str, Ended]]()
+        self.ended = Callbacks[[str, Ended]]()
         """Called with the id of each run that is over."""
 
     async def __aenter__(self) -> LiveRuns:
@@ -379,7 +379,7 @@ class LiveRuns:
         if entry.saving is not None:
             entry.saving.add_done_callback(lambda _: self._forget())
             if self._stage.saves_first:
-                await asyncio.wait({entry.saving}, timeout=SAVED_S)
+                await asyncio.wait({entry.saving}, timeout=SAVE_RUN_S)
 
     def _over(self, entry: Entry) -> None:
         entry.over = True
@@ -439,10 +439,10 @@ class RunTask:
                 await self._next_of(entry, performing)
             if not performing.done():
                 await run.stop()
-                await asyncio.wait({performing}, timeout=ENDS_S)
+                await asyncio.wait({performing}, timeout=END_RUN_S)
             if not performing.done():
                 raise InfraError(
-                    f"the run did not end within {ENDS_S:g} s, though it was to.",
+                    f"the run did not end within {END_RUN_S:g} s, though it was to.",
                     remedy="Start it again; its guests are ended.",
                 )
             await performing

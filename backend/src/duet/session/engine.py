@@ -329,9 +329,9 @@ class LaneEngine:
         if step.final:
             return self._reducer.finish(step.watermark_ns, drained=step.drained)
         result = self._reducer.advance(step.watermark_ns)
-        if self._reducer.held > budgets.HELD_EVENTS:
+        if self._reducer.held > budgets.QUEUED_EVENTS:
             raise InputError(
-                f"more than {budgets.HELD_EVENTS:,} events wait for a BEAT of the agent that "
+                f"more than {budgets.QUEUED_EVENTS:,} events wait for a BEAT of the agent that "
                 "covers them.",
                 remedy="Record it again, shorter; a whole recording has such frames.",
             )

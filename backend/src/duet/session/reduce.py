@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from duet.base.native import compiled, loaded
+from duet.base.native import compiled, load_library
 from duet.decode.decoder import CpuColumns
 from duet.session.merge import Acts, Merger, Names, Stream, own_acts
 from duet.session.program import SWITCH_EVENT, PointSorter, Program
@@ -106,7 +106,7 @@ def library() -> ctypes.CDLL:
     Raises:
         InfraError: the loop cannot be compiled.
     """
-    return loaded(ensure(), _SIGNATURES)
+    return load_library(ensure(), _SIGNATURES)
 
 
 class Loop:

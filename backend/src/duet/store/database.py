@@ -22,7 +22,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from duet.base import plugins
-from duet.base.calls import Calls
+from duet.base.callbacks import Callbacks
 from duet.base.errors import InfraError, InputError
 from duet.base.settings import runs_dir, whole_number
 from duet.store.limits import BUSY_MS, DEAD_PEER_S, END_MS, HUNG_S, LOCK_S, PROBE_S, PROBES
@@ -124,7 +124,7 @@ def upgrade(connection: Connection) -> None:
 
 
 @contextmanager
-def opened() -> Iterator[Connection]:
+def open_transaction() -> Iterator[Connection]:
     """Open the database and begin a transaction, for a program other than the server.
 
     Raises:
@@ -136,12 +136,12 @@ def opened() -> Iterator[Connection]:
             upgrade(connection)
             yield connection
     except SQLAlchemyError as error:
-        raise trouble(error) from error
+        raise database_error(error) from error
     finally:
         engine.dispose()
 
 
-def trouble(error: SQLAlchemyError) -> InfraError:
+def database_error(error: SQLAlchemyError) -> InfraError:
     """Return the error to report for an exception of the database."""
     reason = str(getattr(error, "orig", None) or error).splitlines()[0]
     return InfraError(
@@ -217,7 +217,7 @@ class Sessions:
     """
 
     def __init__(self) -> None:
-        self.lost = Calls[[]]()
+        self.lost = Callbacks[[]]()
         self._known = 1
         self._made = 0
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from duet.base import budgets
 from duet.base.errors import InfraError
 from duet.store import database as claims
-from duet.store.database import Sessions, connect_args, engine_of, trouble, upgrade
+from duet.store.database import Sessions, connect_args, database_error, engine_of, upgrade
 from duet.store.limits import CALL_S, CLOSE_S, TOGETHER
 
 Result = TypeVar("Result")
@@ -115,7 +115,7 @@ class Store:
     def _run(self) -> None:
         engine = self._opened()
         while calls := self._next():
-            if engine is None and self.server:  # the database machine may have come up since
+            if engine is None and self.server:  # retry: the database may run now
                 engine = self._opened()
             if engine is not None:
                 carry_out(engine, calls)
@@ -132,7 +132,7 @@ class Store:
         try:
             return self._open()
         except SQLAlchemyError as error:
-            self._broken = trouble(error)
+            self._broken = database_error(error)
         except Exception as error:
             self._broken = error
         if str(former) != str(self._broken):
@@ -180,4 +180,4 @@ def carry_out(engine: Engine, calls: list[Call]) -> None:
             for call in calls:
                 carry_out(engine, [call])
         else:
-            calls[0].error = trouble(error) if isinstance(error, SQLAlchemyError) else error
+            calls[0].error = database_error(error) if isinstance(error, SQLAlchemyError) else error

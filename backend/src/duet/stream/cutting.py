@@ -19,7 +19,7 @@ from functools import partial
 from typing import Final
 
 from duet import messages as m
-from duet.base.budgets import CACHE_PROBES, DIRECT_VIEWERS, REACH_ENOUGH, SEGMENT_S
+from duet.base.budgets import CACHE_PROBES, DIRECT_VIEWERS, PROBE_SEGMENTS, SEGMENT_S
 from duet.base.errors import InfraError
 from duet.messages.codec import Packet, failure, pack
 from duet.stream.hub import Hub, RunLog, Viewer
@@ -44,7 +44,7 @@ class CacheProbe:
     def led(self, viewers: int) -> None:
         """Count the announcement of a segment to a number of viewers."""
         self._led += viewers
-        if self._led > 10 * REACH_ENOUGH:  # older requests count less
+        if self._led > 10 * PROBE_SEGMENTS:  # older requests count less
             self._led /= 2
             self._came /= 2
 
@@ -55,7 +55,7 @@ class CacheProbe:
     @property
     def cached(self) -> bool | None:
         """Whether a cache answers most requests; None: too few announcements to decide."""
-        return None if self._led < REACH_ENOUGH else self._came <= CACHED_SHARE * self._led
+        return None if self._led < PROBE_SEGMENTS else self._came <= CACHED_SHARE * self._led
 
 
 # Announcement of live segments: first to one viewer, to the others once a cache has stored it.

@@ -19,7 +19,7 @@ import msgpack
 from duet import messages as m
 from duet.base.access import LOCAL, Visitor
 from duet.base.budgets import RUN_PACKETS
-from duet.base.calls import Calls
+from duet.base.callbacks import Callbacks
 from duet.messages import Gap, Lane, Lens, Line, Metrics, Run
 from duet.messages.base import Key
 from duet.messages.codec import Packet, pack
@@ -241,7 +241,7 @@ class Hub:
     """
 
     def __init__(self, make_outbox: Callable[[], Outbox] = Outbox) -> None:
-        self.left = Calls[[Viewer]]()
+        self.left = Callbacks[[Viewer]]()
         self.cutter: Cutter | None = None
         """Cuts runs into segments; None: no run is cut."""
         self._make_outbox = make_outbox

@@ -22,7 +22,7 @@ from starlette.types import Scope
 from duet import messages as m
 from duet.base import budgets
 from duet.base.access import LOCAL, Visitor
-from duet.base.budgets import COMMANDS_A_TURN, RETRY_AFTER_S, SENDS_A_TURN
+from duet.base.budgets import COMMANDS_PER_TURN, RETRY_AFTER_S, SENDS_PER_TURN
 from duet.base.errors import DuetError, InputError
 from duet.base.logs import about
 from duet.messages.codec import failure, pack, unpack_client
@@ -301,8 +301,8 @@ class Endpoint:
         self._hub = hub
         self._commands = commands
         self._stall_s = stall_s
-        self._sending = Turns(SENDS_A_TURN)
-        self._asking = Turns(COMMANDS_A_TURN)
+        self._sending = Turns(SENDS_PER_TURN)
+        self._asking = Turns(COMMANDS_PER_TURN)
         self._limit = Admission().sockets if limit is None else limit
 
     async def serve(self, socket: WebSocket) -> None:

@@ -46,7 +46,7 @@ def budget_is_enforced() -> str:
     with Group(Budget(GROUP_BYTES, 64), "doctor") as group:
         if group.missing:
             raise Failure("no control group for memory can be made here", DELEGATE)
-        words = [sys.executable, "-c", HOG, str(TAKES_BYTES), *group.joined_by()]
+        words = [sys.executable, "-c", HOG, str(TAKES_BYTES), *group.procs_files()]
         try:
             ended = subprocess.run(words, capture_output=True, timeout=HOG_S, check=False)
         except subprocess.TimeoutExpired:

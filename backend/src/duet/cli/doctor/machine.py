@@ -157,7 +157,7 @@ def _budgets() -> Check:
 
     name, purpose = "lane budgets", "memory, CPU share and processes of each lane"
     with Group(lane_budget(0), "doctor") as group:
-        lacks = group.lacks
+        lacks = group.missing_controllers
     if not lacks:
         return Check(name, "ok", "control groups can be made", purpose)
     found = f"no control group for {' and '.join(lacks)} can be made here"

@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 
 from duet.base import budgets
 from duet.base.errors import DuetError, InfraError, InputError
-from duet.confine import Child, ReplyReader, Terms
+from duet.confine import Child, ChildLimits, ReplyReader
 from duet.confine.messages import BadReply, as_text
 from duet.kernels.vmlinux import REMEDY
 
@@ -45,7 +45,7 @@ def ask(vmlinux: Path, request: dict[str, object], take: Callable[[ReplyReader],
     try:
         return take(reply)
     except BadReply as error:
-        raise child.bad_reply(error) from error
+        raise child.reject_reply(error) from error
 
 
 class Readers:
@@ -104,8 +104,8 @@ class Readers:
 READERS: Final = Readers()
 
 
-def _terms(vmlinux: Path, size: int) -> Terms:
-    return Terms(
+def _terms(vmlinux: Path, size: int) -> ChildLimits:
+    return ChildLimits(
         f"the vmlinux of the kernel {vmlinux.absolute().parent.name}",
         blame=InfraError,
         remedy=REMEDY,

@@ -28,7 +28,7 @@ from duet.kernels.vmlinux import ask as dwarf
 from duet.lenses.scope.coherence import stated, stated_settings
 from duet.lenses.scope.model import work_of
 from duet.lessons.load import LessonFolder
-from duet.processes.owned import mortal_words
+from duet.processes.owned import parent_death_prefix
 
 LEAST_CORES: Final = 4
 GRACE_S: Final = 30
@@ -200,7 +200,7 @@ def run_once(
         InfraError: it does not compile, run, or come to an end.
     """
     command = [
-        *mortal_words(),
+        *parent_death_prefix(),
         *before,
         str(program(operation.source)),
         "--cpus",

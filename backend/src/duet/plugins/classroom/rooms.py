@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from sqlalchemy import Connection, select
 
 from duet.base import budgets
-from duet.base.calls import Calls
+from duet.base.callbacks import Callbacks
 from duet.base.errors import DuetError
 from duet.messages.codec import Packet, pack
 from duet.plugins.classroom import broadcast as messages
@@ -270,7 +270,11 @@ class Rooms:
         self._emptied = 0  # how often all classes have left the memory
         self.loading = asyncio.Lock()
         """Classes are loaded one after another."""
-        self.added, self.ended, self.dropped = Calls[[Room]](), Calls[[Room]](), Calls[[Room]]()
+        self.added, self.ended, self.dropped = (
+            Callbacks[[Room]](),
+            Callbacks[[Room]](),
+            Callbacks[[Room]](),
+        )
         """Called with each class that is loaded, that ends, that leaves the memory."""
 
     def __iter__(self) -> Iterator[Room]:

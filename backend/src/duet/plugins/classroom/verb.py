@@ -63,9 +63,9 @@ def class_(
             f"./duet class has no action '{action:.40}'.",
             remedy=f"Choose from: {', '.join(ACTIONS)}.",
         )
-    from duet.store.database import opened
+    from duet.store.database import open_transaction
 
-    with opened() as connection:
+    with open_transaction() as connection:
         if action == "list":
             found = [_entry(*one) for one in reading.classes_of(connection)]
             deleted = 0

@@ -143,7 +143,7 @@ class Slot:
 
         peer = Peer(self._handlers, {"parked": parked}, "the host process of the lease")
         owned = await self._owned.enter_async_context(AsyncExitStack())
-        beat = asyncio.create_task(peer.connection.beat(), name="heartbeat")
+        beat = asyncio.create_task(peer.connection.run_heartbeat(), name="heartbeat")
         owned.push_async_callback(asyncio.wait, [beat])
         owned.callback(peer.connection.end, "the server ends")
         await owned.enter_async_context(self._leases.host(peer, lease, lane))

@@ -123,7 +123,7 @@ class LocalPlace:
         memory = self._want.lanes_at_once * self._want.memory_bytes
         group = Group(Budget(memory, PROCESSES), "lease")
         self._group = await asyncio.to_thread(group.__enter__)
-        self.lacks = tuple(group.lacks)
+        self.lacks = tuple(group.missing_controllers)
 
     def program(self, lane: int, start: Start, watched: Watched) -> PipedProgram:
         del lane  # all lanes are here
@@ -131,7 +131,7 @@ class LocalPlace:
         if self._own is not None:
             cpus = ",".join(str(cpu) for cpu in sorted(self._own.cpus))
             words = (find_program("taskset", "util-linux"), "-c", cpus)
-        launch = Launch(words, joins=self._group.joined_by() if self._group else ())
+        launch = Launch(words, joins=self._group.procs_files() if self._group else ())
         return PipedProgram(start, launch, watched)
 
     async def why_over(self) -> Loss | None:

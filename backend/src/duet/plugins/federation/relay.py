@@ -41,10 +41,10 @@ async def carry(
         receive: waits for one.
     """
     channel, connection = SocketChannel(), peer.connection
-    beating = asyncio.create_task(connection.beat(), name="beat to a server")
+    beating = asyncio.create_task(connection.run_heartbeat(), name="beat to a server")
     connection.attach(channel)
     try:
-        await channel.carry(send, _messages(receive), connection.taker(channel))
+        await channel.carry(send, _messages(receive), connection.frame_receiver(channel))
         connection.end(ENDED)
     except InfraError as error:
         connection.end(error.sentence)

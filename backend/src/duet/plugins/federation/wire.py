@@ -16,7 +16,7 @@ from duet.host.requests import Part, read
 from duet.messages.codec import MAX_CLIENT_BYTES, Packet, unpack_client
 from duet.plugins.classroom import messages as cm
 from duet.plugins.federation.limits import BODY_BYTES, PAGES
-from duet.rpc.link import not_understood
+from duet.rpc.link import protocol_violation
 
 PATH: Final = "/servers/relay/1"
 """The number changes with the messages."""
@@ -62,7 +62,7 @@ class PageCommand(Part):
         """
         command = unpack_client(self.command)
         if isinstance(command, m.Ack) or not command.tag().startswith(GIVEN[0]):
-            raise not_understood("a command of no class")
+            raise protocol_violation("a command of no class")
         return command
 
 
@@ -134,5 +134,5 @@ def decode_message(body: bytes) -> tuple[Packet, Sequence[int]]:
     found = read(PageMessage, body)
     packet = Packet(found.body, found.type, None if found.key is None else tuple(found.key))
     if not is_for_page(packet):
-        raise not_understood(f"a message '{found.type:.40}'")
+        raise protocol_violation(f"a message '{found.type:.40}'")
     return packet, found.pages

@@ -94,9 +94,9 @@ def lab(
     if not name:
         what = "a person's key" if action == "forget" else "a lab"
         raise InputError(f"./duet lab {action} needs {what}.", remedy="See ./duet lab --help.")
-    from duet.store.database import opened
+    from duet.store.database import open_transaction
 
-    with opened() as connection:
+    with open_transaction() as connection:
         if action == "forget":
             return _forget(connection, name, as_json)
         if action == "grade":

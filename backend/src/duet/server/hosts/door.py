@@ -163,7 +163,9 @@ class HostDoor:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
             try:
                 come = self._messages(socket, key, host)
-                await channel.carry(socket.send_bytes, come, host.connection.taker(channel))
+                await channel.carry(
+                    socket.send_bytes, come, host.connection.frame_receiver(channel)
+                )
             except InfraError as error:
                 host.connection.end(error.sentence)
         host.connection.detach(channel)

@@ -88,7 +88,7 @@ class HostProcess:
         connection = self._peer.connection
         try:
             _, self._channel = await asyncio.get_running_loop().create_connection(
-                lambda: StreamChannel(connection.take, connection.end), sock=ours
+                lambda: StreamChannel(connection.receive_frame, connection.end), sock=ours
             )
         except BaseException:
             self._process.kill()
@@ -185,7 +185,7 @@ class Supervisor:
 
     async def _have_one(self) -> None:
         peer = self._new_peer()
-        beat = asyncio.create_task(peer.connection.beat(), name="heartbeat")
+        beat = asyncio.create_task(peer.connection.run_heartbeat(), name="heartbeat")
         try:
             async with self._start(peer):
                 await peer.call("begin", self._begin.packed(), limits.READY_S)

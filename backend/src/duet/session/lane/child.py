@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from duet.base import budgets
 from duet.base.errors import InputError, KernelError
-from duet.confine import Child, ReplyReader, Terms
+from duet.confine import Child, ChildLimits, ReplyReader
 from duet.confine.messages import BadReply, as_choice, as_integer, as_number, as_text
 from duet.processes.cpus import thread_first
 from duet.session.engine import Counts, LaneSetup, Progress, StepRequest
@@ -168,16 +168,16 @@ def retire(child: LaneChild) -> None:
             oldest.close()
 
 
-def terms_of(lane: LaneSetup) -> Terms:
+def terms_of(lane: LaneSetup) -> ChildLimits:
     """Return a child's limits. A live lane gets more CPU time than a recording."""
     if lane.live:
-        return Terms(
+        return ChildLimits(
             f"the events of lane {lane.arm}",
             blame=KernelError,
             remedy="Run it again; if it fails again, report it with the saved run.",
             cpu_s=budgets.LIVE_CPU_S,
         )
-    return Terms(f"lane {lane.arm} of the recording")
+    return ChildLimits(f"lane {lane.arm} of the recording")
 
 
 class LaneChild:
@@ -224,7 +224,7 @@ class LaneChild:
         try:
             return reduction(reply), progress(reply)
         except (BadReply, ValueError, TypeError) as error:
-            raise child.bad_reply(error) from error
+            raise child.reject_reply(error) from error
 
     def counts(self, *, tallies: bool) -> Counts:
         """Run LaneEngine.counts in the child.
@@ -239,7 +239,7 @@ class LaneChild:
         try:
             return counts(reply)
         except (BadReply, ValueError, TypeError) as error:
-            raise child.bad_reply(error) from error
+            raise child.reject_reply(error) from error
 
     def raw_events(
         self, around_ns: float, row: int | None, n: int, cpu: int | None = None
@@ -261,7 +261,7 @@ class LaneChild:
                 raise BadReply("no list of events")
             return [event(one) for one in found]
         except (BadReply, ValueError, RecursionError) as error:
-            raise child.bad_reply(error) from error
+            raise child.reject_reply(error) from error
 
 
 def _fields(step: StepRequest) -> dict[str, object]:

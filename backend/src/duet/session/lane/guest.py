@@ -13,7 +13,7 @@ import traceback
 from contextlib import AsyncExitStack
 from typing import Protocol
 
-from duet.base.budgets import BREATH_S
+from duet.base.budgets import LANE_YIELD_S
 from duet.base.errors import DuetError, InfraError, InputError, KernelError
 from duet.bundle.manifest import LENS
 from duet.guests.lanes_file import LaneInfo, publish
@@ -174,8 +174,8 @@ class Lane:
                 self._listener.on_end()
 
     async def _yield_to_loop(self) -> None:
-        """Let other tasks run if this lane has used the event loop for BREATH_S."""
-        if time.monotonic() - self._breathed > BREATH_S:
+        """Let other tasks run if this lane has used the event loop for LANE_YIELD_S."""
+        if time.monotonic() - self._breathed > LANE_YIELD_S:
             await asyncio.sleep(0)
             self._breathed = time.monotonic()
 

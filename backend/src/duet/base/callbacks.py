@@ -9,7 +9,7 @@ from typing import Generic, ParamSpec
 P = ParamSpec("P")
 
 
-class Calls(Generic[P]):
+class Callbacks(Generic[P]):
     """Registered callbacks; calling the object calls all, in the order of registration."""
 
     def __init__(self) -> None:
