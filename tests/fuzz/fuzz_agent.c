@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t take = piece < size ? piece : size;
 
 		if (!room)
-			abort(); /* it promised room while a frame is not whole */
+			abort(); /* there must be room while a frame is incomplete */
 		take = take < room ? take : room;
 		memcpy(at, data, take);
 		data += take, size -= take;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """atheris target: bundles, from the zip to the records.
 
-Input: u8 kind. 0: u16 length and text of a manifest, then a stream; checksums are made right, so
-that what lies behind them is reached. 1: the file's bytes.
+Input: u8 kind. 0: u16 length and text of a manifest, then a stream; the target corrects checksums,
+so that the code after the check is reached. 1: the bytes of the file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FILE = Path(f"/dev/shm/duet-fuzz-{os.getpid()}.duet")
 
 
 def zipped(data: bytes) -> bytes:
-    """A bundle of a manifest and a stream for each lane that it names."""
+    """Return a bundle with a manifest and the same stream for each lane that it names."""
     length = int.from_bytes(data[:2], "little")
     text, stream = data[2 : 2 + length], data[2 + length :]
     members = {"lanes/rwsem/stream.bin": stream}
@@ -41,7 +41,7 @@ def zipped(data: bytes) -> bytes:
         tree["sums"] = {name: sha256(content).hexdigest() for name, content in members.items()}
         text = json.dumps(tree).encode()
     except (ValueError, KeyError, TypeError, RecursionError):
-        pass  # what is no manifest is tried as it is
+        pass  # use an invalid manifest unchanged
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in {"manifest.json": text, **members}.items():
@@ -50,7 +50,7 @@ def zipped(data: bytes) -> bytes:
 
 
 def one(data: bytes) -> None:
-    """Open it and take each lane apart: results, or one sentence."""
+    """Open a bundle and parse each lane: it yields results, or one error."""
     if not data:
         return
     try:
@@ -60,7 +60,7 @@ def one(data: bytes) -> None:
     FILE.write_bytes(content)
     request = {"name": "x.duet", "most_bytes": TOTAL_BYTES}
     with FILE.open("rb") as file, tempfile.TemporaryFile(dir=FILE.parent) as scratch:
-        # What a confined child does, in this process, so that its coverage is seen.
+        # Do the work of the sandboxed child in this process, for its coverage.
         try:
             reply, (text,) = UnpackService().answer(request, [], [file.fileno(), scratch.fileno()])
         except DuetError as error:

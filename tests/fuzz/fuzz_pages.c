@@ -3,7 +3,7 @@
  * libFuzzer target: format files and ring-buffer pages through decode/_pages.c and libtraceevent.
  *
  * Input: u8 number of format files, each u16 length and text; the rest are pages of CPU 0 and 1,
- * in turn. Ids must be distinct, as the decoder wants them.
+ * alternately.
  */
 #include "_pages.c"
 
@@ -15,7 +15,7 @@ static const char header[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigne
 			     "\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
 			     "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
 
-/* The name that the format itself gives; the decoder has it from the file's name. */
+/* The name in the format; the real decoder uses the name of the file. */
 static void name_of(const char *text, char *name, size_t room)
 {
 	const char *at = strstr(text, "name: ");
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		data += 2, size -= 2;
 		length = length < size ? length : size;
-		text = malloc(length + 1); /* exactly: a byte beyond the end is seen */
+		text = malloc(length + 1); /* exact size: the sanitizer sees overreads */
 		memcpy(text, data, length);
 		text[length] = 0;
 		name_of(text, name, sizeof(name));

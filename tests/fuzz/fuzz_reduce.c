@@ -3,8 +3,7 @@
  * libFuzzer target: events in any order through session/loop, with the programs of real lessons.
  *
  * Input: u8 program, then events of 8 bytes: i8 time step (its square, with its sign), u8 CPU,
- * u8 code, u8 thread, u8 a, u8 b, u16 c. The caller's part (rows, roles) is done as reduce.py
- * does it.
+ * u8 code, u8 thread, u8 a, u8 b, u16 c. Rows and roles are assigned as in reduce.py.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +34,7 @@ static int answer(struct reduce *r, int why, int *rows)
 		break;
 	}
 	if (*rows > MOST_ROWS)
-		abort(); /* more rows than events: it asked twice */
+		abort(); /* more rows than events: a row was requested twice */
 	return 0;
 }
 

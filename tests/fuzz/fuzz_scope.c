@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libFuzzer target: the microscope's functions file, and look-ups in what came of it. */
+/* libFuzzer target: the parser of the microscope's functions file, and look-ups in its result. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				abort();
 		}
 	} else if (!sentence[0] || strchr(sentence, '\n')) {
-		abort(); /* refused without one sentence */
+		abort(); /* refused without exactly one sentence */
 	}
 	free(text);
 	return 0;

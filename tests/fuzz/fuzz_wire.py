@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""atheris target: the agent's bytes through reader, frames, page splitter and lens records.
+"""atheris target: parsers of the agent's frames, ring-buffer pages and lens records.
 
-However the bytes are split, the same frames come out, or the same refusal.
+The split of the bytes into chunks must not change the frames or the error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from duet.base.errors import DuetError
 
 
 def frames(data: bytes, piece: int) -> tuple[list[object], str]:
-    """What comes of the bytes in pieces of a size: frames, and the refusal at their end."""
+    """Parse bytes in chunks of a size; return the frames, and the error or ''."""
     reader, found = FrameReader(), list[object]()
     try:
         for at in range(0, len(data), piece):
@@ -34,11 +34,11 @@ def frames(data: bytes, piece: int) -> tuple[list[object], str]:
 
 
 def one(data: bytes) -> None:
-    """Feed it to everything that reads such bytes."""
+    """Feed the input to all parsers."""
     piece = (data[0] if data else 0) + 1
     whole, said = frames(data, len(data) + 1)
     cut, cut_said = frames(data, piece)
-    # A break is seen with the chunk it lies in, so only what lies before it must be equal.
+    # A reader reports an error with the chunk that contains it, so earlier frames must be equal.
     assert cut == whole[: len(cut)] if cut_said else cut == whole and said in ("", cut_said)
     for frame in whole:
         encode(frame)  # type: ignore[arg-type]

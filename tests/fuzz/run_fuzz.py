@@ -4,10 +4,10 @@
 
     .venv/bin/python -m tests.fuzz.run_fuzz [--minutes N] [--seconds N] [--only TARGET] [--keep DIR]
 
-libFuzzer with address and undefined-behaviour sanitizers on the C parts, atheris on the Python
-that reads wire and bundles. Each begins with seeds from the good and the hostile recordings and
-with what once crashed it (tests/fuzz/found/TARGET). New inputs stay in DIR/TARGET, so that a
-further run goes on from there; what crashed is DIR/TARGET-crash-*. Exit code 1 if anything did.
+libFuzzer with address and undefined-behaviour sanitizers tests the C parts; atheris tests the
+Python parsers of wire and bundles. Seeds are good and hostile recordings, and inputs that once
+crashed a target (tests/fuzz/found/TARGET). New inputs are stored in DIR/TARGET, where the next run
+continues; crashing inputs are DIR/TARGET-crash-*. Exit code 1 after a crash.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from tests.fuzz.seeds import programs_header, write_seeds  # noqa: E402
 DUET = REPO / "backend/src/duet"
 IMAGES = REPO / "vm-images"
 CLANGS = range(19, 13, -1)
-"""Versions, the newest first; ./setup.sh dev installs one of them with its sanitizers."""
+"""Versions of clang, newest first; ./setup.sh dev installs one of them with its sanitizers."""
 NO_CLANG = "no clang with sanitizers (libclang-rt-*-dev) is installed"
 FLAGS = ("-std=gnu11", "-g", "-O1", "-fsanitize=fuzzer,address,undefined",
          "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")  # fmt: skip
 BUILD_S = 120
 SLACK_S = 120
-"""Beyond its time, for the input that it is at, on a busy host."""
+"""Extra time for the last input of a target, on a busy host."""
 MEMORY_MB = 2048
 INPUT_S = 20
 
@@ -46,11 +46,12 @@ class Target:
     """One fuzzer.
 
     Args:
-        sources: C files beside fuzz_NAME.c; empty for a Python target.
+        most_bytes: longest input.
+        sources: C files in addition to fuzz_NAME.c; () for a Python target.
         include: folders of headers.
-        most_bytes: of one input.
+        package: pkg-config package to link with.
         leaks: whether a leak is a finding. libtraceevent leaks some bytes of a format that it
-            refuses, in a process that ends with its lane.
+            refuses, but its process ends with the lane.
     """
 
     name: str
@@ -62,7 +63,7 @@ class Target:
 
     @property
     def python(self) -> bool:
-        """Whether it is a target of atheris."""
+        """Whether this is a target of atheris."""
         return (HERE / f"fuzz_{self.name}.py").exists()
 
 
@@ -80,7 +81,7 @@ TARGETS = (
 
 
 def clang() -> str | None:
-    """The newest clang that is installed with its sanitizers; None: there is none."""
+    """Return the newest clang that is installed with its sanitizers; None if there is none."""
     for version in CLANGS:
         fuzzers = Path(f"/usr/lib/llvm-{version}/lib/clang").glob("*/lib/linux/*fuzzer-x86_64.a")
         if any(fuzzers) and (found := shutil.which(f"clang-{version}")):
@@ -89,7 +90,7 @@ def clang() -> str | None:
 
 
 def build(target: Target, folder: Path) -> list[str]:
-    """The command that starts a target."""
+    """Build a target; return the command that starts it."""
     if target.python:
         return [sys.executable, str(HERE / f"fuzz_{target.name}.py")]
     (folder / "programs.h").write_text(programs_header())
@@ -116,7 +117,7 @@ def build(target: Target, folder: Path) -> list[str]:
 
 
 def run(target: Target, seconds: int, seed: int, keep: Path, build_in: Path) -> tuple[bool, str]:
-    """Run one target: (whether it held, its last words)."""
+    """Run one target; return whether it found nothing, and a summary."""
     held, seeds = keep / target.name, build_in / f"seeds-{target.name}"
     held.mkdir(parents=True, exist_ok=True)
     write_seeds(target.name, seeds)
@@ -148,7 +149,7 @@ def run(target: Target, seconds: int, seed: int, keep: Path, build_in: Path) -> 
 
 
 def fuzz(seconds: int, seed: int, keep: Path, only: str = "") -> list[str]:
-    """Run all targets, or one; returns a line for each that did not hold."""
+    """Run all targets, or one; return a line for each that found something."""
     keep.mkdir(parents=True, exist_ok=True)
     bad: list[str] = []
     with tempfile.TemporaryDirectory(prefix="duet-fuzz-") as folder:
@@ -164,7 +165,7 @@ def fuzz(seconds: int, seed: int, keep: Path, only: str = "") -> list[str]:
 
 
 def main() -> int:
-    """See the head of this file."""
+    """Run the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--minutes", type=float, default=10, help="for all targets together")
     parser.add_argument("--seconds", type=int, help="for each target")

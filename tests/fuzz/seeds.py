@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Seeds for the fuzzers, from the good recording and the hostile ones; and programs.h."""
+"""Seeds for the fuzzers from good and hostile recordings, and the generated programs.h."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAMS = (("02-grace-periods", "rwsem"), ("02-grace-periods", "srcu"),
 
 
 def guest_files(of: Good) -> dict[str, bytes]:
-    """FILE frames of the recording."""
+    """Return name -> content of the recording's FILE frames."""
     found = {}
     for record in of.records:
         frame = frame_of(record)
@@ -33,14 +33,14 @@ def guest_files(of: Good) -> dict[str, bytes]:
 
 
 def pages_input(formats: list[bytes], pages: bytes) -> bytes:
-    """As fuzz_pages.c reads it."""
+    """Pack an input for fuzz_pages.c."""
     parts = [bytes([len(formats)])]
     parts += [len(text).to_bytes(2, "little") + text for text in formats]
     return b"".join([*parts, pages])
 
 
 def pages_seeds() -> list[bytes]:
-    """Real formats and pages; and print formats that overflowed libtraceevent's stack."""
+    """Return real formats and pages, and print formats that overflowed libtraceevent's stack."""
     files = guest_files(good())
     formats = [text for name, text in files.items() if name.endswith("/format")][:16]
     pages = [r.payload[:PAGE] for r in good().records if r.stream >= 0][:6]
@@ -52,7 +52,7 @@ def pages_seeds() -> list[bytes]:
 
 
 def reduce_seeds() -> list[bytes]:
-    """Events at random, with small numbers more often than large ones."""
+    """Return random events with mostly small numbers."""
     noise = random.Random(3)
     found = []
     for number in range(12):
@@ -67,13 +67,13 @@ def reduce_seeds() -> list[bytes]:
 
 
 def agent_seeds() -> list[bytes]:
-    """The host's golden frames."""
+    """Return the host's golden frames."""
     frames = Path(__file__).parents[1] / "fixtures/frames"
     return [bytes([255]) + file.read_bytes() for file in sorted(frames.glob("*.bin"))]
 
 
 def scope_seeds() -> list[bytes]:
-    """Functions files as the host writes them."""
+    """Return functions files in the form that the host writes."""
     dput = "function dput ffffffff81000000 ffffffff81000040\n"
     cold = "function dput ffffffff82000000 ffffffff82000010\n"
     other = "function lockref_get 1000 1040\n"
@@ -84,7 +84,7 @@ def scope_seeds() -> list[bytes]:
 
 
 def wire_seeds() -> list[bytes]:
-    """The recording's control port."""
+    """Return the recording's control stream, in records and as a whole."""
     return [r.payload for r in good().records if frame_of(r)] + [
         b"".join(r.payload for r in good().records if frame_of(r))[:30_000]
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A bundle taken apart, so that a fuzzer can change it deep inside and put it together again."""
+"""Parsed bundles that a fuzzer can change at any level and write again."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)
 
 @dataclass(slots=True, repr=False)
 class Parts:
-    """What a bundle is made of; every record of the control port holds one whole frame.
+    """Content of a bundle; every record of the control port contains one whole frame.
 
     Args:
-        extra: further members of the zip, by name.
-        raw: lane -> its stream, where the bytes and not the records were changed.
+        extra: additional members of the zip, by name.
+        raw: lane -> its stream, if the fuzzer changed bytes instead of records.
+        text: manifest.json, if the fuzzer changed its text; else None.
     """
 
     manifest: dict[str, Any]
@@ -38,12 +39,12 @@ class Parts:
     text: bytes | None = None
 
     def copy(self) -> Parts:
-        """One that can be changed."""
+        """Return a copy that the caller may change."""
         lanes = {arm: list(records) for arm, records in self.lanes.items()}
         return Parts(copy.deepcopy(self.manifest), lanes, dict(self.patches))
 
     def file(self, method: int = zipfile.ZIP_DEFLATED, *, honest: bool = True) -> bytes:
-        """The bytes of the bundle; honest: its checksums are right."""
+        """Return the bytes of the bundle; with `honest`, its checksums are correct."""
         members = {f"lanes/{arm}/stream.bin": pack(records) for arm, records in self.lanes.items()}
         members |= {f"lanes/{arm}/stream.bin": stream for arm, stream in self.raw.items()}
         members |= {f"patches/{name}": text for name, text in self.patches.items()} | self.extra
@@ -59,7 +60,7 @@ class Parts:
 
 
 def pack(records: list[Record]) -> bytes:
-    """As stream.bin, without the care of the writer."""
+    """Pack records as stream.bin, without the checks of the real writer."""
     return b"".join(
         HEAD.pack(host_ns, stream, 0, len(payload)) + payload
         for host_ns, stream, payload in records
@@ -68,7 +69,7 @@ def pack(records: list[Record]) -> bytes:
 
 @cache
 def take_apart(path: Path, most_records: int) -> Parts:
-    """A recording, cut if it is long, since small cases are fast ones. Copy it to change it."""
+    """Parse a recording; shorten a long one, for speed. The result is cached, so copy it first."""
     bundle = open_bundle(path)
     tree = bundle.manifest.model_dump(mode="json")
     lanes = {arm.name: whole_frames(bundle.records(arm.name)) for arm in bundle.manifest.arms}
@@ -81,7 +82,7 @@ def take_apart(path: Path, most_records: int) -> Parts:
 
 
 def whole_frames(records: Any) -> list[Record]:
-    """The same transcript with one frame a record."""
+    """Return the transcript with one control frame in each record."""
     reader, found = FrameReader(), list[Record]()
     for record in records:
         if record.stream != CTL:
@@ -93,6 +94,6 @@ def whole_frames(records: Any) -> list[Record]:
 
 
 def frame_of(record: Record) -> RawFrame:
-    """The frame of a record of the control port."""
+    """Return the frame in a record of the control port."""
     (frame,) = FrameReader().feed(record.payload)
     return frame

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Test helper: events without any sense, in order of time on each CPU."""
+"""Test helper: random events, in order of time on each CPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VALUES = (0, 1, 2, 3, 7, *SYMBOLS.values(), 0xFFFF_FFFF_FFFF_FFFF)
 
 
 class Chaos(Stage):
-    """Two CPUs and as many events."""
+    """A stage with random events on two CPUs."""
 
     def __init__(self, seed: int, events: int) -> None:
         super().__init__(cpus=2)
@@ -30,7 +30,7 @@ class Chaos(Stage):
         return self.names[tid]
 
     def someone(self) -> int:
-        """Two of the threads more often than the others; now and then one that is new."""
+        """Return a random thread: often one of two, sometimes a new one."""
         return self.dice.choice((100, 100, 100, 101, 101, 200 + self.count // 20, *TIDS))
 
     def happens(self, cpu: int) -> None:

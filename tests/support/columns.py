@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rows of a table as its columns."""
+"""Conversion of rows to columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from duet.session.tables import TABLES, Columns
 
 
 def columns_of(table: str, rows: list[tuple[float, ...]]) -> Columns:
-    """Tuples in the order of TABLES[table] become typed columns."""
+    """Convert tuples, in the order of TABLES[table], to typed columns."""
     types = TABLES[table]
     if not rows:
         return {name: np.empty(0, dtype) for name, dtype in types.items()}

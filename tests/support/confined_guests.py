@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Test helper: what /proc says of the rights of a lane's QEMU and of its x-ray's process."""
+"""Test helper: privileges of a lane's QEMU and of its x-ray process, read from /proc."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WAIT_S = 30
 
 @dataclass(frozen=True)
 class Rights:
-    """Of one process."""
+    """Privileges of one process."""
 
     ids: frozenset[int]
     caps: frozenset[int]
@@ -25,11 +25,11 @@ class Rights:
     seccomp: str
     network: str
     memory: str
-    """The limit of address space."""
+    """Limit of address space."""
 
 
 def rights(pid: int) -> Rights:
-    """Ids, capability sets and filter of a process."""
+    """Read the privileges of a process."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     status = {name: text.split() for name, _, text in (line.partition(":") for line in lines)}
     limits = Path(f"/proc/{pid}/limits").read_text().splitlines()
@@ -45,7 +45,7 @@ def rights(pid: int) -> Rights:
 
 
 async def of_lane(qemu: Callable[[], int | None]) -> tuple[Rights, Rights]:
-    """QEMU and the worker that reads it, once both have confined themselves."""
+    """Return the privileges of QEMU and its lens worker, once both have confined themselves."""
     async with asyncio.timeout(WAIT_S):
         while True:
             number = qemu()

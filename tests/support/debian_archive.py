@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small Debian archive with signed suites, on 127.0.0.1, of packages that have one file each."""
+"""A small signed Debian archive on 127.0.0.1, whose packages have one file each."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ PASSPHRASE = ("--batch", "--pinentry-mode", "loopback", "--passphrase", "")
 
 
 class Archive:
-    """The files of an archive, and the key that signs it.
+    """The files of an archive, and its signing key.
 
     Args:
-        folder: for all of it.
+        folder: where the archive, its key and its packages are written.
     """
 
     def __init__(self, folder: Path) -> None:
         self.files = folder / "archive"
         self.files.mkdir()
-        for name in ("debian", "debian-security"):  # one archive, by the two names of Debian's
+        for name in ("debian", "debian-security"):  # serves both of Debian's archives
             (self.files / name).symlink_to(".")
         self.keyring = folder / "keyring.gpg"
         self._home = folder / "gnupg"
@@ -45,7 +45,7 @@ class Archive:
         self._gpg("--output", str(self.keyring), "--export", "archive@localhost")
 
     def add(self, suite: str, name: str, version: str, file: str, content: bytes) -> None:
-        """Put a package into a suite, beside those that are there; publish() makes it seen."""
+        """Add a package to a suite; it is visible after `publish`."""
         tree = self.files.parent / "tree" / f"{name}_{version}"
         path = tree / file.lstrip("/")
         path.parent.mkdir(parents=True)
@@ -63,7 +63,7 @@ class Archive:
         )  # fmt: skip
 
     def publish(self, suite: str, *, sign: bool = True) -> None:
-        """Write the lists of a suite."""
+        """Write the index files of a suite."""
         entries = []
         for package in sorted((self.files / "pool" / suite).glob("*.deb")):
             content = package.read_bytes()
@@ -98,7 +98,7 @@ class Archive:
             env={**os.environ, "GNUPGHOME": str(self._home)},
             check=True, capture_output=True, timeout=120,
         )  # fmt: skip
-        # It starts an agent, which would stay.
+        # gpg has started an agent, which would keep running.
         subprocess.run(
             ["gpgconf", "--kill", "gpg-agent"],
             env={**os.environ, "GNUPGHOME": str(self._home)}, check=True, timeout=60,
@@ -107,7 +107,7 @@ class Archive:
 
 @contextmanager
 def served(archive: Archive) -> Iterator[str]:
-    """The address of its folder debian, while it is served."""
+    """Serve the archive while the block runs; yield the address of its folder debian."""
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:
@@ -123,7 +123,7 @@ def served(archive: Archive) -> Iterator[str]:
 
 
 def own_apt(folder: Path, sources: str) -> Mapping[str, str]:
-    """Variables with which apt has no settings, sources, lists and packages but these."""
+    """Return environment variables that limit apt to this folder's settings, sources and lists."""
     for part in ("state/lists/partial", "cache/archives/partial"):
         (folder / part).mkdir(parents=True)
     (folder / "status").touch()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest that speaks the agent's protocol from a script, and a sink that keeps what it gets."""
+"""A fake guest that speaks the agent's protocol, and a sink that stores what it receives."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from tests.support.stage import FILES, SYMBOLS, Stage
 
 
 class FakeGuest:
-    """Boots at once; a plan is READY, START plays a small stage, STOP ends it.
+    """A fake guest: it boots at once, answers a plan with READY, and plays a small stage on START.
 
     Args:
-        faults: words that change what it does:
+        faults: words that change its behaviour:
             "no boot", "no hello", "no ready", "bad plan", "dies", "endless", "deaf", "overrun",
-            "kprobe", "oom", "short" (bytes that were sent never come), "late" (they come in
-            pieces after DRAINED, each after `slow_s`), "no drain", "no marker", "agent ends it".
+            "kprobe", "oom", "short" (sent bytes never arrive), "late" (they arrive in pieces after
+            DRAINED, each after `slow_s`), "no drain", "no marker", "agent ends it".
     """
 
     def __init__(self, request: GuestRequest, *faults: str, error: DuetError | None = None) -> None:
@@ -133,7 +133,7 @@ class FakeGuest:
         self.tell(Ready())
 
     def play(self, *, end: bool = True) -> None:
-        """One umount with an SRCU wait on CPU 0; the beat overtakes the pages."""
+        """Play one umount with an SRCU wait on CPU 0; the BEAT overtakes the pages."""
         self._runs += 1
         stage = Stage(cpus=2, hogs=1)
         stage.base += self._runs * 10_000_000
@@ -180,14 +180,14 @@ class FakeGuest:
 
 
 class Fleet:
-    """Makes fake guests and remembers them.
+    """Factory of fake guests, which it also stores.
 
     Args:
-        faults: arm -> words for its guests.
+        faults: arm -> fault words for its guests.
     """
 
     content: str
-    """Of its sources: kernel and root."""
+    """Content of its sources: kernel and root."""
 
     def __init__(self, **faults: tuple[str, ...]) -> None:
         self.faults = faults
@@ -211,7 +211,7 @@ class Fleet:
 
 
 class Ears(SessionSink):
-    """A sink that keeps everything."""
+    """A sink that stores everything."""
 
     def __init__(self) -> None:
         self.runs: list[str] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drives a live guest through plans and keeps everything it says, for the guest tests."""
+"""Driver of a live guest for the guest tests: it sends plans and stores all output."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from duet.wire.frames import (
 from duet.wire.reader import FrameReader, pack_frame
 
 RUN_S = 240.0
-"""A run of a guest test, on a busy host."""
+"""Timeout for a run of a guest test, on a busy host."""
 
 
 @dataclass
 class Outcome:
-    """All that one plan brought."""
+    """All data that a guest sent for one plan."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     pages: dict[int, bytearray] = field(default_factory=dict)
@@ -47,43 +47,43 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """The workload's lines."""
+        """Output of the workload."""
         return "\n".join(line.text for line in self.lines)
 
     @property
     def read(self) -> int:
-        """Events that the guest's kernel says were read."""
+        """Events that were read, according to the guest's kernel."""
         assert self.stats is not None
         return sum(cpu.read for cpu in self.stats.cpus)
 
     @property
     def overrun(self) -> int:
-        """Events that the guest's kernel says were overwritten."""
+        """Events that were overwritten, according to the guest's kernel."""
         assert self.stats is not None
         return sum(cpu.overrun for cpu in self.stats.cpus)
 
     @property
     def dropped(self) -> int:
-        """Events that found no room in a buffer that is kept to the end."""
+        """Events that were dropped because a buffer without overwriting was full."""
         assert self.stats is not None
         return sum(cpu.dropped for cpu in self.stats.cpus)
 
     @property
     def left(self) -> int:
-        """Events still in the guest."""
+        """Events that are still in the guest's buffers."""
         assert self.stats is not None
         return sum(cpu.entries for cpu in self.stats.cpus)
 
     @property
     def over(self) -> bool:
-        """All that the guest counted as sent is here, or it never started."""
+        """Whether all bytes that the guest has sent are here, or its workload never started."""
         if self.drained is None:
             return self.error is not None and self.started is None
         wanted = [cpu.bytes_sent for cpu in self.beats[-1][1].cpus] if self.beats else []
         return all(len(self.pages.get(cpu, b"")) >= n for cpu, n in enumerate(wanted))
 
     def counts(self) -> dict[str, int]:
-        """Decoded events by name, over all CPUs."""
+        """Return the number of decoded events by name, over all CPUs."""
         decoder = Decoder(self.files)
         counts: dict[str, int] = {}
         for cpu, pages in self.pages.items():
@@ -92,7 +92,7 @@ class Outcome:
         return counts
 
     def times(self, cpu: int) -> list[tuple[int, int]]:
-        """(end of its page in bytes, time of the event) for all events of one CPU."""
+        """Return (end of its page in bytes, time) of all events of one CPU."""
         decoder = Decoder(self.files)
         seen = []
         pages = bytes(self.pages.get(cpu, b""))
@@ -104,7 +104,7 @@ class Outcome:
 
 
 class Driver:
-    """One booted guest."""
+    """Driver of one booted guest."""
 
     def __init__(self, guest: Guest) -> None:
         self.guest = guest
@@ -113,7 +113,7 @@ class Driver:
         self._chunks: AsyncIterator[Chunk] = guest.chunks()
 
     async def chunk(self, into: Outcome) -> list[Frame]:
-        """Take one chunk; its frames, if it was of the control port."""
+        """Receive one chunk; return its frames if it came from the control port."""
         chunk = await anext(self._chunks)
         if chunk.stream != CTL_STREAM:
             pages = into.pages.setdefault(chunk.stream, bytearray())
@@ -149,7 +149,7 @@ class Driver:
                 pass
 
     async def until(self, into: Outcome, *kinds: type[Frame]) -> Frame:
-        """Go on until a frame of one of `kinds` came."""
+        """Receive chunks until a frame of one of `kinds` arrives; return that frame."""
         async with asyncio.timeout(RUN_S):
             while True:
                 for frame in await self.chunk(into):
@@ -157,7 +157,7 @@ class Driver:
                         return frame
 
     async def rest(self, into: Outcome) -> None:
-        """Trace bytes that the last BEAT counted but that other ports still hold."""
+        """Receive the trace bytes that the last BEAT counted and that have not arrived yet."""
         assert into.beats
         wanted = [cpu.bytes_sent for cpu in into.beats[-1][1].cpus]
         async with asyncio.timeout(RUN_S):
@@ -172,7 +172,7 @@ class Driver:
         return outcome
 
     async def run(self, text: str) -> Outcome:
-        """A whole run: plan, start, drained."""
+        """Do a whole run: PLAN, START, until DRAINED."""
         outcome = await self.plan(text)
         assert outcome.error is None, outcome.error
         await self.guest.send(pack_frame(FrameType.START))
@@ -182,7 +182,7 @@ class Driver:
         return outcome
 
     async def whole_boot_plan(self) -> Outcome:
-        """A guest that got its plan at boot: everything; then it gets the order to power off."""
+        """Receive everything from a guest that got its plan at boot, then power it off."""
         outcome = Outcome()
         asked = False
         async with asyncio.timeout(RUN_S):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A server whose host process is `duet host --join`, over a relay that can break the connection."""
+"""A server with a host process `duet host --join`, behind a relay that can break the connection."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from duet.server.wiring import default_director
 
 
 class Relay:
-    """Passes TCP connections on to a port; `cut` breaks all of them at once."""
+    """A TCP relay to a port; `cut` breaks all connections at once."""
 
     def __init__(self) -> None:
         self.to_port = 0
         self.open = True
-        """False: whoever connects is turned away."""
+        """False: the relay refuses new connections."""
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self._pairs: list[socket.socket] = []
@@ -64,7 +64,7 @@ class Relay:
         one.close()
 
     def cut(self) -> None:
-        """Break what is open."""
+        """Break all open connections."""
         self.cuts += bool(self._pairs)
         for end in self._pairs:
             with contextlib.suppress(OSError):
@@ -77,7 +77,7 @@ class Relay:
 
 
 class Program:
-    """A `duet host` of this machine."""
+    """A `duet host` process on this machine."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -87,7 +87,7 @@ class Program:
 
 
 class LoopStage(HostStage):
-    """Knows the server's event loop."""
+    """A stage that stores the server's event loop."""
 
     loop: asyncio.AbstractEventLoop
 
@@ -97,11 +97,11 @@ class LoopStage(HostStage):
 
 
 class Joining:
-    """Everything of one server with such a host.
+    """A server with a joined host, and the relay between them.
 
     Args:
-        settings: where kernels lie.
-        cache: of the host; None: that of the tests.
+        settings: location of the kernels.
+        cache: cache folder of the host; None for that of the tests.
     """
 
     def __init__(self, settings: KernelSettings, cache: Path | None = None) -> None:
@@ -132,7 +132,7 @@ class Joining:
         self.programs.append(Program(process))
         try:
             yield self.programs[-1]
-        finally:  # as an engine releases a lease
+        finally:  # end it as a container engine does when a lease ends
             with contextlib.suppress(subprocess.TimeoutExpired):
                 await asyncio.to_thread(process.wait, 2)
             process.terminate()

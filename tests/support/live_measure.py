@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures on live guests of the stored kernels, for the guest tests."""
+"""Measurements on live guests of the stored kernels, for the guest tests."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from duet.runs.measure import prepare_measurement
 
 folder_of = cache(load)
 LIMIT_S = 560
-"""Of one measurement, on a host that may run another at the same time."""
+"""Timeout of one measurement, on a host that may run another at the same time."""
 TIMEOUT_S = 600
-"""Of a test that measures, for pytest."""
+"""pytest's timeout of a test that measures."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class _Shared:
     table: Table
 
     def has(self, plan: MeasurePlan) -> bool:
-        """What is asked for, and perhaps more: on the count clock each repeats exactly."""
+        """Return whether this table satisfies a plan: on the count clock a repeat is identical."""
         mine = self.plan
         if mine == plan:
             return True
@@ -45,7 +45,7 @@ _shared: list[_Shared] = []
 
 
 def measured(plan: MeasurePlan, limit_s: float = LIMIT_S) -> list[Table]:
-    """The tables of a measurement; arms that failed stand in their errors."""
+    """Measure, and return the tables; their errors list arms that failed."""
 
     async def measure() -> list[Table]:
         async with asyncio.timeout(limit_s):
@@ -69,7 +69,7 @@ def counted(
 
 
 def shared_table(plan: MeasurePlan) -> Table:
-    """The one table of this measurement, which is not taken again when it is there."""
+    """Return the one table of a measurement, from the cache if possible."""
     for one in _shared:
         if one.has(plan):
             return one.table
@@ -79,7 +79,7 @@ def shared_table(plan: MeasurePlan) -> Table:
 
 
 def value(table: Table, metric: str, arm: str) -> float:
-    """The one sample of a metric; one that was refused fails the test."""
+    """Return the only sample of a metric; a refused sample fails the test."""
     one = table.of(metric, arm)
     assert one is not None and one.refused is None, (metric, arm, one)
     (found,) = one.samples

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An engine in this process, for tests of trusted pages."""
+"""A decoding engine in this process, for tests with trusted pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from duet.session.reduce import Reduction
 
 
 class OwnEngine:
-    """See session.pipeline.Engine."""
+    """Implementation of session.pipeline.Engine without a child process."""
 
     def __init__(self, lane: LaneSetup) -> None:
         self._engine = LaneEngine(lane)

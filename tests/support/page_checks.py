@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page's own checks of what servers send, called from here."""
+"""The page's checks of server messages, run by node."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def get(address: str, path: str, method: str = "GET") -> bytes:
 
 
 def complaints(root: Path, answers: list[Answer]) -> list[str]:
-    """What the page's checks say of them."""
+    """Return the errors that the page's checks report."""
     if shutil.which("node") is None or not (root / "frontend/node_modules").exists():
         pytest.skip("node or the page's tools are missing: setup.sh page")
     found = subprocess.run(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two peers, connected by a real socket pair."""
+"""Two peers over a real socket pair."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from duet.rpc.peer import Peer
 async def connected(
     one: Peer, other: Peer, broken: Callable[[Peer], Callable[[str], None]]
 ) -> list[StreamChannel]:
-    """Attach each to its end of a socket pair; gives both channels.
+    """Attach two peers to a socket pair; return both channels.
 
     Args:
-        broken: gives what is called when the channel of a peer has ended.
+        broken: returns the callback for the end of a peer's channel.
     """
     channels = []
     for peer, end in zip((one, other), socket.socketpair(), strict=True):
@@ -33,5 +33,5 @@ async def connected(
 
 
 def ends(peer: Peer) -> Callable[[str], None]:
-    """A channel that ends is the end of its connection."""
+    """Return a callback that closes the peer's connection when its channel ends."""
     return peer.connection.end

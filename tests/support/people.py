@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Browsers in a class that come back by themselves, as the page does."""
+"""Browsers in a class that reconnect automatically, as the page does."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from tests.support.toy_server import SLUG, Message
 
 AGAIN_S = 0.25
-"""Until a page connects anew, as a browser's does."""
+"""Delay before a page reconnects, as in a browser."""
 ANSWERED_S = 5.0
 STAMP = "?t="
 
 
 async def until(met: Callable[[], bool], within_s: float) -> None:
-    """Until something is so."""
+    """Wait until a condition is met."""
     async with asyncio.timeout(within_s):
         while True:
             if met():
@@ -32,7 +32,7 @@ async def until(met: Callable[[], bool], within_s: float) -> None:
 
 @contextlib.asynccontextmanager
 async def living(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """These go on within the block."""
+    """Run these people as tasks while the block runs."""
     tasks = [asyncio.ensure_future(one) for one in work]
     try:
         yield
@@ -48,7 +48,7 @@ async def living(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 
 def dial(url: str, cookie: str) -> connect:
-    """A socket of a browser."""
+    """Open the WebSocket of a browser."""
     headers = {"Cookie": cookie}
     return connect(
         url, compression=None, max_size=None, close_timeout=1, additional_headers=headers
@@ -59,12 +59,12 @@ class Person:
     """A browser.
 
     Args:
-        enters: the command by which it comes into its class.
+        enters: the command with which it joins its class.
 
     Attributes:
-        back: when it was in the class (again), on the monotonic clock.
-        welcomes: how often.
-        ids: of the member; one, if nobody was in twice.
+        back: monotonic time of the last (re)join.
+        welcomes: number of joins.
+        ids: ids of the member; one, unless the server took it for two members.
         facts: the newest `class` message.
     """
 
@@ -80,7 +80,7 @@ class Person:
         self.here = asyncio.Event()
 
     async def live(self) -> None:
-        """For ever."""
+        """Stay connected, forever."""
         while True:
             with contextlib.suppress(ConnectionClosed, OSError, InvalidStatus, TimeoutError):
                 async with dial(self._url, self.cookie) as socket:
@@ -92,14 +92,14 @@ class Person:
             await asyncio.sleep(AGAIN_S)
 
     async def move(self) -> None:
-        """Connect anew, wherever nginx then leads."""
+        """Reconnect, to whichever server nginx chooses."""
         if self.socket is not None:
             self.here.clear()
             await self.socket.close()
         await self.here.wait()
 
     async def say(self, **message: object) -> bool:
-        """Say something in the class; whether it went out."""
+        """Send a command in the class; return whether it was sent."""
         await self.here.wait()
         if self.socket is None:
             return False
@@ -110,7 +110,7 @@ class Person:
         return True
 
     def take(self, message: Message) -> None:
-        """A message came."""
+        """Handle a message."""
 
     async def _read(self, socket: ClientConnection) -> None:
         while True:
@@ -136,13 +136,13 @@ class Person:
 
 
 class Teacher(Person):
-    """Starts a class, and drives it."""
+    """An instructor that starts a class, and drives it."""
 
     def __init__(self, url: str, cookie: str) -> None:
         super().__init__(url, cookie, type="class_start", lesson=SLUG)
 
     async def drive(self, every_s: float) -> None:
-        """Be somewhere else, on and on; each place has the time at which it was sent."""
+        """Send a new position at an interval, forever; each contains its time of sending."""
         while True:
             place = f"{STAMP}{time.time_ns()}"
             await self.say(type="class_drive", lesson=SLUG, step="s", place=place)
@@ -150,12 +150,12 @@ class Teacher(Person):
 
 
 class Member(Person):
-    """Follows, and answers on and on, each time a higher value.
+    """A member that follows the driver, and keeps answering with increasing values.
 
     Attributes:
-        confirmed: question -> the highest value that was confirmed.
-        late_ms: how old each place was when it came.
-        newest: when the last one came, on the monotonic clock.
+        confirmed: question -> the highest confirmed value.
+        late_ms: age of each position at its arrival.
+        newest: monotonic time at which the last position arrived.
     """
 
     def __init__(self, url: str, cookie: str, code: str, name: str) -> None:
@@ -180,7 +180,7 @@ class Member(Person):
             self.newest = time.monotonic()
 
     async def answer(self, every_s: float) -> None:
-        """Wait for each confirmation, for some seconds."""
+        """Answer repeatedly, and wait some seconds for each confirmation."""
         value = 0.0
         while True:
             for question in ("q0", "q1"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A copy of a lesson, faults that are planted in it, and what the lint says."""
+"""Faults in a copy of a lesson, and the problems that the lint then reports."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ YAML = (
 
 
 def not_built(*_: object) -> KernelImage:
-    """In place of find_image()."""
+    """Replacement of find_image() that finds no kernel."""
     raise InfraError("the kernel is not built yet.", remedy="Build it.")
 
 
 def without_block(text: str, key: str) -> str:
-    """YAML without one key of its top: claims need the recorded tables."""
+    """Return YAML text without one top-level key; used for claims, which need recorded tables."""
     lines, inside = [], False
     for line in text.splitlines(keepends=True):
         if not line.startswith((" ", "#", "-", "\n")):
@@ -38,7 +38,7 @@ def without_block(text: str, key: str) -> str:
 
 
 def file_with(copy: Path, text: str) -> Path:
-    """The YAML file of the lesson that has the text."""
+    """Return the YAML file of the lesson that contains a text."""
     folder = copy / "lessons" / SLUG
     found = [
         folder / n for n in YAML if (folder / n).is_file() and text in (folder / n).read_text()
@@ -54,10 +54,10 @@ def plant(copy: Path, old: str, new: str) -> None:
 
 
 def problems() -> list[Problem]:
-    """What the lint says of the lesson in $DUET_ROOT."""
+    """Return the lint's problems of the lesson in $DUET_ROOT."""
     return lint_lesson(SLUG)[0]
 
 
 def line_of(copy: Path, problem: Problem) -> str:
-    """The line that a problem names."""
+    """Return the line that a problem refers to."""
     return (copy / problem.file).read_text().splitlines()[problem.line - 1]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A copy of the checkout without some plug-ins.
 
-`python -m tests.support.plugins_out FOLDER` makes one without any, in which `make check test-unit`
-is to pass (`make plugins-out`).
+`python -m tests.support.plugins_out FOLDER` creates a copy without any plug-in, in which
+`make check test-unit` must pass (`make plugins-out`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from duet.base.plugins import PACKAGE
 from duet.base.settings import repo_root
 
 FOLDERS = ("backend/src/duet/plugins", "frontend/src/plugins", "tests/plugins")
-"""Where each plug-in has a folder of its own."""
+"""Parents of the plug-ins' folders."""
 NAMES = [one.name for one in plugins.found()]
 WITHIN_S = 600
 
 
 def with_dependants(name: str) -> set[str]:
-    """A plug-in and all those that cannot do without it."""
+    """Return a plug-in and all plug-ins that require it."""
     gone = {name}
     while more := {p.name for p in plugins.found() if gone & set(p.requires)} - gone:
         gone |= more
@@ -32,7 +32,7 @@ def with_dependants(name: str) -> set[str]:
 
 
 def copied(root: Path, to: Path) -> Path:
-    """The files of the checkout, and links to what is installed in it."""
+    """Copy the files of the checkout, and link what is installed in it."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"],
         cwd=root, capture_output=True, text=True, timeout=60, check=True,
@@ -50,7 +50,7 @@ def copied(root: Path, to: Path) -> Path:
 
 
 def run(copy: Path, *words: str, within: str = "backend") -> str:
-    """What a program says in the copy; it ends well."""
+    """Run a program in the copy, which must succeed; return its output."""
     env = os.environ | {"PYTHONPATH": f"{copy}/backend/src", "DUET_ROOT": str(copy)}
     done = subprocess.run(
         [sys.executable, *words],
@@ -61,7 +61,7 @@ def run(copy: Path, *words: str, within: str = "backend") -> str:
 
 
 def without(copy: Path, gone: set[str]) -> None:
-    """Delete the folders of plug-ins, and the files of tools that measure one of them."""
+    """Delete the folders of plug-ins, and the files of tools that depend on them."""
     for name in gone:
         for folder in FOLDERS:
             shutil.rmtree(copy / folder / name, ignore_errors=True)

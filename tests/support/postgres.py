@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A PostgreSQL of a test's own, reached by a socket in its folder."""
+"""A temporary PostgreSQL for a test, with a Unix socket in its folder."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ START_S = 60.0
 
 @dataclass
 class Postgres:
-    """A server.
+    """A running server.
 
     Args:
-        url: of SQLAlchemy.
+        url: SQLAlchemy URL.
     """
 
     url: str
@@ -34,10 +34,10 @@ class Postgres:
 
 @contextlib.contextmanager
 def postgres(port: int = 0) -> Iterator[Postgres]:
-    """Runs within the block.
+    """Run a server while the block runs.
 
     Args:
-        port: of 127.0.0.1, where it is reached then, too; 0: by its socket alone.
+        port: port on 127.0.0.1 to listen on as well; 0 for the Unix socket only.
     """
     folder = Path(tempfile.mkdtemp(prefix="duet-pg-", dir="/tmp"))  # a socket's path is short
     user: dict[str, Any] = {}

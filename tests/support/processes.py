@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Test helper: the guests that a process has started."""
+"""Test helper: guests that a process has started."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ START_LIMIT_S = 30.0
 
 
 def guests_below(pid: int | None = None) -> list[psutil.Process]:
-    """QEMUs of this process or of another one, those of its children included."""
+    """Return the QEMU processes among the descendants of a process; default: this one."""
     found = []
     for child in psutil.Process(pid).children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):  # ended between listing and asking
@@ -22,10 +22,10 @@ def guests_below(pid: int | None = None) -> list[psutil.Process]:
 
 
 def wait_for_guests(pid: int, limit_s: float = START_LIMIT_S) -> list[psutil.Process]:
-    """The same, as soon as one is there: a run is announced before its guest starts.
+    """Wait until there is a guest, since a run is announced before its guest starts; return all.
 
     Raises:
-        AssertionError: none came within the limit.
+        AssertionError: no guest started within the limit.
     """
     until = time.monotonic() + limit_s
     while time.monotonic() < until:

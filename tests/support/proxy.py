@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real nginx with the configuration that is shipped, before a server of a test."""
+"""The real nginx with the shipped configuration, in front of a test's server."""
 
 from __future__ import annotations
 

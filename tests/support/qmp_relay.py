@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`qmp_relay.py SOCKET NEW`: passes QMP on, with descriptors, so that its peer is not QEMU."""
+"""`qmp_relay.py SOCKET NEW`: a QMP relay, with descriptors, so that clients have another peer."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real app without guests: it plays the lessons' own recordings."""
+"""The real server without guests, which plays the lessons' recordings."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ async def look(address: str, run: str | None) -> Page:
 
 
 def keyed(messages: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Messages of lanes by what they are; lanes are decoded at once, so their order is chance.
+    """Group the messages of lanes by kind, since lanes are decoded in parallel and in random order.
 
-    So is where a batch is cut: it takes what was read by then. Its rows are joined. What is open
-    changes until the end, so only its last state counts, and `look` ends before it.
+    Batches are joined, since a batch ends at a random row. Open spans change until the end, so only
+    their last state counts, and `look` ends before it.
     """
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for m in messages:

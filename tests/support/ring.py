@@ -15,7 +15,7 @@ ROOM = PAGE - 16
 COMMON = struct.Struct("<HBBi")
 MISSED = 1 << 31
 SIGN_EXTENDED_MISSED = 0xFFFF_FFFF_8000_0000
-"""The kernel adds an int to a long."""
+"""Missed-events flag with sign extension: the kernel adds an int to a long."""
 STORED = 1 << 30
 
 HEADER_PAGE = (
@@ -40,9 +40,9 @@ TYPES = {  # C type -> struct code, signed
 
 @dataclass(frozen=True)
 class Event:
-    """An event's layout: (C type, name) fields.
+    """Layout of an event: fields of (C type, name).
 
-    Besides C types: `char[16]` for comm, `text` for a tail, `__data_loc char[]` for a string.
+    Besides C types: `char[16]` for comm, `text` for a string at the end, `__data_loc char[]`.
     """
 
     name: str
@@ -124,7 +124,7 @@ class Event:
 
 @dataclass
 class CpuBuffer:
-    """Writes one CPU's pages; `add` with rising times, then `pages`."""
+    """Writer of one CPU's pages: call `add` with rising times, then `pages`."""
 
     done: list[bytes] = field(default_factory=list)
     body: bytearray = field(default_factory=bytearray)
@@ -160,12 +160,16 @@ class CpuBuffer:
         self.last_ts = ts
 
     def pad(self, size: int, delta: int = 1) -> None:
-        """A discarded event: padding with a length; its delta counts."""
+        """Add a discarded event: padding with a length, whose time delta counts."""
         self.body += struct.pack("<II", 29 | delta << 5, size) + bytes(size - 4)
         self.last_ts += delta
 
     def lose(self, count: int) -> None:
-        """The page begun next says that events are missing before it (0: count unknown)."""
+        """Mark events as lost before the next page.
+
+        Args:
+            count: number of lost events; 0 if unknown.
+        """
         self.flush()
         self.missed = count
 
@@ -183,14 +187,14 @@ class CpuBuffer:
         self.body, self.missed = bytearray(), None
 
     def take(self) -> bytes:
-        """All pages so far, also the last, partly filled one."""
+        """Return all pages so far, including the last, partly filled one."""
         self.flush()
         pages, self.done = b"".join(self.done), []
         return pages
 
 
 def read_page(page: bytes) -> list[tuple[int, bytes]]:
-    """The oracle: (time, record) of every event of one page."""
+    """Return (time, record) of every event of one page: the oracle of the tests."""
     ts, commit = struct.unpack_from("<QQ", page)
     end = 16 + (commit & (STORED - 1))
     at, found = 16, []
@@ -257,12 +261,12 @@ SRCU_GP = Event(
 
 
 def probe(name: str, number: int, *fields: tuple[str, str]) -> Event:
-    """A kprobe event."""
+    """Return the layout of a kprobe event."""
     return Event(f"duet/{name}", number, (("unsigned long", "__probe_ip"), *fields))
 
 
 def ret_probe(name: str, number: int) -> Event:
-    """A kretprobe event."""
+    """Return the layout of a kretprobe event."""
     return Event(
         f"duet/{name}",
         number,
@@ -278,7 +282,7 @@ STRINGS = {
 
 
 def files(*events: Event) -> dict[str, bytes]:
-    """What an agent would send for these events."""
+    """Return the tracefs files that an agent would send for these events."""
     printk = "".join(f'0x{at:x} : "{text}"\n' for text, at in STRINGS.items())
     return {
         "header_page": HEADER_PAGE,
