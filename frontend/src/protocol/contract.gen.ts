@@ -1744,44 +1744,44 @@ export interface Stop {
   run?: string | null;
 }
 /**
- * What the functions of the lesson's microscope do to one place: of all of it, exact counts.
+ * An exact count of accesses by the microscope's functions to one place.
  */
 export interface AccessCount {
   /**
-   * an atomic is one rmw, read-modify-write; accesses: all
+   * an atomic is one rmw, read-modify-write; accesses: all kinds
    */
   count: 'reads' | 'writes' | 'rmws' | 'accesses';
   /**
-   * of the watched object
+   * field of the watched object
    */
   field: string | null;
   /**
-   * global or static one of the kernel
+   * global or static variable of the kernel
    */
   variable: string | null;
   /**
-   * every line of the kernel's own memory, stacks left out, that at least two CPUs touch and one writes: those that can travel between caches
+   * every line of kernel memory, except stacks, that at least two CPUs access and one writes: lines that can move between caches
    */
   shared: boolean;
   /**
-   * whatever lies on its cache lines; false: its own bytes alone
+   * everything on its cache lines; false: only its own bytes
    */
   line: boolean;
   /**
-   * functions; default: all that are watched
+   * functions; default: all watched ones
    */
   by: string[];
   /**
-   * of one operation on average, or of the whole run
+   * per operation on average, or for the whole run
    */
   per: 'operation' | 'run';
 }
 /**
- * Something a viewer does to a live run: a line for the workload's standard input.
+ * Something that a viewer does to a live run: a line for the workload's standard input.
  */
 export interface Act {
   /**
-   * the words on its button
+   * text of its button
    */
   title: string;
   /**
@@ -1793,7 +1793,7 @@ export interface Act {
    */
   say: string;
   /**
-   * workload that understands the line
+   * workload that accepts the line
    */
   workload: string;
   /**
@@ -1805,7 +1805,7 @@ export interface Act {
    */
   max: number | null;
   /**
-   * the knob that is its largest value
+   * knob whose value is the largest value
    */
   max_param: string | null;
 }
@@ -1867,35 +1867,35 @@ export interface SourceRegion {
   last: number;
 }
 /**
- * Which source a kernel was made of, for reports; `duet try` writes it of a source tree.
+ * The source tree of a kernel, for reports; `duet try` writes it.
  */
 export interface ArmTree {
   /**
-   * as its Makefile says
+   * version in its Makefile
    */
   version: string;
   /**
-   * full hash of HEAD; empty: it is no repository
+   * full hash of HEAD; empty: not a repository
    */
   commit: string;
   /**
-   * the commit as `git describe` names it
+   * output of `git describe`
    */
   describe: string;
   /**
-   * git's hash of all files as they were tried
+   * git's tree hash of all files that were tried
    */
   tree: string;
   /**
-   * the files are not those of the commit
+   * the files differ from the commit
    */
   dirty: boolean;
   /**
-   * SHA-256 of the diff from the commit to the files; empty: none
+   * SHA-256 of the diff from the commit to the files; empty: no diff
    */
   changes: string;
   /**
-   * so many of the arm's patches, from the first, are part of it
+   * how many of the arm's first patches are part of it
    */
   patches: number;
 }
@@ -1920,11 +1920,11 @@ export interface ArmView {
    */
   summary: string;
   /**
-   * files below kernel-patches/<lesson>/, in order; none is stock
+   * files below kernel-patches/<lesson>/, in order; none: stock
    */
   patches: string[];
   /**
-   * kernel base: a folder of kernel-patches/bases, in quotes ("6.12"); without, the default one
+   * kernel base: a folder of kernel-patches/bases, in quotes ("6.12"); default: the default base
    */
   base: string | null;
   /**
@@ -1932,11 +1932,11 @@ export interface ArmView {
    */
   config: string | null;
   /**
-   * which source tree it was made of, where `base` is of a trial
+   * source tree it was made of, if `base` belongs to a trial
    */
   source: ArmTree | null;
   /**
-   * built, run and measured only where it is named: an arm beside the comparison
+   * built, run and measured only if named: not part of the comparison
    */
   optional: boolean;
   patch_texts: PatchText[];
@@ -1951,49 +1951,49 @@ export interface PatchText {
   text: string;
 }
 /**
- * What the picture's axis counts in place of guest time: one `point` is one step.
+ * What the picture's axis counts instead of guest time: one `point` is one step.
  */
 export interface Axis {
   /**
-   * point that is counted
+   * point to count
    */
   point: string;
   /**
-   * the words at the axis
+   * text at the axis
    */
   title: string;
   /**
-   * what one is called
+   * name of one step
    */
   unit: string;
   /**
-   * what several are called
+   * name of several steps
    */
   plural: string;
   /**
-   * where it counts; in other runs it is time; default: every one
+   * workloads whose axis counts; others have time; default: every workload
    */
   workloads: string[];
 }
 /**
- * What one press of an arrow key moves by, where that is not the operation.
+ * What one press of an arrow key moves by, if not by the operation.
  */
 export interface Beat {
   /**
-   * point that it moves to
+   * point to move to
    */
   point: string;
   /**
-   * what one is called
+   * name of one beat
    */
   name: string;
   /**
-   * what several are called
+   * name of several beats
    */
   plural: string;
 }
 /**
- * Something to do to an arm. All of it is judged by machines.
+ * A task to change an arm, judged by measurements and a stress test.
  */
 export interface Challenge {
   /**
@@ -2001,44 +2001,44 @@ export interface Challenge {
    */
   title: string;
   /**
-   * what to do, and what must stay as it is
+   * what to do, and what must not change
    */
   ask: string;
   /**
-   * where to begin, for who is stuck
+   * where to begin, for readers who are stuck
    */
   hint: string;
   /**
-   * the arm that is changed
+   * the arm to change
    */
   arm: string;
   /**
-   * better: all goals and rules hold, and the stress finds nothing; break: some rule does not hold any more, or the stress finds something
+   * better: all goals and rules hold, and the stress finds nothing; break: a rule no longer holds, or the stress finds something
    */
   aim: 'better' | 'break';
   /**
-   * what is to be reached; all of them
+   * goals to reach, all of them
    */
   goals: Goal[];
   /**
-   * what holds as long as the kernel is right, on the arm as well
+   * what holds while the kernel is right, also on the unchanged arm
    */
   rules: Goal[];
   /**
-   * regular expressions; no line that is added may match one
+   * regular expressions that no added line may match
    */
   without: string[];
   /**
-   * what barriers are there for; judges a change that takes one away
+   * why barriers are needed; judges a change that removes one
    */
   order: Litmus | null;
   /**
-   * the lesson of it, shown when it is met
+   * what the challenge teaches, shown when it is solved
    */
   answer: string;
 }
 /**
- * A limit that the changed kernel is held against, in the form of a claim.
+ * A limit for the changed kernel, in the form of a claim.
  */
 export interface Goal {
   /**
@@ -2046,7 +2046,7 @@ export interface Goal {
    */
   metric: string;
   /**
-   * none: the limits are for the value itself
+   * arm to compare with; none: the limits are for the value itself
    */
   to: string | null;
   /**
@@ -2066,18 +2066,18 @@ export interface Goal {
    */
   value_min: number | null;
   /**
-   * metric of the same arm, to the digit
+   * metric of the same arm that must be exactly equal
    */
   equals: string | null;
   params: {
     [k: string]: number;
   };
   /**
-   * the clock it is for
+   * its clock
    */
   clock: 'wall' | 'count';
   /**
-   * 2^shift ns an instruction (count)
+   * 2^shift ns per instruction (count)
    */
   shift: number;
   /**
@@ -2085,16 +2085,16 @@ export interface Goal {
    */
   workload: string | null;
   /**
-   * the same in words, for the list
+   * the goal in words, for the list
    */
   says: string;
 }
 /**
- * What CPUs do to memory at once, and what must never come of it.
+ * Accesses that CPUs make at the same time, and a result that must never occur.
  */
 export interface Litmus {
   /**
-   * what the order is there for, in words
+   * what the order is for, in words
    */
   says: string;
   /**
@@ -2112,7 +2112,7 @@ export interface Litmus {
   };
 }
 /**
- * Tested data: limits that an arm keeps.
+ * Limits that an arm keeps, checked by tests.
  */
 export interface Claim {
   /**
@@ -2120,7 +2120,7 @@ export interface Claim {
    */
   metric: string;
   /**
-   * none: the limits are for the value itself
+   * arm to compare with; none: the limits are for the value itself
    */
   to: string | null;
   /**
@@ -2140,18 +2140,18 @@ export interface Claim {
    */
   value_min: number | null;
   /**
-   * metric of the same arm, to the digit
+   * metric of the same arm that must be exactly equal
    */
   equals: string | null;
   params: {
     [k: string]: number;
   };
   /**
-   * the clock it is for
+   * its clock
    */
   clock: 'wall' | 'count';
   /**
-   * 2^shift ns an instruction (count)
+   * 2^shift ns per instruction (count)
    */
   shift: number;
   /**
@@ -2159,11 +2159,11 @@ export interface Claim {
    */
   workload: string | null;
   /**
-   * the kernel that is claimed about
+   * the kernel of the claim
    */
   arm: string;
   /**
-   * where the expectation comes from
+   * source of the expectation
    */
   source: string;
 }
@@ -2352,8 +2352,8 @@ export interface FigurePair {
 /**
  * A number over time, drawn as an area by views that have counters.
  *
- * Of a `point`: how many there were since the window began, or with `field` the field's value,
- * added up with `sum`. Of `xray`: the fact `field` of the probe's samples.
+ * Of a `point`: the number of events since the window began, or with `field` the field's value,
+ * summed with `sum`. Of `xray`: the fact `field` of the probe's samples.
  */
 export interface Counter {
   /**
@@ -2365,19 +2365,19 @@ export interface Counter {
    */
   title: string;
   /**
-   * point that is counted
+   * point to count
    */
   point: string | null;
   /**
-   * in place of `point`: probe of the x-ray
+   * instead of `point`: probe of the x-ray
    */
   xray: string | null;
   /**
-   * field of the point, or fact of the probe; none: how many points
+   * field of the point, or fact of the probe; none: number of points
    */
   field: string | null;
   /**
-   * values of the field add up within the window
+   * sum the field's values within the window
    */
   sum: boolean;
 }
@@ -2388,15 +2388,15 @@ export interface Deleted {
   deleted: string;
 }
 /**
- * What a reader explains in three sentences, and how the lesson does.
+ * What a reader explains in three sentences, and the lesson's own explanation.
  */
 export interface Explanation {
   /**
-   * what is to be explained, as a question
+   * what to explain, as a question
    */
   ask: string;
   /**
-   * the same in three sentences, to compare with
+   * the lesson's explanation in three sentences, for comparison
    */
   ours: string[];
 }
@@ -2487,27 +2487,27 @@ export interface Kind {
    */
   name: string;
   /**
-   * the words in the legend
+   * its text in the legend
    */
   title: string;
   /**
-   * what it means to the lesson
+   * its meaning for the lesson
    */
   colour: 'work' | 'wait' | 'mechanism' | 'gain' | 'vain' | 'hazard' | 'idle' | 'other';
   /**
-   * state: of a thread; function: a span of one; track: a strip below; mark: the view makes it out of points
+   * state: of a thread; function: a span of one; track: a strip below; mark: the view makes it of points
    */
   layer: 'state' | 'function' | 'track' | 'mark';
   /**
-   * the badge: where it comes from
+   * the badge: how its figures are obtained
    */
   evidence: 'measured' | 'counted' | 'modelled';
   /**
-   * false: drawn, named and dismissed
+   * false: drawn and named, but not the lesson's subject
    */
   lesson: boolean;
   /**
-   * in the legend of every step
+   * it is in the legend of every step
    */
   always: boolean;
 }
@@ -2678,7 +2678,7 @@ export interface LessonLine {
   question: string;
 }
 /**
- * `event` emitted by the thread that is inside a `during` phase points at a row.
+ * An arrow from a track to a row: an `event` from the thread inside a `during` phase.
  */
 export interface Link {
   /**
@@ -2686,7 +2686,7 @@ export interface Link {
    */
   name: string;
   /**
-   * what it says about the row, e.g. 'wakes a hog'
+   * what it does to the row, e.g. 'wakes a hog'
    */
   title: string;
   /**
@@ -2698,16 +2698,16 @@ export interface Link {
    */
   during: string;
   /**
-   * field with the tid of the thread that is freed
+   * field with the tid of the released thread
    */
   target: string;
 }
 /**
- * Which line of a patch is lit while a span of `kind` is open on the arm that has the line.
+ * A line of a patch to highlight while a span of `kind` is open on the arm with that line.
  */
 export interface Lit {
   /**
-   * part of a line of the arm's patch; of an arm without one, of a line that the patch of another takes away
+   * part of a line of the arm's patch; for an arm without patch, of a line that another arm's patch removes
    */
   match: string;
   /**
@@ -2719,7 +2719,7 @@ export interface Lit {
    */
   arms: string[];
   /**
-   * who stands on it; default: the lesson's `thread`
+   * name of the thread on the line; default: the lesson's `thread`
    */
   who: string;
 }
@@ -2736,11 +2736,11 @@ export interface Mail {
    */
   date: string;
   /**
-   * its subject, as it stands there
+   * its subject, verbatim
    */
   subject: string;
   /**
-   * none: no address of it is known to us
+   * its address; none if unknown
    */
   url: string | null;
 }
@@ -2800,16 +2800,16 @@ export interface MeasuredTable {
   warnings: string[];
 }
 /**
- * One number of a run, read from exactly one place, which is one of SOURCES.
+ * One number of a run, from exactly one of SOURCES.
  *
- * A `line` metric comes from untraced runs: on the wall clock it is measured, on the count clock
- * a time is counted instructions. `event`, `span` and `pending` metrics come from a counted run,
- * in which only the probes that metrics name are on. `dwarf` metrics are read from vmlinux.
- * `microscope` metrics come from a run under the lesson's microscope, on the wall clock.
+ * A `line` metric comes from untraced runs: it is measured on the wall clock; on the count clock a
+ * time is counted instructions. `event`, `span` and `pending` metrics come from a counted run, in
+ * which only the probes of metrics are on. `dwarf` metrics are read from vmlinux. `microscope`
+ * metrics come from a run under the lesson's microscope, on the wall clock.
  */
 export interface Metric {
   /**
-   * what it is, as tables and charts say it
+   * its name in tables and charts
    */
   title: string;
   /**
@@ -2840,11 +2840,11 @@ export interface Metric {
    */
   span: [string, string] | null;
   /**
-   * probes of begin and end, on any threads; value is how many are begun and not over, at each begin and end
+   * probes of begin and end, on any threads; value is how many have begun and not ended, at each begin and end
    */
   pending: [string, string] | null;
   /**
-   * of many values; default: last for `line`, sum for `event`, mean for `span`, max for `pending`
+   * how many values become one; default: last for `line`, sum for `event`, mean for `span`, max for `pending`
    */
   pick: ('last' | 'first' | 'sum' | 'mean' | 'max' | 'min' | 'p50') | null;
   /**
@@ -2860,15 +2860,15 @@ export interface Metric {
    */
   microscope: AccessCount | null;
   /**
-   * step of the clock behind it, in `unit`; no ratio below ten steps
+   * resolution of its clock, in `unit`; no ratio below ten times that
    */
   resolution: number;
   /**
-   * the kernel adds it up at its tick: no verdict on the count clock
+   * the kernel updates it at its tick: no verdict on the count clock
    */
   sampled: boolean;
   /**
-   * raw value times this is in `unit`
+   * factor from the raw value to `unit`
    */
   scale: number;
   /**
@@ -2884,16 +2884,16 @@ export interface Metric {
    */
   arms: string[];
   /**
-   * shown in reports, but no verdict is drawn
+   * it is in reports, but has no verdict
    */
   extra: boolean;
 }
 /**
- * Every load and store that these functions make, seen from outside.
+ * Every load and store that these functions make, observed from outside the guest.
  *
- * With an object: the workload makes it, says `ready` and waits for `go` on its standard input;
- * by then the x-ray has found the object, and the microscope watches it. Without one it counts
- * from the workload's start, which is enough for metrics of variables.
+ * With an object, the workload makes it, prints `ready` and waits for `go` on its standard input.
+ * By then the x-ray has found the object, and the microscope watches it. Without an object it
+ * counts from the workload's start, which is enough for metrics of variables.
  */
 export interface MicroscopeConfig {
   /**
@@ -2901,11 +2901,11 @@ export interface MicroscopeConfig {
    */
   functions: string[];
   /**
-   * of the functions, the one whose call is an operation
+   * the function whose call is an operation
    */
   operation: string;
   /**
-   * of the functions, the one whose return ends the operation; default: the operation's own
+   * the function whose return ends the operation; default: the operation's own
    */
   until: string;
   /**
@@ -2929,28 +2929,29 @@ export interface MicroscopeConfig {
    */
   log: number;
   /**
-   * where it is used
+   * workloads that use it
    */
   workloads: string[];
 }
 /**
- * The window of a step shows all of `marks`, which is what the words of `that` say.
+ * A step's claim, and the marks that its window must show to support it.
  */
 export interface MustShow {
   /**
-   * the claim after 'shows that': all four wait at once
+   * the claim, to follow 'shows that': all four wait at once
    */
   that: string;
   /**
-   * the window has each of them
+   * the window must show each of them
    */
   marks: Sought[];
 }
 /**
- * So many spans, points, links, operations or stretches between looks, on each of some lanes.
+ * A number of spans, points, links, operations or stretches between samples, on each of some
+ * lanes.
  *
- * A lower bound counts what can be seen: of a span the part in the window, which is all of it
- * or a twentieth of the window. An upper bound counts whatever touches the window.
+ * A lower bound counts visible ones. A span is visible if the window has all of it, or a part of
+ * at least a twentieth of the window. An upper bound counts whatever overlaps the window.
  */
 export interface Sought {
   /**
@@ -2958,23 +2959,23 @@ export interface Sought {
    */
   kind: string | null;
   /**
-   * in place of `kind`: points of this name
+   * instead of `kind`: points of this name
    */
   point: string | null;
   /**
-   * in place of `kind`: links of this name
+   * instead of `kind`: links of this name
    */
   link: string | null;
   /**
-   * in place of `kind`: operations
+   * instead of `kind`: operations
    */
   operation: boolean;
   /**
-   * in place of `kind`: the time between looks of this x-ray probe that fits `where`, one stretch where looks follow each other
+   * instead of `kind`: the time between samples of this x-ray probe that fits `where`; successive ones are one stretch
    */
   looks: string | null;
   /**
-   * lanes; none: each of the step
+   * lanes; none: all lanes of the step
    */
   arms: string[];
   where: {
@@ -2985,7 +2986,7 @@ export interface Sought {
     [k: string]: [number, number];
   };
   /**
-   * of `looks`: growth as a share of that of these facts together, 0 to 1
+   * for `looks`: growth as a share of these facts' total growth, 0 to 1
    */
   among: string[];
   /**
@@ -2993,31 +2994,31 @@ export interface Sought {
    */
   during: string | null;
   /**
-   * the time during which so many go on at once; all: of every thread
+   * the time during which this many overlap; all: one of every thread
    */
   at_once: number | 'all';
   /**
-   * begins and ends in the window
+   * it begins and ends in the window
    */
   whole: boolean;
   /**
-   * lasts so long, guest ms
+   * it lasts at least this long, guest ms
    */
   longer_ms: number;
   /**
-   * so many in the window; default: 1, or 0 with `at_most`
+   * least number in the window; default: 1, or 0 with `at_most`
    */
   at_least: number | null;
   /**
-   * no more than so many
+   * largest number in the window
    */
   at_most: number | null;
   /**
-   * of several such windows, the one with most of this
+   * of several such windows, take the one with the most of this
    */
   most: boolean;
   /**
-   * the step begins to play just before the first of these
+   * the step starts playing just before the first of these
    */
   opens: boolean;
 }
@@ -3183,7 +3184,7 @@ export interface NumbersLesson {
    */
   summary: string;
   /**
-   * the clock that it starts with
+   * its default clock
    */
   clock: 'wall' | 'count';
   /**
@@ -3191,16 +3192,16 @@ export interface NumbersLesson {
    */
   clocks: ('wall' | 'count')[];
   /**
-   * 2^shift ns an instruction where its steps run on the count clock
+   * 2^shift ns per instruction when its steps run on the count clock
    */
   shift: number;
   arms: ArmView[];
   /**
-   * the call of `duet try` that wrote the lesson; empty: people did
+   * the call of `duet try` that wrote the lesson; empty: written by hand
    */
   made_by: string;
   /**
-   * what all arms carry: the patches in both/ of its base and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
+   * patches of all arms: those in both/ of its base and in the lesson's own both/; none: the unpatched source, if tracepoints and kprobes suffice
    */
   instrumentation: 'patches' | 'none';
   params: {
@@ -3224,11 +3225,11 @@ export interface NumbersLesson {
     [k: string]: Metric;
   };
   /**
-   * what one operation is, where the workload says nothing else; needed by a lesson with a view
+   * the operation, unless the workload has one; required for a lesson with a view
    */
   operation: Operation | null;
   /**
-   * what a row's thread is called
+   * name of a row's thread
    */
   thread: string;
   view: null;
@@ -3237,7 +3238,7 @@ export interface NumbersLesson {
    */
   beat: Beat | null;
   /**
-   * of marks, in the legend's order
+   * kinds of marks, in the legend's order
    */
   kinds: Kind[];
   /**
@@ -3245,7 +3246,7 @@ export interface NumbersLesson {
    */
   probes: Probe[];
   /**
-   * entries and returns that pair up
+   * paired entries and returns
    */
   spans: Span[];
   /**
@@ -3261,7 +3262,7 @@ export interface NumbersLesson {
    */
   xray: XrayConfig[];
   /**
-   * the object whose loads and stores are watched
+   * functions and object whose loads and stores are watched
    */
   microscope: MicroscopeConfig | null;
   /**
@@ -3269,15 +3270,15 @@ export interface NumbersLesson {
    */
   points: Point[];
   /**
-   * numbers over time, beside operations
+   * numbers over time, besides operations
    */
   counters: Counter[];
   /**
-   * none: guest time
+   * what the axis counts; none: guest time
    */
   axis: Axis | null;
   /**
-   * lines of the patch, while they run
+   * lines of the patch to highlight while they run
    */
   lit: Lit[];
   /**
@@ -3285,18 +3286,18 @@ export interface NumbersLesson {
    */
   scenes: Scene[];
   /**
-   * scene that the front page shows
+   * scene shown on the front page
    */
   hero: string | null;
   predictions: {
     [k: string]: Prediction;
   };
   /**
-   * asked after the last step, answered in the picture
+   * asked after the last step, answered by pointing at a mark
    */
   questions: Question[];
   /**
-   * what was said of the patch, and its outcome; at the end of the last step
+   * what was said about the patch, and its outcome; shown after the last step
    */
   discussion: Remark[];
   /**
@@ -3307,7 +3308,7 @@ export interface NumbersLesson {
     [k: string]: Mail;
   };
   /**
-   * every figure of the mails; duet measure --published looks for them
+   * every figure of the mails; duet measure --published tests them
    */
   published: PublishedFigure[];
   /**
@@ -3315,11 +3316,11 @@ export interface NumbersLesson {
    */
   references: Reference[];
   /**
-   * what one should not conclude, a sentence each
+   * wrong conclusions to avoid, a sentence each
    */
   caveats: string[];
   /**
-   * why no table of untraced runs is recorded, and what to look at in its place
+   * why no table of untraced runs is recorded, and what to look at instead
    */
   no_table: string;
   /**
@@ -3327,11 +3328,11 @@ export interface NumbersLesson {
    */
   terms: Term[];
   /**
-   * what a reader explains at the end; none: nothing is asked
+   * what a reader explains at the end; none: nothing
    */
   explain: Explanation | null;
   /**
-   * asked at the end, judged by the page
+   * questions at the end, judged by the page
    */
   quiz: QuizQuestion[];
   challenges: {
@@ -3379,7 +3380,7 @@ export interface Param {
    */
   type: 'int' | 'bool' | 'choice';
   /**
-   * its value where nobody sets it
+   * its value if unset
    */
   default: number;
   /**
@@ -3407,7 +3408,7 @@ export interface Param {
    */
   unit: string;
   /**
-   * boot: a new value needs new guests; run: a new run; model: it belongs to a model on the page, no run knows it
+   * boot: a new value needs new guests; run: a new run; model: it belongs to a model on the page, and no run uses it
    */
   applies: 'boot' | 'run' | 'model';
   /**
@@ -3415,12 +3416,12 @@ export interface Param {
    */
   cmdline: string | null;
   /**
-   * duration: seconds that the workload runs; cpus: vCPUs of each guest; threads: threads that work side by side; at most one knob of each
+   * duration: seconds that the workload runs; cpus: vCPUs of each guest; threads: parallel threads of the workload; at most one knob of each
    */
   role: ('duration' | 'cpus' | 'threads') | null;
 }
 /**
- * A program run alike on every arm.
+ * A program that runs on every arm.
  */
 export interface Workload {
   /**
@@ -3428,7 +3429,7 @@ export interface Workload {
    */
   title: string;
   /**
-   * one line: what it does, and whose it is
+   * one line: what it does, and who wrote it
    */
   summary: string;
   /**
@@ -3451,19 +3452,19 @@ export interface Workload {
    */
   scratch_mb: number;
   /**
-   * its standard input takes what the lesson's acts say
+   * its standard input takes the lines of the lesson's acts
    */
   input: boolean;
   /**
-   * glob of the process names that belong to it
+   * glob of its process names
    */
   comm: string;
   /**
-   * regex with one group: name of a thread -> its order; ^$ is none
+   * regex with one group on a thread's name: its order; ^$: no rows
    */
   rows: string;
   /**
-   * name of one more process that gets a row, below the threads
+   * name of another process that gets a row, below the threads
    */
   other: string | null;
   /**
@@ -3475,26 +3476,26 @@ export interface Workload {
    */
   ops_line: string | null;
   /**
-   * what one operation of it is; default: the lesson's
+   * its operation; default: the lesson's
    */
   operation: Operation | null;
 }
 /**
- * What one operation is: from `open` to `close` on one thread.
+ * An operation: from `open` to `close` on one thread.
  *
- * Without these probes no event marks an operation, but the microscope may count them.
+ * Without these probes no event marks an operation, but the microscope may count operations.
  */
 export interface Operation {
   /**
-   * what one is called, e.g. 'umount'
+   * name of one operation, e.g. 'umount'
    */
   name: string;
   /**
-   * what several are called, e.g. 'umounts'
+   * name of several, e.g. 'umounts'
    */
   plural: string;
   /**
-   * probe at which one begins
+   * probe at which it begins
    */
   open: string | null;
   /**
@@ -3519,7 +3520,7 @@ export interface Probe {
    */
   define: string | null;
   /**
-   * of the event, as tracefs takes it; {comm}: the workload's glob
+   * filter of the event, as in tracefs; {comm}: the workload's glob
    */
   filter: string | null;
   /**
@@ -3527,7 +3528,7 @@ export interface Probe {
    */
   arms: string[];
   /**
-   * false: only for metrics, off in runs that are looked at
+   * false: only for metrics, off in explain runs
    */
   explain: boolean;
   explain_max: {
@@ -3535,7 +3536,7 @@ export interface Probe {
   };
 }
 /**
- * Entry and return paired on one thread; `wait` names the state of a sleep inside it.
+ * Entry and return paired on one thread; `wait` is the state of a sleep inside.
  */
 export interface Span {
   /**
@@ -3551,14 +3552,14 @@ export interface Span {
    */
   close: string;
   /**
-   * field of the opening event stored as arg
+   * field of the opening event that is stored as arg
    */
   arg: string | null;
   when: {
     [k: string]: string;
   };
   /**
-   * state kind of an off-CPU time inside
+   * state kind of off-CPU time inside it
    */
   wait: string | null;
 }
@@ -3571,7 +3572,7 @@ export interface Track {
    */
   name: string;
   /**
-   * the words beside the strip
+   * the text beside the strip
    */
   title: string;
   /**
@@ -3579,7 +3580,7 @@ export interface Track {
    */
   field: string;
   /**
-   * its steps; the first that fits is taken
+   * its steps; the first match is taken
    */
   phases: Phase[];
   /**
@@ -3587,12 +3588,12 @@ export interface Track {
    */
   arms: string[];
   /**
-   * false: drawn, named and dismissed
+   * false: drawn and named, but not the lesson's subject
    */
   lesson: boolean;
 }
 /**
- * A step of a track: when `field` of `event` is `value`, `opens` begins (none: it ends).
+ * A step of a track: `opens` begins when `field` of `event` is `value`.
  */
 export interface Phase {
   /**
@@ -3600,7 +3601,7 @@ export interface Phase {
    */
   event: string;
   /**
-   * of the track's field, number or word
+   * value of the track's field, number or word
    */
   value: number | string;
   /**
@@ -3625,7 +3626,7 @@ export interface XrayConfig {
    */
   hz: number;
   /**
-   * which of several; the probe says what that is
+   * which object to read; the probe documents it
    */
   of: string;
   /**
@@ -3636,7 +3637,7 @@ export interface XrayConfig {
 /**
  * An event stored with its fields, for views that draw single events.
  *
- * Of the lens `microscope` it is one access to the watched object, with the fields ACCESS.
+ * With `lens: microscope` it is one access to the watched object, with the fields ACCESS.
  */
 export interface Point {
   /**
@@ -3648,11 +3649,11 @@ export interface Point {
    */
   probe: string | null;
   /**
-   * in place of `probe`: accesses that the microscope saw
+   * instead of `probe`: accesses that the microscope saw
    */
   lens: 'microscope' | null;
   /**
-   * what one is, in words
+   * what a point is, in words
    */
   title: string;
   /**
@@ -3661,7 +3662,7 @@ export interface Point {
   fields: string[];
 }
 /**
- * A step of the story: a saved scene. The text stands in content.md under the same id.
+ * A step of the story: a saved scene. Its text is in content.md under the same id.
  */
 export interface Scene {
   /**
@@ -3669,7 +3670,7 @@ export interface Scene {
    */
   id: string;
   /**
-   * former names of the step: links with them lead here
+   * former names of the step, for old links
    */
   was: string[];
   /**
@@ -3684,27 +3685,27 @@ export interface Scene {
     [k: string]: number;
   };
   /**
-   * guest ms that are seen; 0: as long as what is looked at
+   * visible guest ms; 0: as long as the moment's object
    */
   window_ms: number;
   /**
-   * the same where the axis counts; one of the two at most
+   * visible steps on a counting axis; excludes window_ms
    */
   window_steps: number;
   /**
-   * wall seconds the window lasts at 1x
+   * wall seconds that the window plays at 1x
    */
   seconds: number;
   /**
-   * where to look; the view knows the names
+   * the moment to show; `./duet views` lists the names
    */
   moment: string;
   /**
-   * what the lanes have in common at the left
+   * what the lanes are aligned at, on the left
    */
   align: 'time' | 'operation' | 'marker' | 'begin';
   /**
-   * the one that lanes are aligned at
+   * number of the operation that lanes are aligned at
    */
   operation: number;
   /**
@@ -3716,7 +3717,7 @@ export interface Scene {
    */
   show: string[];
   /**
-   * what the window shows: it is looked for in the run
+   * what the window must show; the window is searched in the run
    */
   must_show: MustShow | null;
   /**
@@ -3736,7 +3737,7 @@ export interface Scene {
    */
   toy: string | null;
   /**
-   * what differs on the count clock, in a lesson of both
+   * differences on the count clock, in a lesson with both clocks
    */
   on_count: OnCount | null;
   /**
@@ -3748,7 +3749,7 @@ export interface Scene {
    */
   patch_at: string[];
   /**
-   * for the speaker alone, Markdown: what to say, and what to point at
+   * for the speaker only, Markdown: what to say and to point at
    */
   notes: string;
   /**
@@ -3757,7 +3758,7 @@ export interface Scene {
   minutes: number;
 }
 /**
- * What a step says and does otherwise on the count clock, whose guest has one vCPU.
+ * Differences of a step on the count clock, where the guest has one vCPU.
  */
 export interface OnCount {
   params: {
@@ -3773,7 +3774,7 @@ export interface OnCount {
  */
 export interface Prediction {
   /**
-   * what will happen
+   * the question
    */
   question: string;
   /**
@@ -3785,7 +3786,7 @@ export interface Prediction {
    */
   metric: string;
   /**
-   * of the answer, in words; none for ops_ratio
+   * unit of the answer, in words; none for ops_ratio
    */
   unit: string;
   /**
@@ -3801,16 +3802,16 @@ export interface Prediction {
     [k: string]: number;
   };
   /**
-   * ops_ratio alone: the recorded table of this clock answers, of untraced runs with these params, in place of the run on the stage
+   * only for ops_ratio: the recorded table of this clock decides, untraced runs with these params, instead of the run on the stage
    */
   measured_on: ('wall' | 'count') | null;
   /**
-   * also on a run whose vCPUs waited for the host: it is the effect
+   * also judge a run whose vCPUs waited for the host: the waiting is the effect
    */
   judged_when_busy: boolean;
 }
 /**
- * Answered by pointing at a mark of `kind`, or of one of `also`, on `arm`, or on any lane.
+ * A task to point at a mark of `kind` or `also`, on `arm` or, with `any_lane`, on any lane.
  */
 export interface Question {
   /**
@@ -3818,7 +3819,7 @@ export interface Question {
    */
   ask: string;
   /**
-   * the step whose picture has the mark
+   * the step that shows the mark
    */
   step: string;
   /**
@@ -3830,20 +3831,20 @@ export interface Question {
    */
   arm: string;
   /**
-   * kinds that are right as well
+   * other right kinds
    */
   also: string[];
   /**
-   * a mark of another lane is right as well
+   * a mark of another lane is right too
    */
   any_lane: boolean;
   /**
-   * one sentence, shown when it was found
+   * one sentence, shown when the mark was found
    */
   why: string;
 }
 /**
- * One objection, counter-proposal or later change, in one or two sentences each.
+ * An objection, counter-proposal or later change, in one or two sentences each.
  */
 export interface Remark {
   /**
@@ -3855,20 +3856,20 @@ export interface Remark {
    */
   became: string;
   /**
-   * where it was said, the first first
+   * where it was said, the earliest first
    */
   sources: Source[];
   /**
-   * where it can be tried here
+   * where it can be tried on the page
    */
   tried: Trial[];
   /**
-   * why it cannot be tried here, in one sentence
+   * why it cannot be tried on the page, in one sentence
    */
   untried: string;
 }
 /**
- * A message or a commit: who wrote it, when, and where it is found.
+ * A message or a commit: its author, date, and where to find it.
  */
 export interface Source {
   /**
@@ -3880,7 +3881,7 @@ export interface Source {
    */
   date: string;
   /**
-   * of the message or the commit
+   * subject of the message or commit
    */
   subject: string;
   /**
@@ -3893,15 +3894,15 @@ export interface Source {
   commit: string;
 }
 /**
- * A state of the lesson's page in which the point can be tried; what is left out is usual.
+ * A state of the lesson's page that shows the point; missing fields keep the defaults.
  */
 export interface Trial {
   /**
-   * the words of the link
+   * text of the link
    */
   title: string;
   /**
-   * the step that is opened; default: the first
+   * the step to open; default: the first
    */
   step: string | null;
   /**
@@ -3920,12 +3921,12 @@ export interface Trial {
    */
   clock: ('wall' | 'count') | null;
   /**
-   * the arm whose patch is shown
+   * arm whose patch is shown
    */
   patch: string | null;
 }
 /**
- * A figure of a mail. It is tested here, or it says why that is impossible.
+ * A figure of a mail. It is either tested here, or has a reason why that is impossible.
  */
 export interface PublishedFigure {
   /**
@@ -3933,23 +3934,23 @@ export interface PublishedFigure {
    */
   claim: string;
   /**
-   * the figures as the mail has them: '12916 to 2811 ops/s'
+   * the figures as in the mail: '12916 to 2811 ops/s'
    */
   mail: string;
   /**
-   * the figure in `unit`; of `arm`, where two are compared
+   * the figure in `unit`; that of `arm` if two are compared
    */
   value: number;
   /**
-   * the one of `to`, in the same unit
+   * the figure of `to`, in the same unit
    */
   base: number | null;
   /**
-   * of value and base; 'exponent' of a complexity
+   * unit of value and base; 'exponent' for a complexity
    */
   unit: string;
   /**
-   * one line: on what machine, under what load
+   * one line: the machine and the load
    */
   context: string;
   /**
@@ -3961,7 +3962,7 @@ export interface PublishedFigure {
    */
   mail_ratio: number | null;
   /**
-   * of the ratio, where the mail gives a range, or digits do
+   * range of the ratio, if the mail gives one or its digits imply one
    */
   mail_interval: [number, number] | null;
   /**
@@ -3995,11 +3996,11 @@ export interface PublishedFigure {
     [k: string]: number;
   };
   /**
-   * the clock it is measured on here
+   * clock of the measurement here
    */
   clock: 'wall' | 'count';
   /**
-   * 2^shift ns an instruction (count)
+   * 2^shift ns per instruction (count)
    */
   shift: number;
   /**
@@ -4007,7 +4008,7 @@ export interface PublishedFigure {
    */
   workload: string | null;
   /**
-   * why ours differs, shown when it is not simply reproduced
+   * why our result differs, shown when it is not simply reproduced
    */
   because: string;
 }
@@ -4016,31 +4017,31 @@ export interface PublishedFigure {
  */
 export interface Reference {
   /**
-   * what it is of; the view knows the names
+   * the quantity; `./duet views` lists the names
    */
   quantity: string;
   /**
-   * our kernel that it is shown with
+   * our kernel that it is shown beside
    */
   arm: string;
   params: {
     [k: string]: number;
   };
   /**
-   * in the unit of the quantity's axis
+   * value in the unit of the quantity's axis
    */
   value: number;
   /**
-   * in words, for who points at it
+   * description, shown on hover
    */
   title: string;
 }
 /**
- * A word, what it means in one or two sentences, and a drawing of it.
+ * A word, its meaning in one or two sentences, and a drawing.
  */
 export interface Term {
   /**
-   * the word as it stands in a sentence
+   * the word as used in a sentence
    */
   name: string;
   /**
@@ -4060,12 +4061,12 @@ export interface Term {
    */
   entry: boolean;
   /**
-   * the rest stands in lessons/_common/terms.yaml
+   * the other fields are in lessons/_common/terms.yaml
    */
   shared: boolean;
 }
 /**
- * A question with choices, or one whose answer is a number.
+ * A question with choices, or with a number as its answer.
  */
 export interface QuizQuestion {
   /**
@@ -4073,23 +4074,23 @@ export interface QuizQuestion {
    */
   ask: string;
   /**
-   * two to five answers; none: a number is asked
+   * two to five answers; none: the answer is a number
    */
   choices: string[];
   /**
-   * which of the choices is right, from 1
+   * the right choice, counted from 1
    */
   right: number | null;
   /**
-   * the right number, without choices
+   * the right number, if there are no choices
    */
   number: number | null;
   /**
-   * how far from the number an answer may be, in its unit
+   * tolerance of the answer, in the number's unit
    */
   within: number;
   /**
-   * of the number, in words
+   * unit of the number, in words
    */
   unit: string;
   /**
@@ -4102,21 +4103,21 @@ export interface QuizQuestion {
   step: string | null;
 }
 /**
- * of the workloads, for challenges and for tests/debug
+ * stress of the workloads, for challenges and for tests/debug
  */
 export interface Stress {
   /**
-   * knobs; each is a turn of its own for every workload
+   * knobs; each entry is a separate turn of every workload
    */
   turns: {
     [k: string]: number;
   }[];
   /**
-   * script of duet/trials/check/stress that runs all along
+   * script of duet/trials/check/stress that runs in parallel
    */
   beside: string | null;
   /**
-   * workloads during which nobody else reclaims
+   * workloads during which nothing else reclaims
    */
   alone: string[];
   work: {
@@ -4162,7 +4163,7 @@ export interface PictureLesson {
    */
   summary: string;
   /**
-   * the clock that it starts with
+   * its default clock
    */
   clock: 'wall' | 'count';
   /**
@@ -4170,16 +4171,16 @@ export interface PictureLesson {
    */
   clocks: ('wall' | 'count')[];
   /**
-   * 2^shift ns an instruction where its steps run on the count clock
+   * 2^shift ns per instruction when its steps run on the count clock
    */
   shift: number;
   arms: ArmView[];
   /**
-   * the call of `duet try` that wrote the lesson; empty: people did
+   * the call of `duet try` that wrote the lesson; empty: written by hand
    */
   made_by: string;
   /**
-   * what all arms carry: the patches in both/ of its base and of the lesson's own both/; none: the source as it comes, where tracepoints and kprobes suffice
+   * patches of all arms: those in both/ of its base and in the lesson's own both/; none: the unpatched source, if tracepoints and kprobes suffice
    */
   instrumentation: 'patches' | 'none';
   params: {
@@ -4204,7 +4205,7 @@ export interface PictureLesson {
   };
   operation: Operation;
   /**
-   * what a row's thread is called
+   * name of a row's thread
    */
   thread: string;
   view: string;
@@ -4218,7 +4219,7 @@ export interface PictureLesson {
    */
   probes: Probe[];
   /**
-   * entries and returns that pair up
+   * paired entries and returns
    */
   spans: Span[];
   /**
@@ -4234,7 +4235,7 @@ export interface PictureLesson {
    */
   xray: XrayConfig[];
   /**
-   * the object whose loads and stores are watched
+   * functions and object whose loads and stores are watched
    */
   microscope: MicroscopeConfig | null;
   /**
@@ -4242,31 +4243,31 @@ export interface PictureLesson {
    */
   points: Point[];
   /**
-   * numbers over time, beside operations
+   * numbers over time, besides operations
    */
   counters: Counter[];
   /**
-   * none: guest time
+   * what the axis counts; none: guest time
    */
   axis: Axis | null;
   /**
-   * lines of the patch, while they run
+   * lines of the patch to highlight while they run
    */
   lit: Lit[];
   scenes: Scene[];
   /**
-   * scene that the front page shows
+   * scene shown on the front page
    */
   hero: string | null;
   predictions: {
     [k: string]: Prediction;
   };
   /**
-   * asked after the last step, answered in the picture
+   * asked after the last step, answered by pointing at a mark
    */
   questions: Question[];
   /**
-   * what was said of the patch, and its outcome; at the end of the last step
+   * what was said about the patch, and its outcome; shown after the last step
    */
   discussion: Remark[];
   /**
@@ -4277,7 +4278,7 @@ export interface PictureLesson {
     [k: string]: Mail;
   };
   /**
-   * every figure of the mails; duet measure --published looks for them
+   * every figure of the mails; duet measure --published tests them
    */
   published: PublishedFigure[];
   /**
@@ -4285,11 +4286,11 @@ export interface PictureLesson {
    */
   references: Reference[];
   /**
-   * what one should not conclude, a sentence each
+   * wrong conclusions to avoid, a sentence each
    */
   caveats: string[];
   /**
-   * why no table of untraced runs is recorded, and what to look at in its place
+   * why no table of untraced runs is recorded, and what to look at instead
    */
   no_table: string;
   /**
@@ -4297,11 +4298,11 @@ export interface PictureLesson {
    */
   terms: Term[];
   /**
-   * what a reader explains at the end; none: nothing is asked
+   * what a reader explains at the end; none: nothing
    */
   explain: Explanation | null;
   /**
-   * asked at the end, judged by the page
+   * questions at the end, judged by the page
    */
   quiz: QuizQuestion[];
   challenges: {
@@ -4337,21 +4338,21 @@ export interface PictureLesson {
   base: string;
 }
 /**
- * of the workloads, for challenges and for tests/debug
+ * stress of the workloads, for challenges and for tests/debug
  */
 export interface Stress1 {
   /**
-   * knobs; each is a turn of its own for every workload
+   * knobs; each entry is a separate turn of every workload
    */
   turns: {
     [k: string]: number;
   }[];
   /**
-   * script of duet/trials/check/stress that runs all along
+   * script of duet/trials/check/stress that runs in parallel
    */
   beside: string | null;
   /**
-   * workloads during which nobody else reclaims
+   * workloads during which nothing else reclaims
    */
   alone: string[];
   work: {
@@ -4402,21 +4403,21 @@ export interface SavedRun {
   deletable: boolean;
 }
 /**
- * How the lesson's workloads run on a debug kernel, which is five to ten times as slow.
+ * How the lesson's workloads run on a debug kernel, which is five to ten times slower.
  */
 export interface Stress2 {
   /**
-   * knobs; each is a turn of its own for every workload
+   * knobs; each entry is a separate turn of every workload
    */
   turns: {
     [k: string]: number;
   }[];
   /**
-   * script of duet/trials/check/stress that runs all along
+   * script of duet/trials/check/stress that runs in parallel
    */
   beside: string | null;
   /**
-   * workloads during which nobody else reclaims
+   * workloads during which nothing else reclaims
    */
   alone: string[];
   work: {

@@ -23,8 +23,8 @@ def test_an_act_is_a_line_of_the_workload() -> None:
     [
         ("containers", "touch", 1, "the workload containers has no act", "It takes none"),
         ("containers-live", "mount", 1, "has no act 'mount'", "It has: touch, drop."),
-        ("containers-live", "touch", 0, "a number from 1 to 56, but 0 came", "Choose one"),
-        ("containers-live", "touch", 57, "a number from 1 to 56, but 57 came", "Choose one"),
+        ("containers-live", "touch", 0, "a number from 1 to 56, not 0", "Choose a number"),
+        ("containers-live", "touch", 57, "a number from 1 to 56, not 57", "Choose a number"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

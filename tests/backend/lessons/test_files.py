@@ -66,7 +66,7 @@ PLANTED = [
      "arm: srcu-dellayed-sleeping, to: rwsem, workload",
      "published[8].arm", "no arm is called 'srcu-dellayed-sleeping'", "`arms:` in lesson.yaml"),
     ("evidence.yaml", "mail_ratio: 0.112", "mail_ratio: -1", "published[9].mail_ratio",
-     "input should be greater than 0, but -1 came", "arm over `to`"),
+     "input should be greater than 0, not -1", "arm over `to`"),
     ("evidence.yaml", "link: robot", "link: robots", "published[9].link",
      "no mail is called 'robots'", "Write 'robot'"),
     ("lesson.yaml", "close: cleanup_ret", "close: cleanup", "operation.close",
@@ -79,12 +79,12 @@ PLANTED = [
     ("lesson.yaml", "question: Why", "qestion: Why", "qestion",
      "there is no such key (did you mean 'question'?)", "Keys here"),
     ("lesson.yaml", "default: 3, min: 1, max: 60", "default: many, min: 1, max: 60",
-     "params.seconds.default", "unable to parse string as an integer, but 'many' came",
-     "its value where nobody sets it"),
+     "params.seconds.default", "unable to parse string as an integer, not 'many'",
+     "its value if unset"),
     ("lesson.yaml", "  hogs:\n", "  Hogs:\n", "params.Hogs",
      "string should match pattern", "knobs"),
     ("lesson.yaml", "    comm: storm*\n", "    comm: storm*\n    comm: s*\n", "",
-     "the key 'comm' stands twice", "Leave one of them."),
+     "the key 'comm' is there twice", "Keep one of them."),
     ("lesson.yaml", "clock: wall", "clock: [wall", "", "this is not YAML: ", "quotes"),
 ]  # fmt: skip
 
@@ -147,8 +147,8 @@ def test_a_key_in_two_files_is_refused(folder: Path) -> None:
     misplaced, one = wrong(folder)
     assert misplaced.sentence == "this key belongs in story.yaml"
     assert one.file.endswith("story.yaml") and one.key == "hero"
-    assert one.sentence == "this key stands in lesson.yaml too"
-    assert one.remedy == "Leave it in story.yaml."
+    assert one.sentence == "this key is also in lesson.yaml"
+    assert one.remedy == "Keep it in story.yaml."
 
 
 def test_a_key_in_the_wrong_file_is_sent_home(folder: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_story_without_a_view_is_drawn_by_the_general_one(folder: Path) -> Non
     [
         ("point: woken", "point", "no point is called 'woken'; known: wake"),
         ("point: wake, field: cpu", "field", "the point 'wake' has no field 'cpu'; known: pid"),
-        ("title: both", "", "a counter has one of point and xray"),
+        ("title: both", "", "a counter needs one of point and xray"),
         ("xray: maps", "", "a counter of the x-ray has no field"),
         ("point: wake, sum: true", "sum", "a sum needs a point and one of its fields"),
     ],
@@ -209,7 +209,7 @@ def test_a_counter_that_cannot_be_read_is_refused(
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"- a\n- b\n", ":1: the file has no keys at its top"),
+        (b"- a\n- b\n", ":1: the file has no keys at its top level"),
         (b"caveats:\n  - caf\xe9\n", ":2: this is not UTF-8 text"),
         (b"caveats: &a [*a]\n", ":1: caveats"),
     ],

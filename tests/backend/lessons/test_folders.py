@@ -60,7 +60,7 @@ def test_a_slug_that_exists_twice_is_refused_with_both_places(mine: Path, root: 
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("gone", "which is no folder"), ("bare", "has no folder lessons/")]
+    ("name", "sentence"), [("gone", "which is not a folder"), ("bare", "has no folder lessons/")]
 )
 def test_a_folder_that_is_missing_or_bare_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, sentence: str

@@ -35,11 +35,11 @@ def test_lessons_are_found_by_looking(root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"hogs": 0}, "parameter 'hogs' must be from 1 to 9, but 0 came."),
-        ({"hogs": 10**6}, "parameter 'hogs' must be from 1 to 9, but 1000000 came."),
-        ({"hogs": "nine"}, "parameter 'hogs' must be a whole number, but 'nine' came."),
-        ({"hogs": True}, "parameter 'hogs' must be a whole number, but True came."),
-        ({"exp_holdoff": 7}, "parameter 'exp_holdoff' must be one of 25000, 0, but 7 came."),
+        ({"hogs": 0}, "parameter 'hogs' must be from 1 to 9, not 0."),
+        ({"hogs": 10**6}, "parameter 'hogs' must be from 1 to 9, not 1000000."),
+        ({"hogs": "nine"}, "parameter 'hogs' must be a whole number, not 'nine'."),
+        ({"hogs": True}, "parameter 'hogs' must be a whole number, not True."),
+        ({"exp_holdoff": 7}, "parameter 'exp_holdoff' must be one of 25000, 0, not 7."),
         ({"hog": 3}, "lesson 02-grace-periods has no parameter 'hog' (did you mean 'hogs'?)."),
     ],
 )

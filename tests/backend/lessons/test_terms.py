@@ -21,15 +21,15 @@ SLUG = "02-grace-periods"
 OURS = [slug for slug in lessons.slugs() if slug[0].isdigit()]
 WRONG = [
     ("terms.yaml", "{name: RCU, shared: true}", "{name: RCU, shared: true, says: x}",
-     "terms[0].shared", "explained in the common file, and here as well"),
+     "terms[0].shared", "explained both in the common file and here"),
     ("terms.yaml", "    says: A sleepable RCU", "    # says: A sleepable RCU", "terms[1]",
-     "a term says what it is"),
+     "a term needs an explanation"),
     ("terms.yaml", "drawing: srcu.svg", "drawing: ../srcu.svg", "terms[1].drawing", "pattern"),
     ("terms.yaml", "also: [hogs]", "als: [hogs]", "terms[4].als", "did you mean 'also'"),
-    ("recap.yaml", "    number: 4\n", "", "quiz[1]", "a question has choices or a number"),
+    ("recap.yaml", "    number: 4\n", "", "quiz[1]", "a question needs choices or a number"),
     ("recap.yaml", "    right: 3\n", "    right: 4\n", "quiz[0].right", "`right` is 1 to 3"),
     ("recap.yaml", "number: 4\n", "number: 4\n    choices: [a, b]\n", "quiz[1].number",
-     "choices are given, and a number as well"),
+     "a question has choices and a number"),
     ("recap.yaml", "step: ticks", "step: tick", "quiz[0].step", "no scene is called 'tick'"),
 ]  # fmt: skip
 

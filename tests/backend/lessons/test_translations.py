@@ -98,7 +98,7 @@ def test_a_file_that_is_not_usable_is_named_and_leaves_the_lesson_in_english(cop
 
 def test_a_folder_that_is_no_language_is_named(copy: Path) -> None:
     (copy / "i18n/German!").mkdir()
-    assert [sentence for *_, sentence in named("i18n")] == ["'German!' is no language"]
+    assert [sentence for *_, sentence in named("i18n")] == ["'German!' is not a language"]
 
 
 def test_a_language_that_is_no_folder_has_no_words(copy: Path) -> None:

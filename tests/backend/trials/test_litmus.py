@@ -73,7 +73,7 @@ def test_the_barrier_of_lesson_01_is_needed_and_enough() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"program": {"a": ("x == 1",), "b": ("x = 1",)}}, "is no statement"),
+        ({"program": {"a": ("x == 1",), "b": ("x = 1",)}}, "is not a statement"),
         ({"program": {"a": ("y = 1",), "b": ("x = 1",)}}, "has no first value"),
         ({"program": {"a": ("x = 1",) * 4, "b": ("x = 1",) * 4}}, "too many"),
         ({"never": {"z": 1}}, "written nowhere"),

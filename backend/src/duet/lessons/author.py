@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A new lesson: a copy of lessons/_template that runs as it is, to be made into another."""
+"""Makes a new lesson: a copy of lessons/_template that runs unchanged, to be edited."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from duet.lessons.load import SLUG, Place, places
 from duet.lessons.schema import FILES
 
 PROGRAM = re.compile(r"\bnap\b")
-"""The template's workload program; programs of the guest need names of their own."""
+"""The template's workload program; each program in the guest needs a unique name."""
 PATCHES = "patches"
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A lesson that was made.
+    """A new lesson.
 
     Args:
-        program: its workload program; the script is called so with `-sh` after it.
-        known: the folder is the checkout or stands in DUET_LESSONS, so that commands find it.
+        program: its workload program; the script has the same name with `-sh`.
+        known: commands find the folder: it is the checkout or in DUET_LESSONS.
     """
 
     slug: str
@@ -42,15 +42,15 @@ def start(slug: str, folder: Path | None = None) -> Started:
 
     Args:
         slug: two digits, a dash and a name.
-        folder: where lessons/ and kernel-patches/ lie or are to be; default: the checkout.
+        folder: parent of lessons/ and kernel-patches/; default: the checkout.
 
     Raises:
-        InputError: the slug cannot be one, or a lesson or folder of that name exists.
+        InputError: the slug is invalid, or a lesson or folder of that name exists.
     """
     if not SLUG.match(slug):
         raise InputError(
-            f"a lesson's name looks like 06-my-question, but {slug!r:.60} came.",
-            remedy="Use two digits, a dash, and small letters, digits and dashes.",
+            f"a lesson's name looks like 06-my-question, not {slug!r:.60}.",
+            remedy="Use two digits, a dash, and lower-case letters, digits and dashes.",
         )
     top = repo_root() if folder is None else folder.resolve()
     place = Place(top / "lessons" / slug, top / "kernel-patches" / slug)
@@ -73,8 +73,8 @@ def start(slug: str, folder: Path | None = None) -> Started:
 
 
 def next_steps(made: Started) -> str:
-    """What to type now, one command a line."""
-    lines = [f"{made.place.folder} and {made.place.patch_dir} are there. The lesson runs as it is:"]
+    """Return the next commands to type, one per line."""
+    lines = [f"made {made.place.folder} and {made.place.patch_dir}. The lesson runs unchanged:"]
     if not made.known:
         top = made.place.folder.parents[1]
         value = ":".join(map(str, (*extra_lessons(), top)))
@@ -86,10 +86,10 @@ def next_steps(made: Started) -> str:
         ("record", "a recording for the page"),
     )
     lines += [f"  {f'./duet {verb} {made.slug}':40}{what}" for verb, what in verbs]
-    return "\n".join([*lines, "docs/AUTHORING.md leads from here to your own question."])
+    return "\n".join([*lines, "docs/AUTHORING.md explains how to make your own lesson of it."])
 
 
-# JSON schemas of a lesson's files, from which editors complete keys and show what they mean.
+# JSON schemas of a lesson's files, for completion and help in editors.
 #
 # Each YAML file of a lesson names its schema in a comment for the YAML language server.
 
@@ -98,10 +98,10 @@ NONE: Mapping[str, type[BaseModel]] = {}
 
 
 def schemas(more: Mapping[str, type[BaseModel]] = NONE) -> dict[str, str]:
-    """Name of the schema's file -> its text, byte for byte as it is committed.
+    """Name of a schema's file -> its text, exactly as it is committed.
 
     Args:
-        more: files beside those of lessons -> what they may say.
+        more: files besides those of lessons -> their models.
     """
     texts = {}
     for file, model in {**FILES, **more}.items():
@@ -114,7 +114,7 @@ def schemas(more: Mapping[str, type[BaseModel]] = NONE) -> dict[str, str]:
 
 
 def write(root: Path, more: Mapping[str, type[BaseModel]] = NONE) -> None:
-    """Write them below `root`."""
+    """Write the schemas below `root`."""
     folder = root / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in schemas(more).items():
@@ -122,7 +122,7 @@ def write(root: Path, more: Mapping[str, type[BaseModel]] = NONE) -> None:
 
 
 def stale(root: Path, more: Mapping[str, type[BaseModel]] = NONE) -> list[str]:
-    """Names of those that are absent, or not what the models say."""
+    """Names of schemas that are missing or differ from the models."""
     folder = root / FOLDER
     return [
         name

@@ -19,25 +19,25 @@ from pydantic_core import ErrorDetails
 from duet.base.errors import InputError
 from duet.lessons.schema import FILES, Lesson, Place, Scene
 
-# What people type for a lesson or a step: a number, a part of its name. Pure.
+# Resolves what people type for a lesson or a step: a number, or a part of its name. Pure.
 #
-# The page decides alike (frontend/src/base/typed.ts).
+# The page has the same rules (frontend/src/base/typed.ts).
 
 NAME: Final = re.compile(r"^(?:(\d+)(?:-|$))?(.*)$")
 TYPED: Final = re.compile(r"^(?:lesson|step)-?(?=\d)")
 
 
 def plain(word: str) -> str:
-    """A word as names are written."""
+    """Normalise a word to the form of names."""
     text = "-".join(word.strip().lower().split()).rstrip("/.,;:)")
     return TYPED.sub("", text)
 
 
 def meant_by(word: str, names: Iterable[str]) -> str | None:
-    """The one name that a word means; None: it means none, or several.
+    """Return the name that a word means; None if no name or several names fit.
 
-    It is the name, its number, the beginning of it (with or without the number), or the beginning
-    of a later word of it.
+    A word is a name, its number, its beginning (with or without the number), or the beginning of a
+    later word of it.
     """
     known, text = list(names), plain(word)
     if text in known:
@@ -52,8 +52,9 @@ def meant_by(word: str, names: Iterable[str]) -> str | None:
 
 
 def scene_called(scenes: Sequence[Scene], word: str | None) -> Scene | None:
-    """The step that an address names, by a present or a former name, by its place from 1, or by
-    what people type for its name; None: there is none.
+    """Return the step that an address names, or None.
+
+    The word is a present or former name, a position from 1, or what people type for a name.
     """
     if not word:
         return None
@@ -74,26 +75,26 @@ def _parts(name: str) -> tuple[int | None, str]:
     return int(match[1]) if match[1] else None, match[2]
 
 
-# Which known name a misspelt one is likely to mean.
+# Suggestions for misspelt names.
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """' (did you mean 'storm'?)', or nothing where no known name is close."""
+    """Return " (did you mean 'storm'?)", or "" if no known name is close."""
     close = difflib.get_close_matches(word, list(known), n=1)
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
-# What is wrong with a lesson's files: file, line, key, sentence, remedy.
+# Problems of a lesson's files: file, line, key, sentence, remedy.
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong.
+    """One problem of a file.
 
     Args:
         file: e.g. 'lessons/NN-slug/trace.yaml'.
         line: from 1.
-        key: e.g. 'spans[2].open'; empty: the file as such.
+        key: e.g. 'spans[2].open'; empty for the whole file.
         sentence: what was wanted and what came, without a full stop.
         remedy: what to do now.
     """
@@ -122,7 +123,7 @@ class LessonError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A problem before its line is looked up."""
+    """A problem without file and line."""
 
     place: Place
     sentence: str
@@ -130,9 +131,10 @@ class Found:
 
 
 def found(error: ValidationError) -> list[Found]:
-    """What pydantic says about a lesson, in our words; a misspelt key comes first.
+    """Translate pydantic's errors about a lesson into our words, unknown keys first.
 
-    A misspelt key also leaves its own name missing, which is the smaller half of the story.
+    A misspelt key causes two errors, since its right name is missing; the unknown key explains
+    both.
     """
     errors = error.errors(include_url=False)
     unknown = [one for one in errors if one["type"] == "extra_forbidden"]
@@ -148,7 +150,7 @@ def key_of(place: Place) -> str:
 
 
 def file_of(key: str) -> str:
-    """The file where a key of the top belongs; empty: there is no such key."""
+    """Return the file in which a top-level key belongs; "" if there is no such key."""
     return next((file for file, model in FILES.items() if key in keys_of(model)), "")
 
 
@@ -158,7 +160,7 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 
 def found_one(error: ErrorDetails, top: type[BaseModel]) -> Found:
-    """One of pydantic's errors in our words.
+    """Translate one of pydantic's errors into our words.
 
     Args:
         top: the model of the file, in which the error's `loc` begins.
@@ -176,12 +178,12 @@ def found_one(error: ErrorDetails, top: type[BaseModel]) -> Found:
         return Found(place, "this key is missing", _remedy(place, top))
     message = error["msg"][:1].lower() + error["msg"][1:]
     value = error["input"]
-    came = f", but {value!r:.60} came" if isinstance(value, str | int | float) else ""
+    came = f", not {value!r:.60}" if isinstance(value, str | int | float) else ""
     return Found(place, message + came, _remedy(place, top))
 
 
 def _remedy(place: Place, top: type[BaseModel]) -> str:
-    """What the schema says about a place, or about the nearest key above it."""
+    """Return the schema's description of a key, or of the nearest key above it."""
     while place:
         info = _field(_model_at(place[:-1], top), str(place[-1]))
         if info is not None and info.description:
@@ -191,7 +193,7 @@ def _remedy(place: Place, top: type[BaseModel]) -> str:
 
 
 def _model_at(place: Place, top: type[BaseModel]) -> type[BaseModel]:
-    """The model whose keys stand at a place; the top one where there is none."""
+    """Return the model of the keys at a place; of the nearest place above that has a model."""
     model = top
     named = False
     for part in place:
@@ -211,7 +213,7 @@ def _field(model: type[BaseModel], key: str) -> FieldInfo | None:
 
 
 def _inner(annotation: Any) -> type[BaseModel] | None:
-    """The model inside an annotation such as dict[Name, Metric] or Beat | None."""
+    """Return the model inside an annotation such as dict[Name, Metric] or Beat | None."""
     if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
         return annotation if issubclass(annotation, BaseModel) else None
     return next((model for arg in get_args(annotation) if (model := _inner(arg))), None)
@@ -221,18 +223,18 @@ def _is_table(annotation: Any) -> bool:
     return get_origin(annotation) is dict
 
 
-# libyaml reads a lesson in a tenth of the time; every verb reads them all.
+# libyaml parses a lesson in a tenth of the time; every verb reads all lessons.
 SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
 class Document:
-    """A file that was read.
+    """A parsed YAML file.
 
     Args:
-        name: as problems name it, e.g. 'lessons/NN-slug/trace.yaml'.
+        name: its name in problems, e.g. 'lessons/NN-slug/trace.yaml'.
         values: key -> value.
-        root: the file's nodes, which know their lines; None: the file says nothing.
+        root: the file's nodes, which know their lines; None if the file is empty.
     """
 
     name: str
@@ -240,7 +242,7 @@ class Document:
     root: yaml.MappingNode | None = None
 
     def line(self, place: Place) -> int:
-        """The line of a value, from 1; of the nearest above it where there is none."""
+        """Return the line of a value, from 1; of the nearest one above it if there is no value."""
         node: yaml.Node | None = self.root
         line = 1
         for part in place:
@@ -251,7 +253,7 @@ class Document:
         return line
 
     def says(self, place: Place) -> bool:
-        """Whether there is a value at this place."""
+        """Return whether there is a value at this place."""
         node: yaml.Node | None = self.root
         for part in place:
             node = _step(node, part)[1]
@@ -259,13 +261,13 @@ class Document:
 
 
 def read(path: Path, name: str) -> Document:
-    """Read a file.
+    """Read and parse a file.
 
     Args:
-        name: as problems name it.
+        name: its name in problems.
 
     Raises:
-        LessonError: not text, not YAML, not keys with values, or a key that stands twice.
+        LessonError: not text, not YAML, no mapping at the top, or a duplicate key.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -277,7 +279,7 @@ def read(path: Path, name: str) -> Document:
         root, values = _parsed(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        # A mark at the end of the file may stand behind its last line.
+        # A mark at the end of the file may be behind its last line.
         line = min(mark.line + 1, text.count("\n") + 1) if mark else 1
         what = getattr(error, "problem", None) or str(error)
         remedy = "Correct that line; a text with ': ' or ' #' in it needs quotes."
@@ -286,9 +288,9 @@ def read(path: Path, name: str) -> Document:
         return Document(name)
     if not isinstance(root, yaml.MappingNode):
         remedy = "Write it as `key: value` lines."
-        raise _wrong(name, 1, "the file has no keys at its top", remedy)
+        raise _wrong(name, 1, "the file has no keys at its top level", remedy)
     twice = [
-        Problem(name, key.start_mark.line + 1, "", f"the key '{key.value}' stands twice", _ONE)
+        Problem(name, key.start_mark.line + 1, "", f"the key '{key.value}' is there twice", _ONE)
         for key in _repeated(root, set())
     ]
     if twice:
@@ -296,7 +298,7 @@ def read(path: Path, name: str) -> Document:
     return Document(name, values, root)
 
 
-_ONE = "Leave one of them."
+_ONE = "Keep one of them."
 
 
 def _parsed(text: str) -> tuple[yaml.Node | None, Any]:
@@ -313,7 +315,7 @@ def _is_text(node: yaml.Node) -> bool:
 
 
 def _step(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, yaml.Node | None]:
-    """What stands for the line of a part, and the part's value; None and None: it is not there."""
+    """Return the node with a part's line, and the part's value; (None, None) if missing."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if _is_text(key) and key.value == str(part):
@@ -324,7 +326,7 @@ def _step(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, ya
 
 
 def _repeated(node: yaml.Node, seen: set[int]) -> Iterator[yaml.ScalarNode]:
-    """Keys that their mapping has twice; YAML would take the last and be silent."""
+    """Yield keys that a mapping has twice; YAML would silently take the last."""
     if id(node) in seen:  # an alias
         return
     seen.add(id(node))

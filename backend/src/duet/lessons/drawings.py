@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drawings of terms: small SVG files that hold shapes and words in the page's own colours.
+"""Drawings of terms: small SVG files with shapes and words in the page's colours.
 
-The page builds a drawing from its text, element by element, so whatever could act, load or be
+The page builds a drawing from its text, element by element. Anything that could act, load or be
 styled from outside is refused here and left out there (frontend/src/panels/terms/terms.tsx).
 """
 
@@ -16,7 +16,7 @@ from xml.parsers import expat
 FOLDER = "drawings"
 MAX_BYTES = 16 * 1024
 BOX = "0 0 240 120"
-"""The viewBox of each drawing: they stand beside each other."""
+"""The viewBox of each drawing, so that drawings fit side by side."""
 NAMESPACE = "http://www.w3.org/2000/svg"
 
 
@@ -34,12 +34,12 @@ COLOURS = _words(
     "paper panel sunk ink soft faint rule staff hold work wait vain gain mechanism hazard idle "
     "other wait-ink gain-ink mechanism-ink hazard-ink"
 )
-"""Variables of frontend/src/ui/tokens.css, which follow light and dark."""
+"""Variables of frontend/src/ui/tokens.css, which have a light and a dark value."""
 FONTS = ("var(--font-ui)", "var(--font-text)", "var(--font-code)")
 PAINTED = ("fill", "stroke")
 VARIABLE = re.compile(r"^var\(--([a-z-]+)\)$")
 PLAIN = re.compile(r"^[A-Za-z0-9\s.,()+-]*$")
-SHAPES_ONLY = "Draw with shapes and text; a drawing neither acts nor loads anything."
+SHAPES_ONLY = "Draw with shapes and text; a drawing must not act or load anything."
 REDRAW = "Use none, currentColor or a variable of the theme: " + ", ".join(
     f"var(--{name})" for name in sorted(COLOURS)
 )
@@ -47,7 +47,7 @@ REDRAW = "Use none, currentColor or a variable of the theme: " + ", ".join(
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Something that a drawing may not have, on a line from 1."""
+    """Something that a drawing must not have, on a line from 1."""
 
     line: int
     sentence: str
@@ -55,9 +55,9 @@ class Flaw:
 
 
 def flaws(data: bytes) -> list[Flaw]:
-    """What is wrong with a drawing; empty: it may be shown."""
+    """Check a drawing. Return its flaws; empty if it may be shown."""
     if len(data) > MAX_BYTES:
-        sentence = f"a drawing has at most {MAX_BYTES} bytes, this one has {len(data)}"
+        sentence = f"a drawing has at most {MAX_BYTES} bytes, not {len(data)}"
         return [Flaw(1, sentence, "Draw fewer shapes.")]
     reader = _Reader()
     try:
@@ -67,13 +67,13 @@ def flaws(data: bytes) -> list[Flaw]:
         reader.found.append(Flaw(error.lineno, f"this is not XML: {said}", "Correct that line."))
         return reader.found
     if not reader.titled:
-        remedy = "Add <title> with a sentence for those who do not see it."
+        remedy = "Add <title> with a sentence for screen readers."
         reader.found.append(Flaw(1, "the drawing has no title", remedy))
     return reader.found
 
 
 def read_drawing(path: Path) -> str:
-    """The text of a drawing; empty: there is none, or it may not be shown (see flaws)."""
+    """Read a drawing; "" if it is missing or has flaws."""
     try:
         if path.stat().st_size > MAX_BYTES:
             return ""
@@ -84,7 +84,7 @@ def read_drawing(path: Path) -> str:
 
 
 class _Reader:
-    """Collects flaws; nothing outside the text is looked at."""
+    """Collects flaws; loads nothing outside the text."""
 
     def __init__(self) -> None:
         self.found: list[Flaw] = []
@@ -130,6 +130,8 @@ class _Reader:
                 self._flaw(f"the colour '{value[:40]}' does not follow the theme", f"{REDRAW}.")
         elif key == "font-family":
             if value not in FONTS:
-                self._flaw(f"the font '{value[:40]}' is none of the page", f"Use {FONTS[2]}.")
+                self._flaw(f"the font '{value[:40]}' is not a font of the page", f"Use {FONTS[2]}.")
         elif key != "xmlns" and not PLAIN.match(value):
-            self._flaw(f"the value of '{key}' is no plain one: '{value[:40]}'", SHAPES_ONLY)
+            self._flaw(
+                f"the value of '{key}' has forbidden characters: '{value[:40]}'", SHAPES_ONLY
+            )

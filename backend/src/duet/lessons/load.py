@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lessons are folders, found by looking: lessons/NN-slug, with a lesson.yaml."""
+"""Finds and loads lessons: folders lessons/NN-slug with a lesson.yaml."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from duet.lessons.document import (
 )
 from duet.lessons.schema import FILES, NO_ROWS, Arm, KnobRole, Lesson, Workload
 
-# The YAML files of a lesson's folder become one Lesson.
+# Merges the YAML files of a lesson's folder into one Lesson.
 #
-# Each key has a file (schema.FILES); one that stands elsewhere, or in two files, is refused.
+# Each key belongs to one file (schema.FILES). A key in another file, or in two, is refused.
 
 FIRST = "lesson.yaml"
 
@@ -42,7 +42,7 @@ def paths(folder: Path) -> list[Path]:
 
 
 def folder_stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Names, sizes and times of the files: another stamp, another lesson."""
+    """Names, sizes and mtimes of the files; it changes with the lesson."""
     stats = [(path.name, path.stat()) for path in paths(folder)]
     return tuple((name, status.st_size, status.st_mtime_ns) for name, status in stats)
 
@@ -51,8 +51,8 @@ def read_lesson(folder: Path) -> Lesson:
     """Read and check the files of one lesson.
 
     Raises:
-        LessonError: a file is not YAML, or the files are not what the schema wants; every
-            problem names file, line and key.
+        LessonError: a file is not YAML, or does not fit the schema; every problem names file, line
+            and key.
     """
     documents: dict[str, Document] = {}
     broken: list[Problem] = []
@@ -75,7 +75,7 @@ def read_lesson(folder: Path) -> Lesson:
 
 
 def placing(folder: Path) -> Callable[[Found], Problem]:
-    """Looks up file and line of what is wrong with a lesson that can be read."""
+    """Return a function that finds file and line of a fault, for a lesson that can be read."""
     documents = {path.name: read(path, _shown(folder, path.name)) for path in paths(folder)}
     _, owners, _ = _joined(documents)
     return lambda one: _placed(one, folder, documents, owners)
@@ -84,7 +84,7 @@ def placing(folder: Path) -> Callable[[Found], Problem]:
 def _joined(
     documents: dict[str, Document],
 ) -> tuple[dict[str, Any], dict[str, str], list[Problem]]:
-    """All keys, the file that each was taken from, and keys that stand in the wrong file."""
+    """Return all keys, the file of each, and problems of keys in the wrong file."""
     tree: dict[str, Any] = {}
     owners: dict[str, str] = {}
     problems: list[Problem] = []
@@ -93,8 +93,8 @@ def _joined(
             home = file_of(str(key))
             line = document.line((key,))
             if key in owners:
-                sentence = f"this key stands in {owners[key]} too"
-                remedy = f"Leave it in {home}." if home else "Remove it."
+                sentence = f"this key is also in {owners[key]}"
+                remedy = f"Keep it in {home}." if home else "Remove it."
                 problems.append(Problem(document.name, line, str(key), sentence, remedy))
             elif home and file != home:
                 sentence, remedy = f"this key belongs in {home}", f"Move it to {home}."
@@ -108,7 +108,7 @@ def _joined(
 def _placed(
     one: Found, folder: Path, documents: dict[str, Document], owners: dict[str, str]
 ) -> Problem:
-    """A problem with its file and line."""
+    """Add file and line to a fault."""
     top = str(one.place[0]) if one.place else ""
     file = owners.get(top) or file_of(top) or FIRST
     document = documents.get(file) or Document(_shown(folder, file))
@@ -121,9 +121,9 @@ def _shown(folder: Path, file: str) -> str:
     return f"{folder.parent.name}/{folder.name}/{file}"
 
 
-# Where lessons lie: lessons/NN-slug of the checkout, and of each folder that DUET_LESSONS names.
+# Where lessons are: lessons/NN-slug of the checkout, and of each folder in DUET_LESSONS.
 #
-# A further folder is laid out like the checkout: FOLDER/lessons/NN-slug for the lesson and
+# Such a folder has the checkout's layout: FOLDER/lessons/NN-slug for the lesson and
 # FOLDER/kernel-patches/NN-slug for the patches of its arms. The recipe of the guest's root
 # (vm-images/root/build) reads the same variable for the workloads.
 
@@ -139,14 +139,14 @@ class Place:
 
 
 def places(root: Path | None = None) -> dict[str, Place]:
-    """Slug -> place of every lesson, in order of the slugs.
+    """Slug -> folders of every lesson, in order of the slugs.
 
     Args:
-        root: look in this checkout alone; default: ours and the folders of DUET_LESSONS.
+        root: look only in this checkout; default: ours and the folders of DUET_LESSONS.
 
     Raises:
-        InputError: a folder of DUET_LESSONS is missing or has no lessons/, or two lessons have
-            one slug.
+        InputError: a folder of DUET_LESSONS is missing or has no lessons/, or two lessons have the
+            same slug.
     """
     found: dict[str, Place] = {}
     for base in (repo_root(), *_extra()) if root is None else (root,):
@@ -157,7 +157,7 @@ def places(root: Path | None = None) -> dict[str, Place]:
             if slug in found:
                 raise InputError(
                     f"two lessons are called {slug}: {found[slug].folder} and {path.parent}.",
-                    remedy=f"Rename one of the folders, or take its folder out of {EXTRA_LESSONS}.",
+                    remedy=f"Rename one of the folders, or remove its folder from {EXTRA_LESSONS}.",
                 )
             found[slug] = Place(path.parent, base / "kernel-patches" / slug)
     return dict(sorted(found.items()))
@@ -167,10 +167,10 @@ def _extra() -> tuple[Path, ...]:
     """The folders of DUET_LESSONS, each checked."""
     for folder in extra_lessons():
         if not (folder / "lessons").is_dir():
-            what = "has no folder lessons/ in it" if folder.is_dir() else "is no folder"
+            what = "has no folder lessons/" if folder.is_dir() else "is not a folder"
             raise InputError(
                 f"{EXTRA_LESSONS} names {folder}, which {what}.",
-                remedy="Name folders that hold lessons/NN-slug and kernel-patches/NN-slug, "
+                remedy="Name folders that have lessons/NN-slug and kernel-patches/NN-slug, "
                 "with ':' between them, or unset it.",
             )
     return extra_lessons()
@@ -179,16 +179,16 @@ def _extra() -> tuple[Path, ...]:
 # Knobs by their role, whatever a lesson calls them. Pure.
 
 USUAL_CPUS = 2
-"""vCPUs of a guest whose lesson has no knob for them."""
+"""vCPUs of a guest if the lesson has no knob for them."""
 
 
 def knob(lesson: Lesson, role: KnobRole) -> str | None:
-    """Name of the knob that has this role; None: the lesson has none."""
+    """Name of the knob with this role; None if the lesson has none."""
     return next((name for name, param in lesson.params.items() if param.role == role), None)
 
 
 def duration_s(lesson: Lesson, params: Mapping[str, int], usual: int) -> int:
-    """How long the workload runs, in seconds; `usual` where no knob says it."""
+    """Seconds that the workload runs; `usual` if no knob says so."""
     return _value(lesson, params, "duration", usual)
 
 
@@ -198,7 +198,7 @@ def cpus(lesson: Lesson, params: Mapping[str, int]) -> int:
 
 
 def rows(lesson: Lesson, workload: Workload, params: Mapping[str, int]) -> int:
-    """Rows to reserve: the threads that work side by side; 0 where no knob or no row says it."""
+    """Rows to reserve: the number of parallel threads; 0 if no knob says so or rows are off."""
     return 0 if workload.rows == NO_ROWS else _value(lesson, params, "threads", 0)
 
 
@@ -209,11 +209,11 @@ def _value(lesson: Lesson, params: Mapping[str, int], role: KnobRole, usual: int
 
 @dataclass(frozen=True, slots=True)
 class LessonFolder:
-    """A lesson and where its parts lie.
+    """A lesson and the paths of its parts.
 
     Args:
-        changes: arm of a visitor's own (lessons/own.py) -> the patch that is on top of it.
-        brought: the same of an arm that only a recording has -> the text of that patch.
+        changes: changed arm of a visitor (lessons/own.py) -> the patch on top of it.
+        brought: changed arm that only a recording has -> the text of its patch.
     """
 
     slug: str
@@ -227,7 +227,7 @@ class LessonFolder:
         """The arm of that name.
 
         Raises:
-            InputError: no such arm; the sentence lists those there are.
+            InputError: no such arm; the sentence lists the arms.
         """
         for arm in self.lesson.arms:
             if arm.name == name:
@@ -240,7 +240,7 @@ class LessonFolder:
 
     @property
     def usual_arms(self) -> tuple[str, ...]:
-        """The arms where nobody names any: all but the optional ones."""
+        """The default arms: all but the optional ones."""
         return tuple(arm.name for arm in self.lesson.arms if not arm.optional)
 
     def patch_files(self, arm: str) -> tuple[Path, ...]:
@@ -253,12 +253,12 @@ class LessonFolder:
         return tuple(sorted((self.folder / "recorded").glob("*.duet")))
 
     def content(self) -> str:
-        """The prose, Markdown; `## id` heads the text of a scene."""
+        """The prose, Markdown; the text of a scene is under `## id`."""
         path = self.folder / "content.md"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def check_recorded_params(self, recorded: Mapping[str, int], clock: str) -> dict[str, int]:
-        """The knobs of a recorded run as the lesson takes them today; knobs it lost are left out.
+        """Check a recorded run's knobs by today's lesson. Knobs that it no longer has are dropped.
 
         Raises:
             InputError: see check_params.
@@ -269,16 +269,16 @@ class LessonFolder:
     def check_params(
         self, given: Mapping[str, object], clock: str = "wall", *, measured: bool = False
     ) -> dict[str, int]:
-        """Defaults filled in, every value checked; those of a model on the page are left out.
+        """Fill in defaults and check every value. Knobs of a model on the page are left out.
 
-        On the count clock the guest has one vCPU, whatever was given; measurements alone can have
-        more there (duet.cli.arguments).
+        On the count clock the guest has one vCPU, whatever was given; only measurements can have
+        more (duet.cli.arguments).
 
         Args:
             measured: a knob may go up to its `measured_max`.
 
         Raises:
-            InputError: unknown name, wrong type, or out of range, naming what is allowed.
+            InputError: unknown name, wrong type, or out of range; it lists what is allowed.
         """
         unknown = [n for n in given if n not in self.lesson.params]
         if unknown:
@@ -292,13 +292,13 @@ class LessonFolder:
             value = given.get(name, param.default)
             if isinstance(value, bool) or not isinstance(value, int):
                 raise InputError(
-                    f"parameter '{name}' must be a whole number, but {value!r:.40} came.",
+                    f"parameter '{name}' must be a whole number, not {value!r:.40}.",
                     remedy=f"Leave it out for its default, {param.default}.",
                 )
             if param.choices and value not in param.choices:
                 allowed = ", ".join(map(str, param.choices))
                 raise InputError(
-                    f"parameter '{name}' must be one of {allowed}, but {value} came.",
+                    f"parameter '{name}' must be one of {allowed}, not {value}.",
                     remedy=f"Leave it out for its default, {param.default}.",
                 )
             low, high = param.min, param.max
@@ -306,7 +306,7 @@ class LessonFolder:
                 high = param.measured_max
             if (low is not None and value < low) or (high is not None and value > high):
                 raise InputError(
-                    f"parameter '{name}' must be from {low} to {high}, but {value} came.",
+                    f"parameter '{name}' must be from {low} to {high}, not {value}.",
                     remedy=f"Leave it out for its default, {param.default}.",
                 )
             if param.applies != "model":
@@ -317,10 +317,10 @@ class LessonFolder:
 
 
 def slugs(root: Path | None = None) -> list[str]:
-    """Slugs of all lessons, in order; of `root` alone if it is given.
+    """Slugs of all lessons, in order; only of `root` if given.
 
     Raises:
-        InputError: DUET_LESSONS names something unusable (see folders.places).
+        InputError: DUET_LESSONS names something unusable (see places).
     """
     return list(places(root))
 
@@ -342,21 +342,21 @@ def load(slug: str, root: Path | None = None) -> LessonFolder:
     return LessonFolder(slug, place.folder, place.patch_dir, read_lesson(place.folder))
 
 
-# Lessons as the server reads them: again only when their files changed (YAML takes 25 ms).
+# The server's cache of lessons: read again only when a file changed (YAML takes 25 ms).
 
 
 log = logging.getLogger("duet.api")
 
 FRESH_S = 0.05
-"""Files are not looked at again so soon: opening a lesson asks a dozen times, a class at once."""
+"""Files are checked for changes at most this often: opening a lesson does a dozen lookups."""
 
 _cached: dict[Path, tuple[object, LessonFolder]] = {}
 _fresh: dict[str, tuple[float, tuple[str | None, ...], LessonFolder]] = {}
-"""Slug -> when it was looked at, where lessons lay then, and what it was."""
+"""Slug -> when it was checked, the roots at that time, and the lesson."""
 
 
 def find(slug: str) -> LessonFolder:
-    """The lesson of that slug.
+    """Return the lesson of that slug, from the cache if its files have not changed.
 
     Raises:
         InputError: there is none, or its files are not usable.
@@ -373,7 +373,7 @@ def find(slug: str) -> LessonFolder:
 def _look(slug: str) -> LessonFolder:
     place = places().get(slug)
     if place is None:
-        return load(slug)  # it says what was meant
+        return load(slug)  # raises an error that suggests a slug
     stamp = folder_stamp(place.folder)
     known = _cached.get(place.folder)
     if known is None or known[0] != stamp:
@@ -383,7 +383,7 @@ def _look(slug: str) -> LessonFolder:
 
 
 def usable() -> list[LessonFolder]:
-    """All lessons in order; one that is broken is left out, and the log says why."""
+    """All lessons in order; broken ones are left out and logged."""
     found: list[LessonFolder] = []
     for slug in slugs():
         try:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An arm of a visitor's own: an arm of the lesson with a change on top.
+"""A visitor's arm: an arm of the lesson with a change on top.
 
-Its name says which arm was changed and, by a digest, how: `own-srcu-1f2e3d4c5b`. So a recording
-with such an arm plays wherever the lesson is, since what is traced of it is what is traced of the
-arm that was changed.
+Its name has the changed arm and a digest of the change: `own-srcu-1f2e3d4c5b`. The visitor's arm is
+traced like the changed arm. So a recording with such an arm plays wherever the lesson is installed.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ OWN = re.compile(r"own-(?P<base>[a-z0-9][a-z0-9-]*)-(?P<digest>[0-9a-f]{10})")
 
 
 def own_name(base: str, digest: str) -> str:
-    """The name of an arm of somebody's own; of the digest the first ten digits count."""
+    """Name of a visitor's arm, with the first ten digits of the change's digest."""
     return f"own-{base}-{digest[:10]}"
 
 
 def changed_arm(name: str) -> str | None:
-    """The arm that was changed to make this one; None: it is no such arm."""
+    """Return the arm that this one changes; None if it is not a visitor's arm."""
     match = OWN.fullmatch(name)
     return match["base"] if match else None
 
 
 def are_changed(arms: Iterable[str]) -> list[str]:
-    """Those arms that are somebody's own, by their names."""
+    """Filter visitors' arms, by their names."""
     return [arm for arm in arms if changed_arm(arm) is not None]
 
 
@@ -44,16 +43,16 @@ def with_own(
     change: Path | None = None,
     text: str = "",
 ) -> LessonFolder:
-    """The lesson with one arm more, beside the comparison.
+    """Return the lesson with a visitor's arm added, as an optional one.
 
     Args:
         name: see own_name.
-        summary: one line under its name; "": the name alone.
-        change: its patch, in the form of git format-patch; None: it is not needed, or not here.
-        text: the patch where there is no file of it, to be shown; "": there is none.
+        summary: one line under its name; "" for a default line.
+        change: its patch, in the form of git format-patch; None if not needed or not here.
+        text: the patch's text if there is no file of it, to be shown; "" if there is none.
 
     Raises:
-        InputError: the lesson has no arm that was changed.
+        InputError: the lesson does not have the changed arm.
     """
     base = folder.arm(changed_arm(name) or name)
     if name in {arm.name for arm in folder.lesson.arms}:
@@ -81,7 +80,7 @@ def with_own(
 
 
 def with_recorded(folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
-    """The lesson with those of these arms that are changed ones of its own arms."""
+    """Return the lesson with those of these arms added that change its own arms."""
     known = {arm.name for arm in folder.lesson.arms}
     for name in names:
         if name not in known and changed_arm(name) in known:
@@ -90,7 +89,7 @@ def with_recorded(folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
 
 
 def _joined(part: Strict, base: str, own: str) -> Strict:
-    """A part that names the changed arm names the own arm, too; without names it means all."""
+    """Add the visitor's arm to a part that lists the changed arm; a part without arms has all."""
     arms: tuple[str, ...] = getattr(part, "arms", ())
     if base not in arms or own in arms:
         return part

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson's probes and workload become the plan text that the agent carries out.
+"""Turns a lesson's probes and workload into the plan text that the agent carries out.
 
-The agent knows no lesson: everything is substituted here. Pure.
+The agent knows no lesson, so everything is substituted here. Pure.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from duet.lessons.view import explained
 
 SYMBOL = re.compile(r"\{sym:([A-Za-z0-9_.]+)\}")
 USUAL_S = 60
-"""Seconds that a workload may run whose lesson has no knob for it."""
+"""Seconds that a workload may run if its lesson has no knob for them."""
 DEADLINE_SLACK_S = 120
-"""The agent ends a workload this long after its own time; emulated guests are slow."""
+"""The agent ends a workload this long after its own duration; emulated guests are slow."""
 
 LIVE_BUFFER_KB = 8192
-"""Ring buffer per CPU of a run that is forwarded as it goes."""
+"""Ring buffer per CPU of a run whose events are sent while it runs."""
 BUFFER_SHARE = 4
 BUFFER_MAX_KB = 256 << 10
 
@@ -36,7 +36,7 @@ def workload_of(lesson: Lesson, name: str) -> Workload:
     """The workload of that name.
 
     Raises:
-        InputError: there is none; the sentence lists those there are.
+        InputError: there is none; the sentence lists the workloads.
     """
     if name not in lesson.workloads:
         raise InputError(
@@ -66,54 +66,54 @@ def substitute(text: str, symbols: Mapping[str, int], *, comm: str = "") -> str:
 
 
 def filled(text: str, values: Mapping[str, int]) -> str:
-    """Each {name} replaced by its value.
+    """Replace each {name} by its value.
 
     Raises:
-        InputError: a name that has no value, or braces that do not match.
+        InputError: a name has no value, or braces do not match.
     """
     try:
         return text.format(**values)
     except (KeyError, IndexError, ValueError) as error:
         raise InputError(
             f"'{text:.80}' cannot be filled in: {error.args[0]!s:.60} has no value.",
-            remedy=f"Values are there of: {', '.join(values) or 'none'}. Run ./duet lint.",
+            remedy=f"These have values: {', '.join(values) or 'none'}. Run ./duet lint.",
         ) from None
 
 
 def command(workload: Workload, params: Mapping[str, int]) -> str:
-    """The workload's argv as one line."""
+    """Return the workload's argv as one line."""
     words = [filled(workload.run, params)]
     words += [filled(more, params) for name, more in workload.optional.items() if params.get(name)]
     return " ".join(words)
 
 
 def setup_lines(workload: Workload, params: Mapping[str, int]) -> list[str]:
-    """What the agent does before the run: commands, then values of files.
+    """Return the agent's preparations before the run: commands, then writes to files.
 
-    Values come last, so that a file of a filesystem that a command has mounted can be named.
+    Writes come last, since a file may be in a filesystem that a command mounts.
     """
     lines = [f"setup {filled(line, params)}" for line in workload.setup]
     return lines + [f"write {filled(line, params)}" for line in workload.writes]
 
 
 def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
-    """The ring buffer of a run on the count clock, whose events stay in the guest to the end.
+    """Return the ring buffer size of a run on the count clock, whose events stay in the guest.
 
-    The 8 MiB of a live run hold some 200,000 events, a second or less of a busy workload. So it
-    is a quarter of the memory that the scratch disk, which lies in memory too, leaves; and no
-    more than a session keeps of one run (Limits.transcript_bytes).
+    The 8 MiB of a live run hold some 200,000 events, a second or less of a busy workload. So this
+    is a quarter of the memory that the scratch disk leaves (it is in memory too). It is at most
+    what a session keeps of one run (Limits.transcript_bytes).
     """
     free_mb = max(lesson.memory_mb - workload.scratch_mb, 0)
     return min(max(free_mb * 1024 // BUFFER_SHARE, LIVE_BUFFER_KB), BUFFER_MAX_KB)
 
 
 def _explains(probe: Probe, params: Mapping[str, int]) -> bool:
-    """Whether a run that is looked at has it on: not where it would tell of millions."""
+    """Return whether explain runs switch the probe on: not above `explain_max`."""
     return probe.explain and all(params.get(n, 0) <= most for n, most in probe.explain_max.items())
 
 
 def boot_cmdline(lesson: Lesson, params: Mapping[str, int]) -> tuple[str, ...]:
-    """Kernel parameters that knobs ask for."""
+    """Kernel parameters that the knobs set."""
     return tuple(
         filled(p.cmdline, {"value": params[name]}) for name, p in lesson.params.items() if p.cmdline
     )
@@ -133,20 +133,20 @@ def plan_text(
     probes: frozenset[str] | None = None,
     before: Sequence[str] = (),
 ) -> str:
-    """The whole plan for one run on one arm.
+    """Return the whole plan for one run on one arm.
 
     Args:
         params: checked values (LessonFolder.check_params).
         symbols: name -> address of this arm's kernel.
         traced: False for measure runs.
-        at_boot: the plan goes by fw_cfg, starts by itself, keeps events until the end
-            (the count clock, where no host input may follow).
-        autostart: of a plan at boot; False: it waits for START, so that a lens can be attached
-            first, and a run repeats only nearly.
+        at_boot: the plan is passed by fw_cfg, starts at boot, and keeps events until the end (for
+            the count clock, on which no host input may follow).
+        autostart: of a plan at boot; False: it waits for START, so that a lens can attach first.
+            Such a run does not repeat exactly.
         buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, with at_boot,
             run_buffer_kb().
-        probes: exactly those to switch on, as far as this arm has them; None: those that explain.
-        before: lines ahead of the workload's own preparation.
+        probes: names to switch on, if this arm has them; None: those of explain runs.
+        before: lines before the workload's own preparation.
     """
     workload = workload_of(lesson, workload_name)
     run_kb = run_buffer_kb(lesson, workload) if at_boot else LIVE_BUFFER_KB
@@ -174,11 +174,11 @@ def plan_text(
     return "\n".join(lines) + "\n"
 
 
-# A lesson's mail, terms and recap as plain HTML, for pages whose scripts are off.
+# A lesson's mail, terms and recap as plain HTML, for pages without scripts.
 
 
 def outline(folder: LessonFolder) -> str:
-    """HTML: who wrote the mail, the terms, what to explain, the questions; all escaped."""
+    """Return HTML with the mail's author, terms, explanation and questions, all escaped."""
     return "\n".join([*_mail(folder), *_terms(folder), *_recap(folder)])
 
 
@@ -224,7 +224,7 @@ def _question(one: QuizQuestion) -> str:
 
 
 def right_answer(one: QuizQuestion) -> str:
-    """In words: the right choice, or the number with its unit."""
+    """The right choice in words, or the number with its unit."""
     if one.choices and one.right is not None:
         return one.choices[one.right - 1]
     return f"{one.number:,.10g} {one.unit}".rstrip()
@@ -236,11 +236,11 @@ def right_answer(one: QuizQuestion) -> str:
 def act_line(
     lesson: Lesson, workload: str, name: str, value: int, params: Mapping[str, int]
 ) -> str:
-    """The line that does it.
+    """Return the line that performs an act.
 
     Args:
         workload: of the run.
-        params: of the run; the largest value may be one of them.
+        params: of the run; one of them may be the largest value.
 
     Raises:
         InputError: no such act for this workload, or a value out of its range.
@@ -250,12 +250,14 @@ def act_line(
     if act is None:
         raise InputError(
             f"the workload {workload} has no act '{name:.60}'.",
-            remedy=f"It has: {', '.join(acts)}." if acts else "It takes none; choose another.",
+            remedy=f"It has: {', '.join(acts)}."
+            if acts
+            else "It takes none; choose another workload.",
         )
     most = params[act.max_param] if act.max_param else act.max
     if value < act.min or (most is not None and value > most):
         raise InputError(
-            f"{name} takes a number from {act.min} to {most}, but {value} came.",
-            remedy="Choose one within.",
+            f"{name} takes a number from {act.min} to {most}, not {value}.",
+            remedy="Choose a number in that range.",
         )
     return act.say.format(value=value)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A lesson in other languages: i18n/LANGUAGE/ of its folder has texts by place, and prose.
 
-Each translation names the English that it was made from, so what has changed since falls back to
-English by itself, text by text, and `duet lint` says which.
+Each translation contains the English that it was made from. A text whose English has changed since
+falls back to English, and `duet lint` reports it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from duet.lessons.schema import Place
 from duet.lessons.schema.base import StringsFile
 from duet.lessons.view import HEADING, explained, sections
 
-# The texts of a lesson that people read, each by its place: what a translation may name.
+# The texts of a lesson that people read, each by its place. Translations may name these.
 
 SAID: Final = frozenset(
     {"title", "question", "summary", "claim", "notes", "note", "that", "help", "ask", "why", "hint"}
     | {"answer", "says", "said", "became", "because", "not_testable", "context", "plural", "intro"}
 )
-"""Keys whose text is read, wherever they stand."""
+"""Keys whose text is read, at any place."""
 LISTS: Final = frozenset({"choices", "labels", "ours", "caveats"})
 """Keys of lists whose texts are read."""
 NAMES: Final = frozenset({("operation", "name"), ("thread",)})
-"""Names that stand in sentences."""
+"""Names that are used in sentences."""
 NOT_READ: Final = frozenset({"claims", "probes", "mails", "stress"})
-"""Keys of the top that no page shows in words of ours."""
+"""Top-level keys that no page shows as text."""
 CONTENT: Final = "content"
 LAB: Final = "lab"
-"""lab.yaml of the folder, whose texts go with the lab and not with the lesson."""
+"""lab.yaml of the folder; its texts belong to the lab, not to the lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Text:
     """One text.
 
     Args:
-        key: as files name it, e.g. 'scenes.one-umount.title'; items without a name count from 1.
-        place: the same in the lesson as the page gets it.
+        key: as in files, e.g. 'scenes.one-umount.title'; items without a name count from 1.
+        place: its place in the lesson as the page gets it.
     """
 
     key: str
@@ -56,7 +56,7 @@ class Text:
 
 
 def texts_of(folder: LessonFolder) -> dict[str, Text]:
-    """All texts of a lesson by their keys, its prose (`content.STEP`) and terms included."""
+    """Key -> text of everything in a lesson, with its prose (`content.STEP`) and terms."""
     tree: dict[str, JsonValue] = folder.lesson.model_dump(mode="json")
     tree["terms"] = _terms(folder)
     tree[CONTENT] = dict(sections(folder.content()))
@@ -72,7 +72,7 @@ def texts_of(folder: LessonFolder) -> dict[str, Text]:
 def _terms(folder: LessonFolder) -> JsonValue:
     try:
         return [one.term.model_dump(mode="json") for one in explained(folder)]
-    except InputError:  # the lint reports it
+    except InputError:  # lint reports it
         return []
 
 
@@ -81,7 +81,7 @@ def _lab(path: Path) -> JsonValue:
         return {}
     try:
         return dict(read(path, path.name).values)
-    except LessonError:  # the lint reports it
+    except LessonError:  # lint reports it
         return {}
 
 
@@ -98,7 +98,7 @@ def _found(value: JsonValue, key: str, place: Place) -> Iterator[Text]:
 
 
 def _named(item: JsonValue) -> str:
-    """What an item of a list is called; empty: it has no name."""
+    """Name of a list's item; "" if it has none."""
     if not isinstance(item, dict):
         return ""
     return str(item.get("id") or item.get("name") or "")
@@ -118,7 +118,7 @@ STRINGS: Final = "strings.yaml"
 PROSE: Final = "content.md"
 LANGUAGE: Final = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}")
 MADE_FROM: Final = re.compile(r"<!--\s*en:\s*([0-9a-f]{10})\s*-->")
-"""In a section of the prose: the digest of the English section that was translated."""
+"""A comment in a section of the prose: the digest of the English section it translates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,10 @@ class Said:
     """One translated text.
 
     Args:
-        key: of the text, see texts.Text.
-        line: of the file, from 1.
-        english: the text that it was made from.
-        digest: the same as a digest, for a section of the prose; empty: `english` has it.
+        key: see Text.
+        line: in the file, from 1.
+        english: the text that was translated.
+        digest: digest of that text, for a section of the prose; empty: compare `english`.
     """
 
     key: str
@@ -140,31 +140,31 @@ class Said:
     digest: str
 
     def is_of(self, text: Text) -> bool:
-        """Whether it was made from the text as it stands now."""
+        """Return whether it translates the current text."""
         return digest(text.text) == self.digest if self.digest else text.text == self.english
 
 
 def digest(text: str) -> str:
-    """Ten digits by which a section of the prose is known."""
+    """The first ten digits of a SHA-256, which identify a section of the prose."""
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def languages(folder: LessonFolder) -> list[str]:
-    """The languages that a lesson has beside English."""
+    """The languages of a lesson besides English."""
     found = (folder.folder / FOLDER).glob("*/")
     return sorted(one.name for one in found if LANGUAGE.fullmatch(one.name))
 
 
 def files(folder: LessonFolder, language: str) -> list[Path]:
-    """The files of one language that are there."""
+    """The existing files of one language."""
     inside = folder.folder / FOLDER / language
     return [inside / name for name in (STRINGS, PROSE) if (inside / name).is_file()]
 
 
 def laid_over(folder: LessonFolder, language: str) -> list[tuple[Place, str]]:
-    """Where texts stand in the lesson as the page gets it, and what stands there instead.
+    """(place, translation) of each text of the lesson as the page gets it.
 
-    What is missing, or was made from an English text of before, is left out.
+    Missing and outdated translations are left out.
 
     Raises:
         LessonError: a file of the translation is not usable.
@@ -173,7 +173,7 @@ def laid_over(folder: LessonFolder, language: str) -> list[tuple[Place, str]]:
 
 
 def by_english(folder: LessonFolder, language: str) -> dict[str, str]:
-    """English text -> the same in another language, of the lesson and of the lab in its folder.
+    """English text -> translation, for the lesson and the lab in its folder.
 
     Raises:
         LessonError: a file of the translation is not usable.
@@ -182,7 +182,7 @@ def by_english(folder: LessonFolder, language: str) -> dict[str, str]:
 
 
 def _current(folder: LessonFolder, language: str) -> Iterator[tuple[Text, str]]:
-    """Texts and what they are in the language; none where that was made of another English."""
+    """Yield texts with their translations; missing and outdated ones are left out."""
     if not LANGUAGE.fullmatch(language) or not files(folder, language):
         return
     known = texts_of(folder)
@@ -193,7 +193,7 @@ def _current(folder: LessonFolder, language: str) -> Iterator[tuple[Text, str]]:
 
 
 def translated(folder: LessonFolder, language: str) -> Iterator[Said]:
-    """All that the files of a language say.
+    """Yield all translated texts in the files of a language.
 
     Raises:
         LessonError: a file is not usable.
@@ -203,7 +203,7 @@ def translated(folder: LessonFolder, language: str) -> Iterator[Said]:
 
 
 def shown(path: Path) -> str:
-    """A file as problems name it: `lessons/NN-slug/i18n/de/strings.yaml`."""
+    """Name of a file in problems: `lessons/NN-slug/i18n/de/strings.yaml`."""
     return "/".join(path.parts[-5:])
 
 

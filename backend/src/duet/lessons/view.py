@@ -22,7 +22,7 @@ from duet.lessons.drawings import FOLDER, read_drawing
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Place, Term, TermsFile
 
-# The page's views as lessons may use them, read from views.gen.json (`make contract`).
+# The page's views and the names that lessons may use, from views.gen.json (`make contract`).
 
 CATALOGUE = Path(__file__).with_name("views.gen.json")
 Layer = Literal["state", "function", "track", "mark"]
@@ -33,7 +33,7 @@ class _Generated(BaseModel):
 
 
 class ViewPanel(_Generated):
-    """A panel that `show` asks for."""
+    """A panel that a step's `show` can name."""
 
     title: str
     evidence: Literal["measured", "counted", "modelled"]
@@ -41,16 +41,16 @@ class ViewPanel(_Generated):
 
 
 class OnlyInFocus(_Generated):
-    """A layer whose kinds are drawn only in steps that focus on them, but for these colours."""
+    """A layer whose kinds are drawn only in steps that focus on them, except colours in `but`."""
 
     layer: Layer
     but: tuple[str, ...]
 
 
 class View(_Generated):
-    """One view. Dictionaries have name -> a sentence; frontend/src/views/about.ts describes it.
+    """One view. Dictionaries map a name to a sentence; see frontend/src/views/about.ts.
 
-    `marks` are 'points' where a view draws kinds that are called like a point of the lesson.
+    `marks` is 'points' if the view's kinds are the names of the lesson's points.
     """
 
     draws: str
@@ -104,10 +104,10 @@ class Catalogue(_Generated):
 
 @cache
 def read_views() -> Catalogue:
-    """The catalogue of this checkout.
+    """Read the catalogue of this checkout.
 
     Raises:
-        InfraError: the file is absent or not what this program expects.
+        InfraError: the file is absent or has another format.
     """
     try:
         return Catalogue.model_validate_json(CATALOGUE.read_bytes())
@@ -119,10 +119,10 @@ def read_views() -> Catalogue:
         ) from error
 
 
-# The terms of a lesson as a reader gets them: shared ones filled in, drawings as text.
+# The terms of a lesson as readers get them: shared ones filled in, drawings as text.
 
 COMMON = "_common"
-"""The folder of `lessons` with the terms that several lessons use."""
+"""Folder of `lessons` with the terms that several lessons share."""
 FILE = "terms.yaml"
 
 
@@ -131,7 +131,7 @@ class Explained:
     """A term with all of its parts.
 
     Args:
-        drawing: the file of its drawing; None: it has none.
+        drawing: the file of its drawing; None if it has none.
     """
 
     term: Term
@@ -139,13 +139,13 @@ class Explained:
 
 
 def common_folders(folder: Path) -> tuple[Path, ...]:
-    """Where terms that a lesson shares are looked for: its neighbour, then the checkout's."""
+    """The folders of shared terms by precedence: beside the lesson, then the checkout's."""
     own, ours = folder.parent / COMMON, repo_root() / "lessons" / COMMON
     return (own,) if own == ours else (own, ours)
 
 
 def read_common(folder: Path) -> tuple[Term, ...]:
-    """The terms of a common folder; none where it has no file.
+    """Read the terms of a common folder; empty if it has no file.
 
     Raises:
         LessonError: the file is not usable; every problem names file, line and key.
@@ -167,7 +167,7 @@ def read_common(folder: Path) -> tuple[Term, ...]:
 
 
 def explained(lesson: LessonFolder) -> tuple[Explained, ...]:
-    """The terms of a lesson in order; a shared one that no common file has is left out.
+    """The terms of a lesson in order; a shared term that no common file has is left out.
 
     Raises:
         LessonError: a common file is not usable.
@@ -193,7 +193,7 @@ def _placed(folder: Path, term: Term) -> Explained:
 
 
 def sources(lesson: LessonFolder) -> list[Path]:
-    """Files beside the lesson's own YAML that its terms are made of."""
+    """Files, besides the lesson's own YAML, from which its terms are made."""
     if not lesson.lesson.terms:
         return []
     places = (lesson.folder, *common_folders(lesson.folder))
@@ -202,13 +202,13 @@ def sources(lesson: LessonFolder) -> list[Path]:
 
 
 def drawing_texts(terms: Iterable[Explained]) -> dict[str, str]:
-    """Name of a term -> its drawing; one that may not be shown is left out."""
+    """Name of a term -> its drawing; forbidden drawings are left out."""
     texts = {one.term.name: read_drawing(one.drawing) for one in terms if one.drawing}
     return {name: text for name, text in texts.items() if text}
 
 
 def pattern(forms: Iterable[str]) -> re.Pattern[str]:
-    """Finds any of the forms as whole words; what is written small may begin with a capital.
+    """Make a pattern of the forms as whole words; lower-case forms match with a capital too.
 
     The page has the same rule (frontend/src/panels/terms/terms.tsx).
     """
@@ -224,7 +224,7 @@ def _either(form: str) -> str:
 HEADING = re.compile(r"^##\s+([a-z0-9][a-z0-9_-]*)\s*$", re.MULTILINE)
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 PREFIX = re.compile(r"^\s*(\[[^\]]*\]\s*)+")
-REMEDY = "Make it anew with: git format-patch -1 --zero-commit --no-signature."
+REMEDY = "Make it again with: git format-patch -1 --zero-commit --no-signature."
 MAX_PATCH_BYTES = 1024 * 1024
 
 
@@ -242,7 +242,7 @@ def read_patch(path: Path) -> Patch:
     """Read a patch file.
 
     Raises:
-        InputError: absent, too large, or not as git format-patch writes it.
+        InputError: absent, too large, or not in the form of git format-patch.
     """
     if not path.is_file():
         raise InputError(f"the patch {path.name} does not exist.", remedy=REMEDY)
@@ -252,10 +252,10 @@ def read_patch(path: Path) -> Patch:
 
 
 def parse_patch(name: str, raw: str) -> Patch:
-    """Take a patch apart.
+    """Parse a patch.
 
     Raises:
-        InputError: it is not as git format-patch writes it.
+        InputError: it is not in the form of git format-patch.
     """
     head, mark, diff = raw.partition("\ndiff --git ")
     if not raw.startswith("From ") or not mark:
@@ -269,7 +269,7 @@ def parse_patch(name: str, raw: str) -> Patch:
 
 
 def sections(content: str) -> dict[str, str]:
-    """The Markdown under each `## id`; comments are taken out."""
+    """Return the Markdown under each `## id`, without comments."""
     parts = HEADING.split(COMMENT.sub("", content))
     return {ident: text.strip() for ident, text in zip(parts[1::2], parts[2::2], strict=True)}
 
@@ -277,16 +277,16 @@ def sections(content: str) -> dict[str, str]:
 def lesson_tree(
     folder: LessonFolder, recordings: list[dict[str, JsonValue]], ready: dict[str, bool]
 ) -> dict[str, JsonValue]:
-    """Everything about a lesson, for the page.
+    """Return everything about a lesson, for the page.
 
     Args:
-        recordings: what RecordedRuns.listing says.
+        recordings: from Recordings.listing.
         ready: arm -> its kernel is built.
     """
     tree: dict[str, JsonValue] = folder.lesson.model_dump(mode="json")
     tree["slug"] = folder.slug
     tree["content"] = dict(sections(folder.content()))
-    if folder.lesson.view is None:  # no scenes to put the prose at: it is read as it stands
+    if folder.lesson.view is None:  # no scenes to show the prose with: it is shown whole
         tree["prose"] = COMMENT.sub("", folder.content()).strip()
     tree["recordings"] = list(recordings)
     terms = _terms(folder)
@@ -306,7 +306,7 @@ def lesson_tree(
 
 
 def _terms(folder: LessonFolder) -> tuple[Explained, ...]:
-    """The lesson's terms; a common file that is not usable, which lint reports, has none."""
+    """The lesson's terms; empty if a common file is unusable, which lint reports."""
     try:
         return explained(folder)
     except InputError:
@@ -314,7 +314,7 @@ def _terms(folder: LessonFolder) -> tuple[Explained, ...]:
 
 
 def _patch_tree(path: Path) -> JsonValue:
-    """A patch, or what is wrong with it; the lesson can still be shown without."""
+    """A patch, or the error in it as its subject: the lesson can be shown without the patch."""
     try:
         patch = read_patch(path)
     except InputError as error:
@@ -322,14 +322,14 @@ def _patch_tree(path: Path) -> JsonValue:
     return asdict(patch)
 
 
-# A step's own text as plain HTML, for pages whose scripts are off.
+# A step's text as plain HTML, for pages without scripts.
 
 
 Laid = Mapping[Place, str]
 ENGLISH: Final[Laid] = {}
 
 PREDICTED = re.compile(r"^---[ \t]*$", re.MULTILINE)
-"""What stands below this line is shown when the viewer has predicted."""
+"""Text below this line is shown after the viewer has predicted."""
 PARAGRAPHS = re.compile(r"\n\s*\n")
 CODE = re.compile(r"`([^`]+)`")
 STRONG = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
@@ -337,10 +337,10 @@ STRESSED = re.compile(r"\*(.+?)\*", re.DOTALL)
 
 
 def step_text(folder: LessonFolder, step: str | None, said: Laid = ENGLISH) -> str:
-    """HTML: the step's title and text, all escaped; what would answer its prediction is folded.
+    """Return a step's title and text as escaped HTML; text after the prediction is folded.
 
     Args:
-        step: see scene_called; of an unknown one, or of none, the first scene.
+        step: see scene_called; the first scene if it is None or unknown.
         said: texts in another language, by their places (lessons/translations.py).
     """
     scenes = folder.lesson.scenes
@@ -358,14 +358,14 @@ def step_text(folder: LessonFolder, step: str | None, said: Laid = ENGLISH) -> s
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Paragraphs; tables stand as they were typed."""
+    """Yield paragraphs; tables keep their Markdown."""
     for block in filter(None, map(str.strip, PARAGRAPHS.split(text))):
         tag = "pre" if block.startswith("|") else "p"
         yield f"<{tag}>{_inline(block)}</{tag}>"
 
 
 def _inline(text: str) -> str:
-    """Emphasis and code of Markdown; a star in code is none of emphasis."""
+    """Convert Markdown emphasis and code to HTML; stars in code are literal."""
     safe = CODE.sub(
         lambda found: f"<code>{found[1].replace('*', '&#42;')}</code>", escape(text, quote=False)
     )

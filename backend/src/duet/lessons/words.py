@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Words of a lesson that stand in generic code, where they do not belong.
+"""Finds words of single lessons in generic code, where they do not belong.
 
-A lesson is a folder, its picture included. Generic code that names a knob, a probe, a kind,
-a function or the slug of one lesson is right for that lesson alone. The words come from the
-lessons' files, so a new lesson brings its own.
+A lesson is a folder, its picture included. Generic code that names a knob, a probe, a kind, a
+function or the slug of one lesson works for that lesson only. The words come from the lessons'
+files, so a new lesson adds its own.
 
-A compound word (one with a dash or an underscore) is searched anywhere. A single word may be plain
-English too and is searched as a whole string.
+A compound word (with a dash or an underscore) is searched anywhere. A single word may also be plain
+English and is searched as a whole string.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from pathlib import Path
 
 from duet.lessons.schema import Lesson
 
-# Names of lessons that are nobody's own: the lint of words lets them stand in generic code.
+# Names of lessons that are also general terms: generic code may use them.
 
-_ENGLISH = "plain English, and no name of a lesson where it stands"
+_ENGLISH = "plain English, not used as a lesson's name"
 GENERIC: dict[str, str] = {
     "running": "a state that every lesson with states has",
     "runnable": "a state that every lesson with states has",
     "wait_other": "a state that every lesson with states has",
     "seconds": "a unit in the names of keys and columns",
     "protocol": "of the wire, of an address",
-    "thread": "what a row of threads is called by default",
+    "thread": "the default name of a row's thread",
     "link": "of a page, of the linker, of a library",
     "read": "a kind of access in the microscope's counts",
     "write": "a kind of access in the microscope's counts",
     "rmw": "a kind of access in the microscope's counts",
     "plain": "of a mail's text, text/plain",
-    "vain": "a colour of the palette, too",
-    "tasks": "what a lab consists of",
+    "vain": "also a colour of the palette",
+    "tasks": "the word for the parts of a lab",
     **dict.fromkeys(
         (
             "asked",
@@ -52,7 +52,7 @@ GENERIC: dict[str, str] = {
         _ENGLISH,
     ),
 }
-"""Names that lessons share with the program -> why they are nobody's own."""
+"""Names that lessons share with the program -> why the program may use them."""
 
 
 COMPOUND = re.compile(r"[a-z0-9]+[_-][a-z0-9_-]+")
@@ -64,9 +64,9 @@ LEFT_OUT = (
     "backend/src/duet/lessons/words.py",
     "frontend/src/gallery/",
 )
-"""This lint's own list; a page for developers."""
+"""The list above, and a page for developers."""
 NOBODYS = (".test.", "/fixtures/", ".gen.")
-"""Parts of the names of tests, of what they share, and of what is generated."""
+"""Parts of the names of tests, of their fixtures, and of generated files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ class Found:
 
 
 def words_of(slug: str, lesson: Lesson) -> set[str]:
-    """The names that are this lesson's own: slug, knobs, probes, kinds, functions."""
+    """The names that belong to this lesson: slug, knobs, probes, kinds, functions."""
     words = {slug, slug.partition("-")[2]}
-    # A knob of a model has the name of the number that it sets, which is the model's own.
+    # A model's knob is named after the number that it sets, which belongs to the model.
     words |= {name for name, param in lesson.params.items() if param.applies != "model"}
     words |= {kind.name for kind in lesson.kinds}
     words |= {track.name for track in lesson.tracks}
@@ -97,13 +97,13 @@ def words_of(slug: str, lesson: Lesson) -> set[str]:
 
 
 def _is_shared(probe: str) -> bool:
-    """An x-ray probe that the program brings for all lessons."""
+    """Return whether an x-ray probe is one of the program, for all lessons."""
     name = f"{probe.replace('-', '_')}.py"
     return (Path(__file__).parents[1] / "lenses" / "probes" / name).is_file()
 
 
 def generic_files(root: Path) -> list[str]:
-    """Paths below `root` of the code that serves every lesson, without its tests."""
+    """Paths below `root` of code that serves every lesson, without tests."""
     found: list[str] = []
     for base in (BACKEND, FRONTEND):
         for path in sorted((root / base).rglob("*")):
@@ -114,7 +114,7 @@ def generic_files(root: Path) -> list[str]:
 
 
 def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[Found]:
-    """Each line of generic code with a word of a lesson.
+    """Yield each place in generic code that has a word of a lesson.
 
     Args:
         lessons: slug -> lesson.

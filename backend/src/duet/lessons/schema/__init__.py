@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the files of a lesson may say: one module each, and the whole.
+"""Schemas of a lesson's files: one module each, and the whole lesson.
 
 A lesson is data. Arms, probes, spans, knobs, scenes and claims are declared here and checked
-strictly: an unknown key is an error that says what was meant (lessons/document.py).
+strictly: an unknown key is an error with a suggestion (lessons/document.py).
 """
 
 from duet.lessons.schema.base import Name, Place, Strict

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Types that the schemas of all four files of a lesson use."""
+"""Types that all schemas of a lesson's files use."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 BaseName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Place = tuple[str | int, ...]
-"""Where a value stands in a lesson: keys and indices from the top, as pydantic's `loc`."""
+"""Path of a value in a lesson: keys and indices from the top, as pydantic's `loc`."""
 
 
 class Strict(BaseModel):
-    """Frozen, and no unknown keys."""
+    """A frozen model that forbids unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Fault:
-    """One thing that is wrong at one place of a lesson.
+    """One fault at one place of a lesson.
 
     Args:
-        place: from the model whose validator says so.
+        place: relative to the model whose validator reports it.
         sentence: what was wanted and what came, without a full stop.
         remedy: what to do now, a whole sentence.
     """
@@ -39,7 +39,7 @@ class Fault:
 
 
 def refuse(title: str, faults: list[Fault]) -> None:
-    """Called at the end of a model's validator; pydantic adds the faults to its own.
+    """Raise the faults of a model, from its validator; pydantic adds them to its own.
 
     Raises:
         ValidationError: there are faults.
@@ -52,10 +52,10 @@ def refuse(title: str, faults: list[Fault]) -> None:
 
 
 class Line(Strict):
-    """A text, and what it says in the other language."""
+    """A text and its translation."""
 
-    en: str = Field(min_length=1, description="the English text that was translated, as it stands")
-    says: str = Field(min_length=1, description="the same in the language of the folder")
+    en: str = Field(min_length=1, description="the English text that was translated, verbatim")
+    says: str = Field(min_length=1, description="its translation into the folder's language")
 
 
 class StringsFile(Strict):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""challenges.yaml: what a reader is asked to do to a kernel, and how it is judged."""
+"""challenges.yaml: tasks to change a kernel, and how a change is judged."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from duet.base.clock import Clock
 from duet.lessons.schema.base import Fault, Name, Strict, refuse
 from duet.lessons.schema.published import Claim, Limits
 
-# A litmus test: accesses of a few CPUs, in the form in which a kernel's comments write them.
+# A litmus test: accesses of a few CPUs, in the notation of kernel comments.
 
 STATEMENT = re.compile(
     r"(?P<to>[a-z_]\w*) = (?P<what>[a-z_]\w*|\d{1,4})|(?P<barrier>[a-z_]\w*)\(\)"
 )
 MOST = 6
-"""Accesses in all: 6 have at most 720 orders."""
+"""Maximum number of accesses: 6 have at most 720 orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +60,19 @@ Statement = Write | Read | Barrier
 
 
 class Litmus(Strict):
-    """What CPUs do to memory at once, and what must never come of it."""
+    """Accesses that CPUs make at the same time, and a result that must never occur."""
 
-    says: str = Field(min_length=1, description="what the order is there for, in words")
+    says: str = Field(min_length=1, description="what the order is for, in words")
     source: str = Field(min_length=1, description="where the kernel has these accesses")
-    starts: dict[Name, int] = Field(min_length=1, description="variable -> its value before")
+    starts: dict[Name, int] = Field(min_length=1, description="variable -> its first value")
     program: dict[Name, tuple[str, ...]] = Field(
         min_length=2,
         max_length=3,
-        description="CPU -> what it does: `variable = 1`, `seen = variable`, `smp_mb()`",
+        description="CPU -> its statements: `variable = 1`, `seen = variable`, `smp_mb()`",
     )
     never: dict[Name, int] = Field(
-        min_length=1, description="variables and what was seen, as they must not be in the end"
+        min_length=1,
+        description="final values of variables and of what was read that must never occur",
     )
 
     @cached_property
@@ -100,7 +101,8 @@ class Litmus(Strict):
 
     @model_validator(mode="after")
     def can_be_played(self) -> Litmus:
-        """Each line is a statement, each variable has a value, and it is small."""
+        """Check that each line is a statement, each variable has a first value, and the test is
+        small."""
         faults = []
         names, accesses = set(self.starts), 0
         for cpu, lines in self.program.items():
@@ -108,7 +110,7 @@ class Litmus(Strict):
                 found = STATEMENT.fullmatch(line)
                 if found is None:
                     remedy = "Write `variable = 1`, `seen = variable`, or a barrier: `smp_mb()`."
-                    faults.append(Fault(("program", cpu), f'"{line}" is no statement', remedy))
+                    faults.append(Fault(("program", cpu), f'"{line}" is not a statement', remedy))
                     continue
                 accesses += found["barrier"] is None
                 what, to = found["what"], found["to"]
@@ -118,7 +120,7 @@ class Litmus(Strict):
                     faults.append(Fault(("program", cpu), f"{of} has no first value", remedy))
                 names |= {to} if to else set()
         if accesses > MOST:
-            remedy = f"Leave out what the order does not need; {MOST} are the most."
+            remedy = f"Leave out what the order does not need; the limit is {MOST}."
             faults.append(Fault(("program",), f"{accesses} accesses are too many", remedy))
         for name in self.never.keys() - names:
             remedy = "Name a variable, or what was seen of one."
@@ -128,15 +130,15 @@ class Litmus(Strict):
 
 
 class Goal(Limits):
-    """A limit that the changed kernel is held against, in the form of a claim."""
+    """A limit for the changed kernel, in the form of a claim."""
 
-    says: str = Field(min_length=1, description="the same in words, for the list")
-    params: dict[str, int] = Field(default={}, description="the knobs it is for")
-    clock: Clock = Field(default="count", description="the clock it is for")
+    says: str = Field(min_length=1, description="the goal in words, for the list")
+    params: dict[str, int] = Field(default={}, description="its knobs")
+    clock: Clock = Field(default="count", description="its clock")
 
     @model_validator(mode="after")
     def has_a_limit(self) -> Goal:
-        """There is something to hold it against, and ratios are to another arm."""
+        """Check that there is a limit, and that ratios have an arm to compare with."""
         ratios = (self.ratio_min, self.ratio_max)
         limits = (*ratios, self.value_min, self.value_max, self.equals)
         faults = []
@@ -145,76 +147,78 @@ class Goal(Limits):
             faults.append(Fault(("metric",), "no limit is given", remedy))
         if any(one is not None for one in ratios) != (self.to is not None):
             remedy = "Give `to:` and a ratio, or neither."
-            faults.append(Fault(("to",), "a ratio is to an arm, and the other way round", remedy))
+            faults.append(Fault(("to",), "a ratio needs `to:`, and `to:` needs a ratio", remedy))
         refuse("Goal", faults)
         return self
 
     def claim(self, arm: str) -> Claim:
-        """The goal as a claim about an arm."""
+        """Return the goal as a claim about an arm."""
         return Claim(arm=arm, source=self.says, **self.model_dump(exclude={"says"}))
 
 
 class Challenge(Strict):
-    """Something to do to an arm. All of it is judged by machines."""
+    """A task to change an arm, judged by measurements and a stress test."""
 
     title: str = Field(min_length=1, description="a few words")
-    ask: str = Field(min_length=1, description="what to do, and what must stay as it is")
-    hint: str = Field(min_length=1, description="where to begin, for who is stuck")
-    arm: Name = Field(description="the arm that is changed")
+    ask: str = Field(min_length=1, description="what to do, and what must not change")
+    hint: str = Field(min_length=1, description="where to begin, for readers who are stuck")
+    arm: Name = Field(description="the arm to change")
     aim: Literal["better", "break"] = Field(
         default="better",
-        description="better: all goals and rules hold, and the stress finds nothing; break: some "
-        "rule does not hold any more, or the stress finds something",
+        description="better: all goals and rules hold, and the stress finds nothing; break: a "
+        "rule no longer holds, or the stress finds something",
     )
-    goals: tuple[Goal, ...] = Field(default=(), description="what is to be reached; all of them")
+    goals: tuple[Goal, ...] = Field(default=(), description="goals to reach, all of them")
     rules: tuple[Goal, ...] = Field(
-        default=(), description="what holds as long as the kernel is right, on the arm as well"
+        default=(), description="what holds while the kernel is right, also on the unchanged arm"
     )
     without: tuple[str, ...] = Field(
-        default=(), description="regular expressions; no line that is added may match one"
+        default=(), description="regular expressions that no added line may match"
     )
     order: Litmus | None = Field(
-        default=None, description="what barriers are there for; judges a change that takes one away"
+        default=None, description="why barriers are needed; judges a change that removes one"
     )
-    answer: str = Field(min_length=1, description="the lesson of it, shown when it is met")
+    answer: str = Field(
+        min_length=1, description="what the challenge teaches, shown when it is solved"
+    )
 
     @model_validator(mode="after")
     def aims_at_something(self) -> Challenge:
-        """A better kernel has a goal, a broken one has none."""
+        """Check that a better kernel has a goal, and a broken one has none."""
         faults = []
         if self.aim == "better" and not self.goals:
             remedy = "Add `goals:` with one limit at least."
-            faults.append(Fault(("goals",), "nothing is to be reached", remedy))
+            faults.append(Fault(("goals",), "there is no goal", remedy))
         if self.aim == "break" and self.goals:
-            remedy = "Write `rules:`; one that does not hold is what is asked for."
-            faults.append(Fault(("goals",), "to break something, rules alone are judged", remedy))
+            remedy = "Write `rules:`; the challenge is solved when one does not hold."
+            faults.append(Fault(("goals",), "`aim: break` is judged by rules only", remedy))
         refuse("Challenge", faults)
         return self
 
 
 class Stress(Strict):
-    """How the lesson's workloads run on a debug kernel, which is five to ten times as slow."""
+    """How the lesson's workloads run on a debug kernel, which is five to ten times slower."""
 
     turns: tuple[dict[str, int], ...] = Field(
-        default=({},), description="knobs; each is a turn of its own for every workload"
+        default=({},), description="knobs; each entry is a separate turn of every workload"
     )
     beside: str | None = Field(
-        default=None, description="script of duet/trials/check/stress that runs all along"
+        default=None, description="script of duet/trials/check/stress that runs in parallel"
     )
     alone: tuple[Name, ...] = Field(
-        default=(), description="workloads during which nobody else reclaims"
+        default=(), description="workloads during which nothing else reclaims"
     )
     work: dict[str, str] = Field(
-        default={}, description="what was done -> regex of the lines that count it"
+        default={}, description="kind of work -> regex of the lines that count it"
     )
 
 
 class ChallengesFile(Strict):
-    """challenges.yaml: what a reader is asked to do to a kernel, and how it is judged."""
+    """challenges.yaml: tasks to change a kernel, and how a change is judged."""
 
     challenges: dict[Name, Challenge] = Field(
         default={}, description="three of them, from the easiest to the hardest"
     )
     stress: Stress = Field(
-        default=Stress(), description="of the workloads, for challenges and for tests/debug"
+        default=Stress(), description="stress of the workloads, for challenges and for tests/debug"
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lesson.yaml: what is asked, what runs, and what is measured."""
+"""lesson.yaml: the question, what runs, and what is measured."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from duet.lessons.schema.base import BaseName, Name, Strict
 from duet.lessons.schema.workload import Act, Metric, Operation, Workload
 
 KnobRole = Literal["duration", "cpus", "threads"]
-"""What a knob is for the program that runs a lesson: seconds of the workload, vCPUs of a guest,
-threads of the workload that work side by side (each has a row of its own)."""
+"""What a knob controls: seconds of the workload, vCPUs of a guest, or parallel threads of the
+workload, each with its own row."""
 
 
 class ArmTree(Strict):
-    """Which source a kernel was made of, for reports; `duet try` writes it of a source tree."""
+    """The source tree of a kernel, for reports; `duet try` writes it."""
 
-    version: str = Field(description="as its Makefile says")
-    commit: str = Field(default="", description="full hash of HEAD; empty: it is no repository")
-    describe: str = Field(default="", description="the commit as `git describe` names it")
-    tree: str = Field(default="", description="git's hash of all files as they were tried")
-    dirty: bool = Field(default=False, description="the files are not those of the commit")
+    version: str = Field(description="version in its Makefile")
+    commit: str = Field(default="", description="full hash of HEAD; empty: not a repository")
+    describe: str = Field(default="", description="output of `git describe`")
+    tree: str = Field(default="", description="git's tree hash of all files that were tried")
+    dirty: bool = Field(default=False, description="the files differ from the commit")
     changes: str = Field(
-        default="", description="SHA-256 of the diff from the commit to the files; empty: none"
+        default="", description="SHA-256 of the diff from the commit to the files; empty: no diff"
     )
     patches: int = Field(
-        default=0, ge=0, description="so many of the arm's patches, from the first, are part of it"
+        default=0, ge=0, description="how many of the arm's first patches are part of it"
     )
 
 
@@ -42,22 +42,22 @@ class Arm(Strict):
     )
     summary: str = Field(description="one line under the lane's name")
     patches: tuple[str, ...] = Field(
-        default=(), description="files below kernel-patches/<lesson>/, in order; none is stock"
+        default=(), description="files below kernel-patches/<lesson>/, in order; none: stock"
     )
     base: BaseName | None = Field(
         default=None,
-        description='kernel base: a folder of kernel-patches/bases, in quotes ("6.12"); without, '
-        "the default one",
+        description='kernel base: a folder of kernel-patches/bases, in quotes ("6.12"); default: '
+        "the default base",
     )
     config: Name | None = Field(
         default=None, description="a variant of the base's configuration, by its name in base.yaml"
     )
     source: ArmTree | None = Field(
-        default=None, description="which source tree it was made of, where `base` is of a trial"
+        default=None, description="source tree it was made of, if `base` belongs to a trial"
     )
     optional: bool = Field(
         default=False,
-        description="built, run and measured only where it is named: an arm beside the comparison",
+        description="built, run and measured only if named: not part of the comparison",
     )
 
 
@@ -69,36 +69,36 @@ class Param(Strict):
     type: Literal["int", "bool", "choice"] = Field(
         default="int", description="a number, a switch (0 or 1), or one of `choices`"
     )
-    default: int = Field(description="its value where nobody sets it")
+    default: int = Field(description="its value if unset")
     min: int | None = Field(default=None, description="smallest value")
     max: int | None = Field(default=None, description="largest value")
     measured_max: int | None = Field(
         default=None,
         description="largest value of a published figure's measurement, on a host with CPUs for it",
     )
-    choices: tuple[int, ...] = Field(default=(), description="the only values it may have")
+    choices: tuple[int, ...] = Field(default=(), description="the allowed values")
     labels: tuple[str, ...] = Field(default=(), description="one per choice")
     unit: str = Field(default="", description="shown after the value, e.g. 'ms'")
     applies: Literal["boot", "run", "model"] = Field(
         default="run",
         description="boot: a new value needs new guests; run: a new run; model: it belongs to a "
-        "model on the page, no run knows it",
+        "model on the page, and no run uses it",
     )
     cmdline: str | None = Field(default=None, description="kernel parameter, with {value}")
     role: KnobRole | None = Field(
         default=None,
         description="duration: seconds that the workload runs; cpus: vCPUs of each guest; "
-        "threads: threads that work side by side; at most one knob of each",
+        "threads: parallel threads of the workload; at most one knob of each",
     )
 
 
 class LessonFile(Strict):
-    """lesson.yaml: what is asked, what runs, and what is measured."""
+    """lesson.yaml: the question, what runs, and what is measured."""
 
     title: str = Field(description="its name in lists")
     question: str = Field(description="the question it answers, one sentence")
     summary: str = Field(description="two sentences for the front page")
-    clock: Clock = Field(description="the clock that it starts with")
+    clock: Clock = Field(description="its default clock")
     clocks: tuple[Clock, ...] = Field(
         description="wall: guest time follows the host's; count: one instruction is a fixed time"
     )
@@ -106,16 +106,17 @@ class LessonFile(Strict):
         default=0,
         ge=0,
         le=10,
-        description="2^shift ns an instruction where its steps run on the count clock",
+        description="2^shift ns per instruction when its steps run on the count clock",
     )
     arms: tuple[Arm, ...] = Field(min_length=2, max_length=16, description="the kernels")
     made_by: str = Field(
-        default="", description="the call of `duet try` that wrote the lesson; empty: people did"
+        default="",
+        description="the call of `duet try` that wrote the lesson; empty: written by hand",
     )
     instrumentation: Literal["patches", "none"] = Field(
         default="patches",
-        description="what all arms carry: the patches in both/ of its base and of the lesson's"
-        " own both/; none: the source as it comes, where tracepoints and kprobes suffice",
+        description="patches of all arms: those in both/ of its base and in the lesson's"
+        " own both/; none: the unpatched source, if tracepoints and kprobes suffice",
     )
     params: dict[Name, Param] = Field(description="the knobs, by name")
     workloads: dict[Name, Workload] = Field(description="by name; the first is the default")
@@ -130,12 +131,11 @@ class LessonFile(Strict):
     metrics: dict[Name, Metric] = Field(min_length=1, description="the first is the headline")
     operation: Operation | None = Field(
         default=None,
-        description="what one operation is, where the workload says nothing else; needed by a "
-        "lesson with a view",
+        description="the operation, unless the workload has one; required for a lesson with a view",
     )
-    thread: str = Field(default="thread", description="what a row's thread is called")
+    thread: str = Field(default="thread", description="name of a row's thread")
     view: Name | None = Field(
         default=None,
-        description="kind of view, see ./duet views; default: timeline, and without scenes none: "
+        description="kind of view, see ./duet views; default: timeline, or without scenes none: "
         "numbers only so far",
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""story.yaml: the steps, what a reader predicts and is asked, and the discussion."""
+"""story.yaml: the steps, predictions, questions, and the discussion."""
 
 from __future__ import annotations
 
@@ -15,71 +15,73 @@ if TYPE_CHECKING:
     from duet.lessons.schema.whole import Lesson
 
 
-# recap.yaml: what ends the last step: three sentences, and questions that the page judges.
+# recap.yaml: ends the last step, with an explanation in three sentences and a quiz.
 
 
 class Explanation(Strict):
-    """What a reader explains in three sentences, and how the lesson does."""
+    """What a reader explains in three sentences, and the lesson's own explanation."""
 
-    ask: str = Field(min_length=1, description="what is to be explained, as a question")
+    ask: str = Field(min_length=1, description="what to explain, as a question")
     ours: tuple[str, ...] = Field(
-        min_length=3, max_length=3, description="the same in three sentences, to compare with"
+        min_length=3,
+        max_length=3,
+        description="the lesson's explanation in three sentences, for comparison",
     )
 
 
 class QuizQuestion(Strict):
-    """A question with choices, or one whose answer is a number."""
+    """A question with choices, or with a number as its answer."""
 
     ask: str = Field(min_length=1, description="the question")
     choices: tuple[str, ...] = Field(
-        default=(), max_length=5, description="two to five answers; none: a number is asked"
+        default=(), max_length=5, description="two to five answers; none: the answer is a number"
     )
-    right: int | None = Field(
-        default=None, ge=1, description="which of the choices is right, from 1"
+    right: int | None = Field(default=None, ge=1, description="the right choice, counted from 1")
+    number: float | None = Field(
+        default=None, description="the right number, if there are no choices"
     )
-    number: float | None = Field(default=None, description="the right number, without choices")
     within: float = Field(
-        default=0, ge=0, description="how far from the number an answer may be, in its unit"
+        default=0, ge=0, description="tolerance of the answer, in the number's unit"
     )
-    unit: str = Field(default="", description="of the number, in words")
+    unit: str = Field(default="", description="unit of the number, in words")
     why: str = Field(min_length=1, description="one or two sentences, shown with the verdict")
     step: Name | None = Field(default=None, description="the step whose picture answers it")
 
     @model_validator(mode="after")
     def choices_or_a_number(self) -> QuizQuestion:
-        """One of the two, complete."""
+        """Check that there are choices or a number, and that they are complete."""
         faults = []
         if self.choices and self.number is not None:
-            remedy = "Take `choices:` or `number:` away."
-            faults.append(Fault(("number",), "choices are given, and a number as well", remedy))
+            remedy = "Remove `choices:` or `number:`."
+            faults.append(Fault(("number",), "a question has choices and a number", remedy))
         elif self.choices and len(self.choices) < 2:
-            faults.append(Fault(("choices",), "one choice is none", "Add another one."))
+            faults.append(Fault(("choices",), "a question needs two choices", "Add another one."))
         elif self.choices and (self.right is None or self.right > len(self.choices)):
-            sentence = f"`right` is 1 to {len(self.choices)}, but {self.right} came"
+            sentence = f"`right` is 1 to {len(self.choices)}, not {self.right}"
             faults.append(Fault(("right",), sentence, "Count the choices from 1."))
         elif not self.choices and self.number is None:
             remedy = "Add `choices:` and `right:`, or `number:`."
-            faults.append(Fault((), "a question has choices or a number", remedy))
+            faults.append(Fault((), "a question needs choices or a number", remedy))
         refuse("QuizQuestion", faults)
         return self
 
 
 class RecapFile(Strict):
-    """recap.yaml: what ends the last step: three sentences, and questions that the page judges."""
+    """recap.yaml: ends the last step, with an explanation in three sentences and a quiz."""
 
     explain: Explanation | None = Field(
-        default=None, description="what a reader explains at the end; none: nothing is asked"
+        default=None, description="what a reader explains at the end; none: nothing"
     )
     quiz: tuple[QuizQuestion, ...] = Field(
-        default=(), max_length=9, description="asked at the end, judged by the page"
+        default=(), max_length=9, description="questions at the end, judged by the page"
     )
 
 
-# `discussion:` of story.yaml: what others said of the patch, and the outcome.
+# `discussion:` of story.yaml: what others said about the patch, and the outcome.
 
 
 class Source(Strict):
-    """A message or a commit: who wrote it, when, and where it is found."""
+    """A message or a commit: its author, date, and where to find it."""
 
     by: str = Field(min_length=1, description="its author's name; several with commas")
     date: str = Field(
@@ -87,7 +89,7 @@ class Source(Strict):
         pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$",
         description="2023-06-09, 2023-06 or 2023",
     )
-    subject: str = Field(min_length=1, description="of the message or the commit")
+    subject: str = Field(min_length=1, description="subject of the message or commit")
     link: str = Field(
         default="", pattern=r"^(https?://\S+)?$", description="the message in an archive"
     )
@@ -98,12 +100,12 @@ class Source(Strict):
     @field_validator("date", mode="before")
     @classmethod
     def yaml_reads_dates(cls, value: object) -> object:
-        """2023-06-09 without quotes is a date in YAML, and 2023 a number."""
+        """Accept what YAML makes of unquoted dates: a date for 2023-06-09, a number for 2023."""
         return str(value) if isinstance(value, day | int) else value
 
     @model_validator(mode="after")
     def it_can_be_found(self) -> Source:
-        """An author and a subject alone find nothing."""
+        """Require more than an author and a subject, which find nothing."""
         if not (self.date or self.link or self.commit):
             sentence = "a source needs a date, a link or a commit"
             remedy = "Add `date:`, or the `link:` of the message, or its `commit:`."
@@ -112,109 +114,114 @@ class Source(Strict):
 
 
 class Trial(Strict):
-    """A state of the lesson's page in which the point can be tried; what is left out is usual."""
+    """A state of the lesson's page that shows the point; missing fields keep the defaults."""
 
-    title: str = Field(min_length=1, description="the words of the link")
-    step: Name | None = Field(
-        default=None, description="the step that is opened; default: the first"
-    )
+    title: str = Field(min_length=1, description="text of the link")
+    step: Name | None = Field(default=None, description="the step to open; default: the first")
     arms: tuple[Name, ...] = Field(default=(), description="lanes; default: those of the step")
-    params: dict[str, int] = Field(default_factory=dict, description="knobs that are turned")
+    params: dict[str, int] = Field(
+        default_factory=dict, description="knobs that differ from the step's"
+    )
     workload: Name | None = Field(default=None, description="default: that of the step")
     clock: Clock | None = Field(default=None, description="default: the lesson's")
-    patch: Name | None = Field(default=None, description="the arm whose patch is shown")
+    patch: Name | None = Field(default=None, description="arm whose patch is shown")
 
 
 class Remark(Strict):
-    """One objection, counter-proposal or later change, in one or two sentences each."""
+    """An objection, counter-proposal or later change, in one or two sentences each."""
 
     said: str = Field(min_length=1, description="what was said or done")
     became: str = Field(default="", description="the outcome")
     sources: tuple[Source, ...] = Field(
-        min_length=1, description="where it was said, the first first"
+        min_length=1, description="where it was said, the earliest first"
     )
-    tried: tuple[Trial, ...] = Field(default=(), description="where it can be tried here")
-    untried: str = Field(default="", description="why it cannot be tried here, in one sentence")
+    tried: tuple[Trial, ...] = Field(default=(), description="where it can be tried on the page")
+    untried: str = Field(
+        default="", description="why it cannot be tried on the page, in one sentence"
+    )
 
     @model_validator(mode="after")
     def tried_or_why_not(self) -> Remark:
-        """A reader learns where to try it, or why not."""
+        """Require where to try it, or why that is not possible."""
         if not self.tried and not self.untried:
-            sentence = "a remark says where it can be tried, or why not"
+            sentence = "a remark needs where it can be tried, or why it cannot"
             remedy = "Add `tried:` with a step, arms or knobs, or `untried:` with the reason."
             refuse("Remark", [Fault((), sentence, remedy)])
         return self
 
 
-# What the window of a step must show, in terms of what was recorded.
+# What the window of a step must show, in terms of recorded events.
 
 NAMING = ("kind", "point", "link", "operation", "looks")
-"""Keys of which a mark has one."""
+"""Keys of which a mark has exactly one."""
 
 
 class Sought(Strict):
-    """So many spans, points, links, operations or stretches between looks, on each of some lanes.
+    """A number of spans, points, links, operations or stretches between samples, on each of some
+    lanes.
 
-    A lower bound counts what can be seen: of a span the part in the window, which is all of it
-    or a twentieth of the window. An upper bound counts whatever touches the window.
+    A lower bound counts visible ones. A span is visible if the window has all of it, or a part of
+    at least a twentieth of the window. An upper bound counts whatever overlaps the window.
     """
 
     kind: Name | None = Field(default=None, description="spans of this kind")
-    point: Name | None = Field(default=None, description="in place of `kind`: points of this name")
-    link: Name | None = Field(default=None, description="in place of `kind`: links of this name")
-    operation: bool = Field(default=False, description="in place of `kind`: operations")
+    point: Name | None = Field(default=None, description="instead of `kind`: points of this name")
+    link: Name | None = Field(default=None, description="instead of `kind`: links of this name")
+    operation: bool = Field(default=False, description="instead of `kind`: operations")
     looks: Name | None = Field(
         default=None,
-        description="in place of `kind`: the time between looks of this x-ray probe that fits "
-        "`where`, one stretch where looks follow each other",
+        description="instead of `kind`: the time between samples of this x-ray probe that fits "
+        "`where`; successive ones are one stretch",
     )
-    arms: tuple[Name, ...] = Field(default=(), description="lanes; none: each of the step")
+    arms: tuple[Name, ...] = Field(default=(), description="lanes; none: all lanes of the step")
     where: dict[str, tuple[float, float]] = Field(
         default_factory=dict,
-        description="fields of the point, or by how much facts grew from one look to the next: "
+        description="fields of the point, or growth of facts between two samples: "
         "least and largest value",
     )
     among: tuple[Name, ...] = Field(
         default=(),
-        description="of `looks`: growth as a share of that of these facts together, 0 to 1",
+        description="for `looks`: growth as a share of these facts' total growth, 0 to 1",
     )
     during: Name | None = Field(
         default=None, description="only the part during spans of this kind, on the same lane"
     )
     at_once: PositiveInt | Literal["all"] = Field(
-        default=1, description="the time during which so many go on at once; all: of every thread"
+        default=1, description="the time during which this many overlap; all: one of every thread"
     )
-    whole: bool = Field(default=False, description="begins and ends in the window")
-    longer_ms: float = Field(default=0, ge=0, description="lasts so long, guest ms")
+    whole: bool = Field(default=False, description="it begins and ends in the window")
+    longer_ms: float = Field(default=0, ge=0, description="it lasts at least this long, guest ms")
     at_least: int | None = Field(
-        default=None, ge=0, description="so many in the window; default: 1, or 0 with `at_most`"
+        default=None,
+        ge=0,
+        description="least number in the window; default: 1, or 0 with `at_most`",
     )
-    at_most: int | None = Field(default=None, ge=0, description="no more than so many")
+    at_most: int | None = Field(default=None, ge=0, description="largest number in the window")
     most: bool = Field(
-        default=False, description="of several such windows, the one with most of this"
+        default=False, description="of several such windows, take the one with the most of this"
     )
     opens: bool = Field(
-        default=False, description="the step begins to play just before the first of these"
+        default=False, description="the step starts playing just before the first of these"
     )
 
     @model_validator(mode="after")
     def one_of_five(self) -> Sought:
-        """It names one thing to look for, and bounds that this thing has."""
+        """Check that it names one thing to look for, and only bounds that this thing has."""
         named = [key for key in NAMING if getattr(self, key)]
         faults = []
         if len(named) != 1:
-            what = "this names one of kind, point, link, operation and looks"
-            faults.append(Fault((), what, "Leave exactly one of them."))
+            what = "a mark names one of kind, point, link, operation and looks"
+            faults.append(Fault((), what, "Keep exactly one of them."))
         if self.where and not (self.point or self.looks):
             what = "only a point has fields, and only looks have facts"
             faults.append(Fault(("where",), what, "Name a `point:`, or `looks:`."))
         if self.looks and not self.where:
-            what = "looks are sought by what grew between them"
-            faults.append(Fault(("where",), what, "Say `where: {FACT: [LEAST, LARGEST]}`."))
+            what = "looks are matched by what grew between them"
+            faults.append(Fault(("where",), what, "Add `where: {FACT: [LEAST, LARGEST]}`."))
         if self.among and not self.looks:
-            faults.append(Fault(("among",), "only facts are shares", "Name `looks:`."))
+            faults.append(Fault(("among",), "only growth of facts has shares", "Name `looks:`."))
         if self.kind is None and self.at_once != 1:
-            what = "only spans go on at once"
+            what = "only spans overlap"
             faults.append(Fault(("at_once",), what, "Name a `kind:`."))
         if (self.point or self.link) and (self.longer_ms or self.whole):
             key = "longer_ms" if self.longer_ms else "whole"
@@ -225,14 +232,14 @@ class Sought(Strict):
 
 
 class MustShow(Strict):
-    """The window of a step shows all of `marks`, which is what the words of `that` say."""
+    """A step's claim, and the marks that its window must show to support it."""
 
-    that: str = Field(description="the claim after 'shows that': all four wait at once")
-    marks: tuple[Sought, ...] = Field(min_length=1, description="the window has each of them")
+    that: str = Field(description="the claim, to follow 'shows that': all four wait at once")
+    marks: tuple[Sought, ...] = Field(min_length=1, description="the window must show each of them")
 
 
 def faults_of(lesson: Lesson) -> list[Fault]:
-    """Fields that a point lacks."""
+    """Faults of `where` fields that the point lacks."""
     fields = {point.name: point.fields for point in lesson.points}
     faults = []
     for index, scene in enumerate(lesson.scenes):
@@ -248,36 +255,38 @@ def faults_of(lesson: Lesson) -> list[Fault]:
 
 
 class OnCount(Strict):
-    """What a step says and does otherwise on the count clock, whose guest has one vCPU."""
+    """Differences of a step on the count clock, where the guest has one vCPU."""
 
     params: dict[str, int] = Field(default_factory=dict, description="these replace the step's")
     note: str = Field(default="", description="one or two sentences, shown with the prose")
 
 
 class Scene(Strict):
-    """A step of the story: a saved scene. The text stands in content.md under the same id."""
+    """A step of the story: a saved scene. Its text is in content.md under the same id."""
 
     id: Name = Field(description="the name in links and in content.md")
-    was: tuple[Name, ...] = Field(
-        default=(), description="former names of the step: links with them lead here"
-    )
+    was: tuple[Name, ...] = Field(default=(), description="former names of the step, for old links")
     title: str = Field(description="the words in the list of steps")
     arms: tuple[Name, ...] = Field(description="the lanes, from the top")
     params: dict[str, int] = Field(
         default_factory=dict, description="knobs; the others have their defaults"
     )
     window_ms: float = Field(
-        default=0, ge=0, description="guest ms that are seen; 0: as long as what is looked at"
+        default=0, ge=0, description="visible guest ms; 0: as long as the moment's object"
     )
     window_steps: int = Field(
-        default=0, ge=0, description="the same where the axis counts; one of the two at most"
+        default=0, ge=0, description="visible steps on a counting axis; excludes window_ms"
     )
-    seconds: float = Field(default=5, gt=0, description="wall seconds the window lasts at 1x")
-    moment: Name = Field(default="newest", description="where to look; the view knows the names")
+    seconds: float = Field(default=5, gt=0, description="wall seconds that the window plays at 1x")
+    moment: Name = Field(
+        default="newest", description="the moment to show; `./duet views` lists the names"
+    )
     align: Literal["time", "operation", "marker", "begin"] = Field(
-        default="time", description="what the lanes have in common at the left"
+        default="time", description="what the lanes are aligned at, on the left"
     )
-    operation: int = Field(default=1, ge=1, description="the one that lanes are aligned at")
+    operation: int = Field(
+        default=1, ge=1, description="number of the operation that lanes are aligned at"
+    )
     focus: tuple[Name, ...] = Field(default=(), description="kinds in focus; others are muted")
     show: tuple[Name, ...] = Field(
         default=(),
@@ -285,7 +294,7 @@ class Scene(Strict):
         "operation), and parts of the view",
     )
     must_show: MustShow | None = Field(
-        default=None, description="what the window shows: it is looked for in the run"
+        default=None, description="what the window must show; the window is searched in the run"
     )
     sentence: Name = Field(default="none", description="the view knows the names")
     workload: Name | None = Field(default=None, description="default: the first")
@@ -294,7 +303,7 @@ class Scene(Strict):
         default=None, description="a rule to play with, beside the run; the view knows the names"
     )
     on_count: OnCount | None = Field(
-        default=None, description="what differs on the count clock, in a lesson of both"
+        default=None, description="differences on the count clock, in a lesson with both clocks"
     )
     claim: str = Field(
         default="",
@@ -307,76 +316,77 @@ class Scene(Strict):
         "of patches that no step before has shown",
     )
     notes: str = Field(
-        default="", description="for the speaker alone, Markdown: what to say, and what to point at"
+        default="", description="for the speaker only, Markdown: what to say and to point at"
     )
     minutes: float = Field(
         default=0, ge=0, le=45, description="of a class, for the speaker's clock; 0: no plan"
     )
 
     def goes_by(self, name: str | None) -> bool:
-        """Whether a link with this name leads here."""
+        """Return whether a link with this name means this step."""
         return name == self.id or name in self.was
 
 
 class Prediction(Strict):
     """A question asked before a run; the answer is computed from the events."""
 
-    question: str = Field(description="what will happen")
+    question: str = Field(description="the question")
     choices: tuple[str, ...] = Field(description="answers, from the smallest value up")
     metric: Name = Field(description="ops_ratio, or one of the view's answers")
-    unit: str = Field(default="", description="of the answer, in words; none for ops_ratio")
+    unit: str = Field(default="", description="unit of the answer, in words; none for ops_ratio")
     arms: tuple[Name, Name] = Field(description="ops_ratio: the first over the second")
     bounds: tuple[float, ...] = Field(description="rising limits between the choices")
     params: dict[str, int] = Field(default_factory=dict, description="knobs of the run")
     measured_on: Literal["wall", "count"] | None = Field(
         default=None,
-        description="ops_ratio alone: the recorded table of this clock answers, of untraced runs "
-        "with these params, in place of the run on the stage",
+        description="only for ops_ratio: the recorded table of this clock decides, untraced runs "
+        "with these params, instead of the run on the stage",
     )
     judged_when_busy: bool = Field(
-        default=False, description="also on a run whose vCPUs waited for the host: it is the effect"
+        default=False,
+        description="also judge a run whose vCPUs waited for the host: the waiting is the effect",
     )
 
 
 class Question(Strict):
-    """Answered by pointing at a mark of `kind`, or of one of `also`, on `arm`, or on any lane."""
+    """A task to point at a mark of `kind` or `also`, on `arm` or, with `any_lane`, on any lane."""
 
     ask: str = Field(description="one sentence: 'Point at ...'")
-    step: Name = Field(description="the step whose picture has the mark")
+    step: Name = Field(description="the step that shows the mark")
     kind: Name = Field(description="kind of the mark")
     arm: Name = Field(description="lane of the mark")
-    also: tuple[Name, ...] = Field(default=(), description="kinds that are right as well")
-    any_lane: bool = Field(default=False, description="a mark of another lane is right as well")
-    why: str = Field(description="one sentence, shown when it was found")
+    also: tuple[Name, ...] = Field(default=(), description="other right kinds")
+    any_lane: bool = Field(default=False, description="a mark of another lane is right too")
+    why: str = Field(description="one sentence, shown when the mark was found")
 
 
 class StoryFile(Strict):
-    """story.yaml: the steps, what a reader predicts and is asked, and the discussion."""
+    """story.yaml: the steps, predictions, questions, and the discussion."""
 
     scenes: tuple[Scene, ...] = Field(default=(), max_length=9, description="the steps, in order")
-    hero: Name | None = Field(default=None, description="scene that the front page shows")
+    hero: Name | None = Field(default=None, description="scene shown on the front page")
     predictions: dict[Name, Prediction] = Field(
         default_factory=dict, description="by name; scenes refer to them"
     )
     questions: tuple[Question, ...] = Field(
-        default=(), description="asked after the last step, answered in the picture"
+        default=(), description="asked after the last step, answered by pointing at a mark"
     )
     discussion: tuple[Remark, ...] = Field(
         default=(),
-        description="what was said of the patch, and its outcome; at the end of the last step",
+        description="what was said about the patch, and its outcome; shown after the last step",
     )
 
 
-# terms.yaml: the words that a reader of the lesson has to know, each with a drawing.
+# terms.yaml: the words that readers of the lesson need, each with a drawing.
 
 Form = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9 _-]*[A-Za-z0-9])?$")]
-"""A word or several; letters, digits, spaces, dashes and underscores."""
+"""A word or several: letters, digits, spaces, dashes and underscores."""
 
 
 class Term(Strict):
-    """A word, what it means in one or two sentences, and a drawing of it."""
+    """A word, its meaning in one or two sentences, and a drawing."""
 
-    name: Form = Field(description="the word as it stands in a sentence")
+    name: Form = Field(description="the word as used in a sentence")
     also: tuple[Form, ...] = Field(default=(), description="other forms, such as the plural")
     says: str = Field(default="", description="what it is, in one or two sentences")
     drawing: str = Field(
@@ -385,24 +395,26 @@ class Term(Strict):
         description="a file of the folder drawings/; see docs/AUTHORING.md",
     )
     entry: bool = Field(default=True, description="shown at the beginning of the first step")
-    shared: bool = Field(default=False, description="the rest stands in lessons/_common/terms.yaml")
+    shared: bool = Field(
+        default=False, description="the other fields are in lessons/_common/terms.yaml"
+    )
 
     @model_validator(mode="after")
     def shared_or_said(self) -> Term:
-        """A term is explained here or in the common file, not in both and not in neither."""
+        """Check that a term is explained either here or in the common file."""
         own = self.says or self.drawing or self.also
         if self.shared and own:
-            sentence = "a shared term is explained in the common file, and here as well"
-            remedy = "Leave `name:`, `shared: true` and `entry:`, or take `shared:` away."
+            sentence = "a shared term is explained both in the common file and here"
+            remedy = "Leave `name:`, `shared: true` and `entry:`, or remove `shared:`."
             refuse("Term", [Fault(("shared",), sentence, remedy)])
         if not self.shared and not self.says:
             remedy = "Add `says:` with one or two sentences, or `shared: true`."
-            refuse("Term", [Fault((), "a term says what it is", remedy)])
+            refuse("Term", [Fault((), "a term needs an explanation", remedy)])
         return self
 
 
 class TermsFile(Strict):
-    """terms.yaml: the words that a reader of the lesson has to know, each with a drawing."""
+    """terms.yaml: the words that readers of the lesson need, each with a drawing."""
 
     terms: tuple[Term, ...] = Field(
         default=(), max_length=16, description="in the order in which a reader meets them"

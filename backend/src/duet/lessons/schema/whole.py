@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson as the program uses it: its files as one object, checked across files."""
+"""A lesson as one object, made from its files and checked across them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     pass
 
 
-# Every name that a lesson's files use, where it stands and what it must be a name of. Pure.
+# Every name that a lesson's files use, with its place and what it refers to. Pure.
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name that stands at `place` and means a `what` (of declared.DECLARED_AT)."""
+    """A name used at `place` that refers to a `what` (a key of DECLARED_AT)."""
 
     place: Place
     what: str
@@ -38,7 +38,7 @@ class Use:
 
 
 def uses(lesson: Lesson) -> Iterator[Use]:
-    """All of them, in order of the files."""
+    """All used names, in order of the files."""
     yield from _lesson(lesson)
     yield from _trace(lesson)
     yield from _story(lesson)
@@ -62,7 +62,7 @@ def _keys(what: str, table: Mapping[str, object], *place: str | int) -> Iterator
 
 
 def _ends(ends: object, *place: str | int) -> Iterator[Use]:
-    """`open` and `close` of an operation or a span."""
+    """Names in `open` and `close` of an operation or a span."""
     for key in ("open", "close"):
         yield from _one("probe", getattr(ends, key, None), *place, key)
 
@@ -209,10 +209,10 @@ def _challenges(lesson: Lesson) -> Iterator[Use]:
     yield from _each("workload", lesson.stress.alone, "stress", "alone")
 
 
-# The names that a lesson declares, and those it uses without. Pure.
+# The names that a lesson declares, and those that it uses undeclared. Pure.
 
 SHOWN = 24
-"""Names that a sentence lists at most."""
+"""Maximum number of names that a sentence lists."""
 DECLARED_AT = {
     "arm": "`arms:` in lesson.yaml",
     "param": "`params:` in lesson.yaml",
@@ -229,11 +229,11 @@ DECLARED_AT = {
     "prediction": "`predictions:` in story.yaml",
     "mail": "`mails:` in evidence.yaml",
 }
-"""What a name may be of -> where such names are declared."""
+"""What a name refers to -> where such names are declared."""
 
 
 def undeclared(lesson: Lesson) -> list[Fault]:
-    """Every name that is used and not declared, in order of the files."""
+    """Faults of every name that is used and not declared, in order of the files."""
     known = declared(lesson)
     return [
         missing(use, known[use.what]) for use in uses(lesson) if use.name not in known[use.what]
@@ -241,7 +241,7 @@ def undeclared(lesson: Lesson) -> list[Fault]:
 
 
 def declared(lesson: Lesson) -> dict[str, list[str]]:
-    """The names of a lesson by what they are of."""
+    """The declared names of a lesson, by what they refer to."""
     scope = lesson.microscope
     return {
         "arm": [arm.name for arm in lesson.arms],
@@ -262,7 +262,7 @@ def declared(lesson: Lesson) -> dict[str, list[str]]:
 
 
 def repeated(lesson: Lesson) -> list[Fault]:
-    """Names that two entries of one list have."""
+    """Faults of names that two entries of one list share."""
     places = {
         "arm": ("arms", "name"),
         "kind": ("kinds", "name"),
@@ -284,20 +284,20 @@ def repeated(lesson: Lesson) -> list[Fault]:
 
 
 def _former(lesson: Lesson) -> list[Fault]:
-    """Former names of steps that are a name of another."""
+    """Faults of former step names that are also a name of another step."""
     taken = {scene.id for scene in lesson.scenes}
     faults = []
     for index, scene in enumerate(lesson.scenes):
         for n, old in enumerate(scene.was):
             if old in taken:
-                sentence = f"'{old}' is the name of another step, so a link with it goes there"
+                sentence = f"'{old}' is the name of another step, so links with it lead there"
                 faults.append(Fault(("scenes", index, "was", n), sentence, "Leave it out."))
             taken.add(old)
     return faults
 
 
 def missing(use: Use, known: list[str]) -> Fault:
-    """The fault of a name that is not declared."""
+    """Make the fault of a name that is not declared."""
     shown = ", ".join(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
     sentence = f"no {use.what} is called '{use.name}'; known: {shown or 'none'}"
     close = difflib.get_close_matches(use.name, known, n=1)
@@ -314,30 +314,30 @@ FILES: dict[str, type[Strict]] = {
     "recap.yaml": RecapFile,
     "challenges.yaml": ChallengesFile,
 }
-"""File of a lesson's folder -> what it may say. Each but the first may be absent."""
+"""File of a lesson's folder -> its schema. All but the first may be absent."""
 GENERAL_VIEW = "timeline"
-"""The view that draws any lesson from what it declares."""
+"""The view that draws any lesson from its declarations."""
 
 
 class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, TraceFile, LessonFile):
-    """One lesson, as the files of its folder say it."""
+    """One lesson, from all files of its folder."""
 
     def operation_of(self, workload: str) -> Operation | None:
-        """What one operation of a workload is; None: nothing is one."""
+        """Return the operation of a workload; None if nothing counts as an operation."""
         own = self.workloads.get(workload)
         return (own and own.operation) or self.operation
 
     @model_validator(mode="before")
     @classmethod
     def a_story_is_drawn(cls, data: object) -> object:
-        """A lesson with a story that names no view has the general one."""
+        """Give a lesson that has a story but no view the general view."""
         if isinstance(data, dict) and data.get("scenes") and "view" not in data:
             return {**data, "view": GENERAL_VIEW}
         return data
 
     @model_validator(mode="after")
     def fields_of_points(self) -> Lesson:
-        """Counters and steps read fields that their points have."""
+        """Check that counters and steps read fields that their points have."""
         fields = {point.name: point.fields for point in self.points}
         faults = []
         for index, counter in enumerate(self.counters):
@@ -355,7 +355,7 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
 
     @model_validator(mode="after")
     def names_refer(self) -> Lesson:
-        """Every name used must be declared, once."""
+        """Check that every used name is declared, once."""
         refuse("Lesson", [*repeated(self), *undeclared(self)])
         return self
 
@@ -373,7 +373,7 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
 
     @model_validator(mode="after")
     def counts_have_a_microscope(self) -> Lesson:
-        """A metric that the microscope counts needs one, and a field an object."""
+        """Check that metrics counted by a microscope have one, and that fields have an object."""
         faults = []
         for name, metric in self.metrics.items():
             count, place = metric.microscope, ("metrics", name, "microscope")
@@ -388,16 +388,16 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
 
     @model_validator(mode="after")
     def view_has_scenes(self) -> Lesson:
-        """A lesson that is seen has a story; one that is only measured has none yet."""
+        """Check that a lesson with a view has a story, and one without a view has none."""
         faults = []
         if self.view is None and self.scenes:
             remedy = "Leave `view:` out of lesson.yaml, or name one of ./duet views."
-            faults.append(Fault(("scenes",), "there is no view to show the scenes in", remedy))
+            faults.append(Fault(("scenes",), "there is no view that shows the scenes", remedy))
         if self.view is not None and self.operation is None:
             remedy = "Add `operation:` with name and plural to lesson.yaml."
             faults.append(Fault(("view",), "a lesson with a view needs an operation", remedy))
         if self.view is not None and len(self.scenes) < 5:
-            sentence = f"a lesson with a view has five to nine scenes, this one {len(self.scenes)}"
+            sentence = f"a lesson with a view needs five to nine scenes, not {len(self.scenes)}"
             place = ("scenes",) if self.scenes else ("view",)
             faults.append(Fault(place, sentence, "Add scenes to story.yaml."))
         refuse("Lesson", faults)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Of lesson.yaml: what the guests run, and what one operation of it is."""
+"""Part of lesson.yaml: what the guests run, what an operation is, and metrics."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ NO_ROWS = "^$"
 
 
 class Operation(Strict):
-    """What one operation is: from `open` to `close` on one thread.
+    """An operation: from `open` to `close` on one thread.
 
-    Without these probes no event marks an operation, but the microscope may count them.
+    Without these probes no event marks an operation, but the microscope may count operations.
     """
 
-    name: str = Field(description="what one is called, e.g. 'umount'")
-    plural: str = Field(description="what several are called, e.g. 'umounts'")
-    open: Name | None = Field(default=None, description="probe at which one begins")
+    name: str = Field(description="name of one operation, e.g. 'umount'")
+    plural: str = Field(description="name of several, e.g. 'umounts'")
+    open: Name | None = Field(default=None, description="probe at which it begins")
     close: Name | None = Field(default=None, description="probe at which it ends, same thread")
 
 
 class Workload(Strict):
-    """A program run alike on every arm."""
+    """A program that runs on every arm."""
 
     title: str = Field(description="its name on the page")
-    summary: str = Field(description="one line: what it does, and whose it is")
+    summary: str = Field(description="one line: what it does, and who wrote it")
     run: str = Field(description="argv split at blanks, with {param} names")
     setup: tuple[str, ...] = Field(
         default=(),
@@ -47,16 +47,16 @@ class Workload(Strict):
         default=0, ge=0, le=8192, description="size of the scratch disk in MiB; 0: it has none"
     )
     input: bool = Field(
-        default=False, description="its standard input takes what the lesson's acts say"
+        default=False, description="its standard input takes the lines of the lesson's acts"
     )
-    comm: str = Field(description="glob of the process names that belong to it")
+    comm: str = Field(description="glob of its process names")
     rows: str = Field(
         default=NO_ROWS,
-        description="regex with one group: name of a thread -> its order; ^$ is none",
+        description="regex with one group on a thread's name: its order; ^$: no rows",
     )
     other: str | None = Field(
         default=None,
-        description="name of one more process that gets a row, below the threads",
+        description="name of another process that gets a row, below the threads",
     )
     start_marker: str = Field(
         default="duet: start", description="trace marker at which the lane's time starts"
@@ -65,72 +65,77 @@ class Workload(Strict):
         default=None, description="regex with groups ops and per_s, on the workload's lines"
     )
     operation: Operation | None = Field(
-        default=None, description="what one operation of it is; default: the lesson's"
+        default=None, description="its operation; default: the lesson's"
     )
 
 
 class Act(Strict):
-    """Something a viewer does to a live run: a line for the workload's standard input."""
+    """Something that a viewer does to a live run: a line for the workload's standard input."""
 
-    title: str = Field(description="the words on its button")
+    title: str = Field(description="text of its button")
     help: str = Field(description="one sentence: what it does")
     say: str = Field(description="the line, with {value}")
-    workload: Name = Field(description="workload that understands the line")
+    workload: Name = Field(description="workload that accepts the line")
     min: int = Field(default=0, description="smallest value")
     max: int | None = Field(default=None, description="largest value; default: no limit")
-    max_param: Name | None = Field(default=None, description="the knob that is its largest value")
+    max_param: Name | None = Field(
+        default=None, description="knob whose value is the largest value"
+    )
 
 
-# Of lesson.yaml: the numbers of a run.
+# Part of lesson.yaml: the metrics of a run.
 
 SOURCES = ("line", "event", "span", "pending", "dwarf", "microscope")
 TRACED = ("event", "span", "pending")
-"""Those that come from a counted run."""
+"""Sources that need a counted run."""
 
 
 class AccessCount(Strict):
-    """What the functions of the lesson's microscope do to one place: of all of it, exact counts."""
+    """An exact count of accesses by the microscope's functions to one place."""
 
     count: Literal["reads", "writes", "rmws", "accesses"] = Field(
-        default="accesses", description="an atomic is one rmw, read-modify-write; accesses: all"
+        default="accesses",
+        description="an atomic is one rmw, read-modify-write; accesses: all kinds",
     )
-    field: str | None = Field(default=None, description="of the watched object")
-    variable: str | None = Field(default=None, description="global or static one of the kernel")
+    field: str | None = Field(default=None, description="field of the watched object")
+    variable: str | None = Field(
+        default=None, description="global or static variable of the kernel"
+    )
     shared: bool = Field(
         default=False,
-        description="every line of the kernel's own memory, stacks left out, that at least two "
-        "CPUs touch and one writes: those that can travel between caches",
+        description="every line of kernel memory, except stacks, that at least two "
+        "CPUs access and one writes: lines that can move between caches",
     )
     line: bool = Field(
         default=True,
-        description="whatever lies on its cache lines; false: its own bytes alone",
+        description="everything on its cache lines; false: only its own bytes",
     )
-    by: tuple[str, ...] = Field(default=(), description="functions; default: all that are watched")
+    by: tuple[str, ...] = Field(default=(), description="functions; default: all watched ones")
     per: Literal["operation", "run"] = Field(
-        default="operation", description="of one operation on average, or of the whole run"
+        default="operation", description="per operation on average, or for the whole run"
     )
 
     @model_validator(mode="after")
     def one_place(self) -> AccessCount:
-        """It is of a field, of a variable, of shared lines, or of everything."""
+        """Check that the count is of a field, a variable, shared lines, or everything."""
         given = {"field": self.field, "variable": self.variable, "shared": self.shared or None}
         named = [name for name, value in given.items() if value is not None]
         if len(named) > 1:
-            what = f"a count is of one place, and this one names {' and '.join(named)}"
-            refuse("AccessCount", [Fault((named[-1],), what, "Leave one of them.")])
+            what = f"a count has one place, but this one names {' and '.join(named)}"
+            refuse("AccessCount", [Fault((named[-1],), what, "Keep one of them.")])
         return self
 
 
 class Metric(Strict):
-    """One number of a run, read from exactly one place, which is one of SOURCES.
+    """One number of a run, from exactly one of SOURCES.
 
-    A `line` metric comes from untraced runs: on the wall clock it is measured, on the count clock
-    a time is counted instructions. `event`, `span` and `pending` metrics come from a counted run,
-    in which only the probes that metrics name are on. `dwarf` metrics are read from vmlinux.
-    `microscope` metrics come from a run under the lesson's microscope, on the wall clock.
+    A `line` metric comes from untraced runs: it is measured on the wall clock; on the count clock a
+    time is counted instructions. `event`, `span` and `pending` metrics come from a counted run, in
+    which only the probes of metrics are on. `dwarf` metrics are read from vmlinux. `microscope`
+    metrics come from a run under the lesson's microscope, on the wall clock.
     """
 
-    title: str = Field(description="what it is, as tables and charts say it")
+    title: str = Field(description="its name in tables and charts")
     unit: str = Field(description="its unit, e.g. 'umounts/s'")
     better: Literal["higher", "lower", "neither"] = Field(description="which direction is better")
     line: str | None = Field(
@@ -146,13 +151,13 @@ class Metric(Strict):
     )
     pending: tuple[Name, Name] | None = Field(
         default=None,
-        description="probes of begin and end, on any threads; value is how many are begun and not "
-        "over, at each begin and end",
+        description="probes of begin and end, on any threads; value is how many have begun and not "
+        "ended, at each begin and end",
     )
     pick: Literal["last", "first", "sum", "mean", "max", "min", "p50"] | None = Field(
         default=None,
-        description="of many values; default: last for `line`, sum for `event`, mean for `span`, "
-        "max for `pending`",
+        description="how many values become one; default: last for `line`, sum for `event`, "
+        "mean for `span`, max for `pending`",
     )
     phase: str | None = Field(
         default=None,
@@ -167,17 +172,17 @@ class Metric(Strict):
     resolution: float = Field(
         default=0,
         ge=0,
-        description="step of the clock behind it, in `unit`; no ratio below ten steps",
+        description="resolution of its clock, in `unit`; no ratio below ten times that",
     )
     sampled: bool = Field(
         default=False,
-        description="the kernel adds it up at its tick: no verdict on the count clock",
+        description="the kernel updates it at its tick: no verdict on the count clock",
     )
-    scale: float = Field(default=1, gt=0, description="raw value times this is in `unit`")
+    scale: float = Field(default=1, gt=0, description="factor from the raw value to `unit`")
     workloads: tuple[Name, ...] = Field(default=(), description="default: every workload")
     clocks: tuple[Clock, ...] = Field(default=(), description="default: every clock")
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
-    extra: bool = Field(default=False, description="shown in reports, but no verdict is drawn")
+    extra: bool = Field(default=False, description="it is in reports, but has no verdict")
 
     @property
     def probes(self) -> tuple[str, ...]:
@@ -186,13 +191,13 @@ class Metric(Strict):
 
     @model_validator(mode="after")
     def one_source(self) -> Metric:
-        """A number has one source."""
+        """Check that a metric has one source."""
         given = [name for name in SOURCES if getattr(self, name) is not None]
         faults = []
         if len(given) != 1:
             said = " and ".join(given) or "none"
-            what = f"a metric has one of {', '.join(SOURCES)}, but this one has {said}"
-            faults.append(Fault(tuple(given[-1:]), what, "Leave exactly one of them."))
+            what = f"a metric needs one of {', '.join(SOURCES)}, but this one has {said}"
+            faults.append(Fault(tuple(given[-1:]), what, "Keep exactly one of them."))
         if self.line is not None and "(?P<value>" not in self.line:
             what = "the regex needs a group (?P<value>...)"
             faults.append(Fault(("line",), what, "Put (?P<value>...) around the number."))
