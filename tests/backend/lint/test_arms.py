@@ -69,4 +69,4 @@ def test_a_lesson_has_two_arms_that_are_one_patch_apart(copy: Path) -> None:
         if arm.base is None:
             on(copy, arm.name, f"base: b{number}")
     found = [one.sentence for one in problems() if one.where == "arms"]
-    assert found == ["no two arms stand on one base: none are one patch apart"]
+    assert found == ["no two arms have the same base, so none differ by one patch"]

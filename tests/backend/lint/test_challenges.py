@@ -20,7 +20,7 @@ FAULTS = {
     "a metric that the workload does not give": (
         "metric: ops_per_s\n", "metric: bogo_ops_per_s\n", "gives no bogo_ops_per_s"),
     "a pattern that cannot be read": (
-        "'down_(read|write)", "'down_((read|write)", "this is no regular expression"),
+        "'down_(read|write)", "'down_((read|write)", "this is not a regular expression"),
     "a script that is not there": (
         "beside: mounts", "beside: mouts", "there is no script 'mouts'"),
     "a pattern without a number": (
@@ -45,4 +45,4 @@ def test_two_challenges_are_one_too_few(copy: Path) -> None:
     text = path.read_text()
     first, rest = text.index("  no-wait:"), text.index("  wait-for-nobody:")
     path.write_text(text[:first] + text[rest:])
-    assert "a lesson that offers challenges has 3, this one 2" in [p.sentence for p in problems()]
+    assert "a lesson that has challenges needs 3, not 2" in [p.sentence for p in problems()]

@@ -31,14 +31,14 @@ FAULTS = {
     "nothing to try": (
         "    tried: [{title: try it, step: ticks, arms: [srcu], params: {hogs: 9}, patch: srcu}]\n",
         "",
-        "a remark says where it can be tried, or why not",
+        "a remark needs where it can be tried, or why it cannot",
     ),
     "an arm": ("arms: [srcu]", "arms: [srcuu]", "no arm is called 'srcuu'"),
     "a knob": ("{hogs: 9}", "{hog: 9}", "no param is called 'hog'"),
     "a step": ("step: ticks", "step: tick", "no scene is called 'tick'"),
-    "a value": ("{hogs: 9}", "{hogs: 99}", "hogs is never 99"),
-    "a choice": ("{hogs: 9}", "{exp_holdoff: 7}", "exp_holdoff is never '7'"),
-    "a patch": ("patch: srcu", "patch: rwsem", "no patch is read of 'rwsem'"),
+    "a value": ("{hogs: 9}", "{hogs: 99}", "hogs cannot be 99"),
+    "a choice": ("{hogs: 9}", "{exp_holdoff: 7}", "exp_holdoff cannot be '7'"),
+    "a patch": ("patch: srcu", "patch: rwsem", "there is no patch of 'rwsem'"),
     "a clock": ("patch: srcu", "patch: srcu, clock: count", ""),
 }
 """What is planted: old text, new text, and how the sentence about it begins; empty: none."""

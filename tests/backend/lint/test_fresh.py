@@ -74,11 +74,11 @@ def test_one_line_less_of_a_patch_is_named_with_arm_and_command(recorded: Path) 
     added = next(n for n, line in enumerate(lines) if line.startswith("+\t"))
     patch.write_text("".join(lines[:added] + lines[added + 1 :]))
     bundle, table = findings(recorded)
-    changed = f"the kernel of srcu is not the one that was recorded ({SLUG}/srcu.patch has changed)"
+    changed = f"the kernel of srcu differs from the recorded one ({SLUG}/srcu.patch has changed)"
     assert bundle.sentence == changed
     assert table.sentence == f"measured storm count hogs=9: {changed}"
     assert {one.remedy for one in (bundle, table)} == {
-        f"Make it anew with ./duet record-all {SLUG}."
+        f"Make it again with ./duet record-all {SLUG}."
     }
     assert bundle.file is not None and bundle.file.name == "1-hog.duet"
 
@@ -106,7 +106,7 @@ def test_what_is_known_to_be_stale_is_not_checked_and_only_that(recorded: Path) 
     (recorded / RECORDED / "stale.txt").write_text("1-hog\n")
     found = list(fresh(Subject(load(SLUG), recorded, read_views())))
     assert [one.sentence for one in found if isinstance(one, NotChecked)] == [
-        "1-hog is stale, and still to be made anew (stale.txt)"
+        "1-hog is stale, and listed to be made again (stale.txt)"
     ]
     assert len([one for one in found if isinstance(one, Finding)]) == len(ARMS)
 
@@ -117,7 +117,6 @@ def test_a_table_that_does_not_say_of_what_it_was_made(recorded: Path) -> None:
     del tree["tables"][0]["made"]
     path.write_text(json.dumps(tree))
     assert [one.sentence.partition(": ")[2] for one in findings(recorded)] == [
-        f"the kernel of {arm} is not the one that was recorded (it does not say of what it was "
-        "made)"
+        f"the kernel of {arm} differs from the recorded one (it does not say of what it was made)"
         for arm in ARMS
     ]

@@ -114,7 +114,7 @@ FAULTS = {
     "a definition": Fault(
         'define: "p:duet/sys_mount __x64_sys_mount"',
         'define: "probe sys_mount"',
-        "this is no line of kprobe_events",
+        "this is not a line of kprobe_events",
     ),
     "a pattern": Fault(
         r"ops_line: '^storm: .*\bumounts=(?P<ops>\d+)",
@@ -123,7 +123,7 @@ FAULTS = {
     ),
     "an expression": Fault(
         r"rows: ^storm-(\d+)$", r"rows: ^storm-(\d+$",
-        "this is no regular expression: missing ), unterminated subpattern",
+        "this is not a regular expression: missing ), unterminated subpattern",
     ),
     "a patch file": Fault(
         "patches: [srcu.patch]",
@@ -143,13 +143,13 @@ FAULTS = {
     "questions": Fault(
         "  - {ask: Point at a check on the expedited kernel.",
         "  # {ask: Point at a check on the expedited kernel.",
-        "a lesson with a view has 5 questions, this one 4",
+        "a lesson with a view needs 5 questions, not 4",
         at="questions:",
     ),
     "bounds": Fault(
         "bounds: [0.5, 0.9]",
         "bounds: [0.9, 0.5]",
-        "the bounds do not rise",
+        "the bounds are not in rising order",
     ),
     "choices": Fault(
         "bounds: [0.5, 0.9]",
@@ -204,7 +204,7 @@ def test_a_probe_of_the_lesson_that_is_no_python_has_its_line(copy: Path) -> Non
     path = copy / "lessons" / SLUG / "probes" / "srcu_gp.py"
     path.write_text("x = 1\nclass Probe\n")
     (found,) = problems()
-    assert found.sentence.startswith("it is no Python: ")
+    assert found.sentence.startswith("it is not Python: ")
     assert (found.file, found.line) == (path.relative_to(copy).as_posix(), 2)
 
 
@@ -245,7 +245,7 @@ BESIDE = {
     "a script": Beside(
         f"lessons/{SLUG}/workload/loop.sh",
         "#!/bin/sh\nwhile true; do\n",
-        "loop.sh is no shell script: ",
+        "loop.sh is not a shell script: ",
         3,
     ),
     "a patch that no arm uses": Beside(

@@ -46,7 +46,7 @@ def test_the_operation_that_a_recording_lacks(copy: Path, root: Path) -> None:
     found = [one for one in recordings(subject(copy)) if isinstance(one, Finding)]
     assert found
     assert all("has no walk, from the probe shrink to shrink_ret" in one.sentence for one in found)
-    assert "give it an `operation` of its own" in found[0].remedy
+    assert "give it a separate `operation`" in found[0].remedy
     plant(copy, "plural: walks, open: shrink, close: shrink_ret", "plural: walks")
     assert sentences(copy) == []
 
@@ -103,7 +103,7 @@ def asked(tmp_path: Path, srcu: float, **also: object) -> list[str]:
 
 def test_a_prediction_that_a_table_answers_has_a_clear_answer_there(tmp_path: Path) -> None:
     assert asked(tmp_path, 700) == []
-    assert asked(tmp_path, 530) == ["the table says 0.53, too near to the bound 0.5 to decide"]
+    assert asked(tmp_path, 530) == ["the table says 0.53, which is too close to the bound 0.5"]
     assert asked(tmp_path, 530, measured_on=None) == []
     (lacking,) = asked(tmp_path, 700, params={"hogs": 3})
     assert lacking == "no recorded table of the wall clock with these params has srcu and rwsem"
@@ -118,9 +118,9 @@ def test_a_step_that_shows_a_table_has_one_or_the_lesson_says_why_not(copy: Path
     recorded.mkdir()
     assert found() == [], "nothing is recorded at all: it is still being written"
     (recorded / "one.duet").write_bytes(b"")
-    lacks = "this step shows the table of untraced runs, and none is recorded"
+    lacks = "this step shows the table of untraced runs, but none is recorded"
     assert found() == [lacks] * 2
     plant(copy, "\ncaveats:\n", "\nno_table: A rate would prove nothing.\ncaveats:\n")
     assert found() == []
     (recorded / "measured.json").write_text("[]")
-    assert found() == ["a table is recorded, and `no_table` says why there is none"]
+    assert found() == ["a table is recorded, but `no_table` says why there is none"]

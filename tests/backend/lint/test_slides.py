@@ -18,11 +18,11 @@ TICKS = 'together.", minutes: 6'
 FAULTS = {
     "a claim that is no sentence": (
         "Nobody reads: the hogs wait for ticks, together.", "Ticks",
-        "a claim is a sentence", ("scenes", 3, "claim")),
+        "a claim must be a sentence", ("scenes", 3, "claim")),
     "a claim that no slide holds": (
         "Nobody reads: the hogs",
         "Nobody reads, as the strip shows, and so all nine of the hogs, on both lanes, here too,",
-        "a claim has at most 110 characters, this one 113", ("scenes", 3, "claim")),
+        "a claim has at most 110 characters, not 113", ("scenes", 3, "claim")),
     "a line that no patch has": (
         'patch_at: ["srcu_read_lock(', 'patch_at: ["rcu_read_lock_bh(',
         "no patch of the step's arms has a line with 'rcu_read_lock_bh(&shrinker_srcu)'",
@@ -35,7 +35,7 @@ FAULTS = {
         "other steps have minutes, 'ticks' has none", ("scenes", 3)),
     "a class that is too long": (
         TICKS, f"{TICKS}.5",
-        "a class has 35 to 45 minutes, this plan 45.5", ("scenes",)),
+        "a class has 35 to 45 minutes, not 45.5", ("scenes",)),
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ FAULTS = {
         "the term 'pig' does not occur in the lesson", "terms.yaml"),
     "a word that two terms claim": (
         "also: [hogs]", "also: [hogs, SRCU]",
-        "'SRCU' is a form of the term 'SRCU' already", "terms.yaml"),
+        "'SRCU' is already a form of the term 'SRCU'", "terms.yaml"),
     "a shared term that nobody explains": (
         "{name: RCU, shared: true}", "{name: umount, shared: true}",
         "no common file explains the term 'umount'", "terms.yaml"),
@@ -23,7 +23,8 @@ FAULTS = {
         "drawing: srcu.svg", "drawing: srcv.svg",
         "there is no drawing 'srcv.svg' (did you mean 'srcu.svg'?)", "terms.yaml"),
     "a term of the entry without one": (
-        "    drawing: srcu.svg\n", "", "a term of the entry has a drawing", "terms.yaml"),
+        "    drawing: srcu.svg\n", "", "a term that the first step shows needs a drawing",
+        "terms.yaml"),
 }  # fmt: skip
 
 
@@ -64,6 +65,6 @@ def test_a_recap_has_five_questions_and_something_to_explain(copy: Path) -> None
     head, mark, quiz = text.partition("quiz:\n")
     path.write_text(head[: head.index("explain:")] + mark + quiz.partition("  - ask: 250")[0])
     assert [one.sentence for one in problems()] == [
-        "a lesson that ends with questions has 5, this one 1",
-        "nothing is to be explained at the end",
+        "a lesson that ends with questions needs 5, not 1",
+        "a lesson that ends with questions needs `explain:`",
     ]

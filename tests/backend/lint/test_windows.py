@@ -70,13 +70,13 @@ def test_a_recording_of_other_knobs_is_not_judged(claims: Path) -> None:
 @pytest.mark.parametrize(
     ("mark", "sentence"),
     [
-        ("kind: running, point: wake", "this names one of kind, point, link, operation and looks"),
-        ("operation: true, at_once: 2", "only spans go on at once"),
+        ("kind: running, point: wake", "a mark names one of kind, point, link, operation and"),
+        ("operation: true, at_once: 2", "only spans overlap"),
         ("link: wake, longer_ms: 1", "only a span, an operation or a stretch of looks lasts"),
         ("link: wake, where: {a: [0, 1]}", "only a point has fields"),
         ("looks: counts, where: {a: [0, 1]}", "no x-ray probe is called 'counts'"),
-        ("looks: counts", "looks are sought by what grew between them"),
-        ("kind: running, among: [a]", "only facts are shares"),
+        ("looks: counts", "looks are matched by what grew between them"),
+        ("kind: running, among: [a]", "only growth of facts has shares"),
         ("link: woke", "no link is called 'woke'"),
         ("kind: runing", "no kind is called 'runing'"),
     ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernels of a lesson: patches that can be read, arms that differ, and by nothing else."""
+"""Rules on a lesson's kernels: patches are readable, arms differ, and only by their patches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Found = Iterator[Finding | NotChecked]
 
 
 def patches(subject: Subject) -> Found:
-    """Every patch that an arm names is there and readable, and every one that is there is named."""
+    """Every patch that an arm names exists and is readable; no patch file is unused."""
     folder = subject.folder
     named: set[str] = set()
     for index, arm in enumerate(folder.lesson.arms):
@@ -55,7 +55,7 @@ def patches(subject: Subject) -> Found:
 
 
 def differ(subject: Subject) -> Found:
-    """No two arms are one kernel: the same patches on the same base with the same config."""
+    """No two arms are the same kernel: same base, config and patches."""
     first: dict[tuple[object, ...], str] = {}
     usual = _usual_base(subject)
     for index, arm in enumerate(subject.folder.lesson.arms):
@@ -69,14 +69,14 @@ def differ(subject: Subject) -> Found:
 
 
 def fair(subject: Subject) -> Found:
-    """The build inputs of arms on one base may differ by the arm's own patches alone.
+    """The build inputs of arms on one base differ only by the arm's own patches.
 
-    What they share is used: a lesson without instrumentation has no both/. Arms on other bases,
-    or with another config, are no pair: measurements of the two carry a warning. Each lesson has
-    a pair.
+    Shared patches are used: a lesson without instrumentation has no both/. At least two arms have
+    the same base. Arms on different bases or configs are not compared here; measurements of two
+    such arms carry a warning.
 
-    Source and compiler are those of the machine, the same for every arm; config and shared
-    patches are compared here as the builder takes them.
+    Source and compiler are the machine's, equal for every arm. Config and shared patches are
+    compared as the builder takes them.
     """
     patches_dir, folder = subject.root / "kernel-patches", subject.folder
     common: dict[tuple[str, str | None], tuple[object, ...]] = {}
@@ -108,7 +108,7 @@ def fair(subject: Subject) -> Found:
             remedy = "Move what is shared to both/."
             yield Finding(sentence, remedy, ("arms", index), where=f"arm {name}")
     if arms and max(map(len, arms.values())) < 2:
-        sentence = "no two arms stand on one base: none are one patch apart"
+        sentence = "no two arms have the same base, so none differ by one patch"
         yield Finding(sentence, "Give two arms the same base.", ("arms",), where="arms")
     if folder.lesson.instrumentation == "none":
         for path in sorted((folder.patch_dir / BOTH).glob("*.patch")):
@@ -118,7 +118,7 @@ def fair(subject: Subject) -> Found:
 
 
 def _usual_base(subject: Subject) -> str:
-    """Name of the base of arms that name none; empty where there is no such base."""
+    """Name of the base of arms that name none; "" if that base is missing."""
     try:
         return find_base(None, subject.root / "kernel-patches").name
     except DuetError:
@@ -126,7 +126,7 @@ def _usual_base(subject: Subject) -> str:
 
 
 def lit(subject: Subject) -> Found:
-    """Lines that are lit stand in the patches; of an arm without one, in what others take away."""
+    """Highlighted lines exist in the arm's patches; for an unpatched arm, among removed lines."""
     folder = subject.folder
     lines = {arm.name: patch_lines(subject, arm.name) for arm in folder.lesson.arms}
     others = [line for of in lines.values() for line in of or () if line[:1] in "- "]
@@ -134,17 +134,17 @@ def lit(subject: Subject) -> Found:
         for arm in one.arms or tuple(lines):
             own = lines.get(arm)
             if own is None:
-                continue  # `patches` names it
+                continue  # `patches` reports it
             if not any(one.match in line for line in own or others):
                 sentence = f"no line of the patches of {arm} has '{one.match}'"
                 remedy = "Copy the line from the patch."
                 if not own:
-                    remedy = "Copy a line that a patch of another arm takes away."
+                    remedy = "Copy a line that another arm's patch removes."
                 yield Finding(sentence, remedy, ("lit", index, "match"), where="lit")
 
 
 def patch_lines(subject: Subject, arm: str) -> list[str] | None:
-    """Lines of an arm's patches with their signs; None: they cannot be read."""
+    """Lines of an arm's patches with their signs; None if a patch cannot be read."""
     folder = subject.folder
     if all(one.name != arm for one in folder.lesson.arms):
         return None
@@ -159,14 +159,14 @@ def _short(error: DuetError) -> str:
     return error.sentence.removesuffix(".")
 
 
-# Braces in commands, kernel parameters and lines: each names a knob of the lesson.
+# Braces in commands, kernel parameters and lines: each must name a knob of the lesson.
 IN_PROBES = re.compile(r"\{(?!sym:[A-Za-z0-9_.]+\}|comm\})[^}]*\}?")
-"""Of a probe only {sym:NAME} and {comm} are replaced."""
+"""In a probe only {sym:NAME} and {comm} are replaced."""
 VALUE = ["value"]
 
 
 def workloads(subject: Subject) -> Found:
-    """Commands and values of workloads name knobs that a run has."""
+    """Commands and values of workloads name only knobs of a run."""
     lesson = subject.folder.lesson
     knobs = [name for name, param in lesson.params.items() if param.applies != "model"]
     for name, workload in lesson.workloads.items():
@@ -183,7 +183,7 @@ def workloads(subject: Subject) -> Found:
 
 
 def values(subject: Subject) -> Found:
-    """Kernel parameters and acts have one value."""
+    """Kernel parameters and acts use only {value}."""
     lesson = subject.folder.lesson
     for name, param in lesson.params.items():
         if param.cmdline:
@@ -193,7 +193,7 @@ def values(subject: Subject) -> Found:
 
 
 def probes(subject: Subject) -> Found:
-    """A probe may name symbols and the workload's processes."""
+    """Probes use only {sym:NAME} and {comm}."""
     for index, probe in enumerate(subject.folder.lesson.probes):
         for key in ("define", "filter"):
             for match in IN_PROBES.findall(getattr(probe, key) or ""):
@@ -207,7 +207,7 @@ def _named(text: str, known: list[str], place: Place, what: str = "knob of a run
         names = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
     except ValueError as error:
         sentence = f"the braces do not match: {str(error).lower()}"
-        yield Finding(sentence, "Write {{ for a brace that is meant as one.", place)
+        yield Finding(sentence, "Write {{ for a literal brace.", place)
         return
     for name in names:
         if name not in known:
@@ -216,14 +216,14 @@ def _named(text: str, known: list[str], place: Place, what: str = "knob of a run
             )
 
 
-# The tables of each lane of a run, out of what a viewer is sent.
+# Builds the tables of each lane of a run from the messages that a viewer gets.
 
 Look = tuple[float, dict[str, float]]
-"""Guest time in ns, and the facts of a sample."""
+"""A sample: guest time in ns, and its facts."""
 
 
 def lanes_of(log: RunLog) -> dict[str, LaneTables]:
-    """Arm -> its tables, as far as the log holds them."""
+    """Arm -> its tables, from the messages in the log."""
     parts: dict[str, dict[str, list[Columns]]] = {}
     looks: dict[str, dict[str, list[Look]]] = {}
     threads: dict[str, int] = {}
@@ -277,12 +277,12 @@ def _joined(table: str, parts: list[Columns]) -> Columns:
     }
 
 
-# Programs: each command is one that guests have, and the lesson's own can be built.
+# Programs: the guest has each command, and the lesson's own programs compile.
 RECIPE = "vm-images/root/build"
 RECIPE_S = 30.0
 COMPILE_S = 60.0
 KINDS = ("c", "sh")
-"""Suffixes of workloads that the recipe knows."""
+"""Suffixes of workloads that the recipe builds."""
 MESSAGE = re.compile(r"^[^:\n]+:(\d+)(?::\d+)?: (?:fatal )?(?:error|warning): (.*)$", re.MULTILINE)
 SHELL_MESSAGE = re.compile(r"^[^:\n]+: (?:line )?(\d+): (.*)$", re.MULTILINE)
 
@@ -311,7 +311,7 @@ def programs(subject: Subject) -> Found:
 
 
 def builds(subject: Subject) -> Found:
-    """The lesson's own programs compile as the recipe compiles them, without a warning."""
+    """The lesson's own programs compile without a warning, as the recipe compiles them."""
     reported = guest_programs(subject.root)
     if isinstance(reported, str):
         yield NotChecked(f"whether the workloads compile: {reported}")
@@ -324,20 +324,20 @@ def builds(subject: Subject) -> Found:
         stat = path.stat()
         flags = tuple(reported["cflags"]) if path.suffix == ".c" else ()
         for line, message in tried(path.resolve(), flags, compiler, stat.st_mtime_ns, stat.st_size):
-            what = "does not compile" if path.suffix == ".c" else "is no shell script"
+            what = "does not compile" if path.suffix == ".c" else "is not a shell script"
             sentence = f"{path.name} {what}: {message}"
             yield Finding(sentence, "Correct that line.", file=path, line=line)
 
 
 def sources(subject: Subject) -> list[Path]:
-    """The lesson's own programs."""
+    """The sources of the lesson's own programs."""
     folder = subject.folder.folder / "workload"
     return sorted(path for kind in KINDS for path in folder.glob(f"*.{kind}"))
 
 
 @lru_cache(maxsize=1)
 def guest_programs(root: Path) -> dict[str, list[str]] | str:
-    """What the recipe of the guest's root says of its programs; text: why it says nothing."""
+    """Ask the recipe of the guest's root for its programs and flags; a string is an error."""
     try:
         done = subprocess.run(
             [sys.executable, str(root / RECIPE), "--programs"],
@@ -346,7 +346,7 @@ def guest_programs(root: Path) -> dict[str, list[str]] | str:
             timeout=RECIPE_S,
         )
     except subprocess.TimeoutExpired:
-        return f"{RECIPE} says nothing within {RECIPE_S:g} s"
+        return f"{RECIPE} does not answer within {RECIPE_S:g} s"
     if done.returncode:
         return done.stderr.strip().partition("\n")[0] or f"{RECIPE} failed"
     reported: dict[str, list[str]] = json.loads(done.stdout)
@@ -357,7 +357,8 @@ def guest_programs(root: Path) -> dict[str, list[str]] | str:
 def tried(
     path: Path, flags: tuple[str, ...], compiler: str, mtime_ns: int, size: int
 ) -> tuple[tuple[int, str], ...]:
-    """What compiler or shell says: (line, message). Time and size are there for the cache."""
+    """Run the compiler or shell; return (line, message) of each complaint. Time and size key the
+    cache."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / path.stem
         words = [compiler, *flags, "-o", str(out), str(path)]
@@ -377,4 +378,4 @@ def tried(
         return ()
     pattern = MESSAGE if path.suffix == ".c" else SHELL_MESSAGE
     found = [(int(match[1]), match[2].strip()) for match in pattern.finditer(done.stderr)]
-    return tuple(found) or ((1, done.stderr.strip().partition("\n")[0] or "no message came"),)
+    return tuple(found) or ((1, done.stderr.strip().partition("\n")[0] or "no message"),)

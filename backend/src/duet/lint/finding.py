@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a rule of the lint gets, and what it yields."""
+"""Input and output of a lint rule."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from duet.lessons.view import Catalogue, View
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong.
+    """One thing that a rule found.
 
     Args:
         sentence: what was wanted and what came, without a full stop.
         remedy: what to do now, a whole sentence.
         place: keys and indices of a value in the lesson's YAML files.
-        file: what else it is about, such as a patch or a program; None: the YAML files.
+        file: another file, such as a patch or a program; None for the YAML files.
         line: of `file`, from 1.
-        where: what `where` says in the JSON document; default: the key, or the file's name.
+        where: `where` of the JSON document; default: the key, or the file's name.
     """
 
     sentence: str
@@ -36,14 +36,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NotChecked:
-    """Something that could not be checked here, and why; it is no problem."""
+    """A check that could not be made here, and why. It is not a problem."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What rules look at.
+    """Input of rules.
 
     Args:
         root: of the checkout.
@@ -54,14 +54,14 @@ class Subject:
     root: Path
     catalogue: Catalogue
     view: View | None = field(default=None)
-    """The lesson's own view; None: it has none, or one that does not exist."""
+    """The lesson's view; None if it has none or an unknown one."""
 
 
 Rule = Callable[[Subject], Iterator[Finding | NotChecked]]
 
 
 def unknown(what: str, name: str, known: Iterable[str], place: Place) -> Finding:
-    """A name that is not among those that are known, e.g. `the view hog-rows has no sentence`."""
+    """Make the finding for an unknown name, e.g. `the view hog-rows has no sentence 'x'`."""
     names = list(known)
     remedy = f"Choose from: {', '.join(names)}." if names else "Remove it."
     return Finding(f"{what} '{name}'{meant(name, names)}", remedy, place)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""i18n/: translations of texts that are not there, or that have changed since."""
+"""Rule on i18n/: translations whose English text is missing or has changed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from duet.lint.finding import Finding, NotChecked, Subject
 
 
 def translations(subject: Subject) -> Iterator[Finding | NotChecked]:
-    """Every translation is of a text that the lesson has, as it stands now."""
+    """Every translation is of a text that the lesson has now, unchanged."""
     folder = subject.folder
     for path in sorted((folder.folder / FOLDER).glob("*")):
         if not LANGUAGE.fullmatch(path.name):
             remedy = "Name the folder by a language tag, such as de or zh-Hans."
-            yield Finding(f"'{path.name}' is no language", remedy, file=path)
+            yield Finding(f"'{path.name}' is not a language", remedy, file=path)
     known = texts_of(folder)
     for language in languages(folder):
         try:
@@ -43,16 +43,16 @@ def _one(said: Said, known: dict[str, Text]) -> Iterator[Finding]:
     text = known.get(said.key)
     if text is None:
         sentence = f"the lesson has no text '{said.key}'{meant(said.key, list(known))}"
-        remedy = "Correct the key; docs/LANGUAGES.md says how texts are named."
+        remedy = "Correct the key; docs/LANGUAGES.md explains the keys."
         yield Finding(sentence, remedy, file=said.file, line=said.line)
     elif not said.is_of(text):
         sentence = f"the English text of '{said.key}' has changed since it was translated"
         made = digest(text.text)
         now = f"<!-- en: {made} -->" if said.key.startswith(f"{CONTENT}.") else text.text
-        remedy = f"Look at the translation again, then write what it was made from: {now}"
+        remedy = f"Check the translation, then write what it was made from: {now}"
         yield Finding(sentence, _ended(remedy), file=said.file, line=said.line)
 
 
 def _ended(sentence: str) -> str:
-    """Remedies end with a full stop."""
+    """End a remedy with a full stop."""
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All rules on one lesson: problems with file and line, and what could not be checked."""
+"""Runs all rules on a lesson: problems with file and line, and what could not be checked."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ RULES: tuple[Rule, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a lesson.
+    """One problem of a lesson.
 
     Args:
         where: the part of the lesson in a word or two, else file and line.
         sentence: what was wanted and what came, without a full stop.
-        file: below the checkout where it lies there; with `line`, from 1.
+        file: relative to the checkout if it is inside; `line` counts from 1.
         key: of a YAML file, e.g. 'spans[2].open'; else empty.
     """
 
@@ -108,7 +108,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What the lint says of some lessons."""
+    """The lint's result for some lessons."""
 
     lessons: tuple[str, ...]
     problems: tuple[Problem, ...]
@@ -134,7 +134,7 @@ def lint(slugs: Sequence[str]) -> Result:
 
 
 def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
-    """Problems of one lesson, and what could not be checked.
+    """Return the problems of one lesson, and what could not be checked.
 
     Raises:
         InputError: there is no such lesson.
@@ -164,13 +164,13 @@ def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
 
 
 def of_plugins(slug: str) -> list[Problem]:
-    """What plug-ins find in a lesson's folder; for an empty slug, outside of all lessons."""
+    """Problems that plug-ins find in a lesson's folder; with an empty slug, outside of lessons."""
     found = (one for module in plugins.offered("rules") for one in module.problems(slug))
     return [_of_file(name, problem) for name, problem in found]
 
 
 def beside() -> dict[str, type[BaseModel]]:
-    """Files beside a lesson's own for which editors get a schema."""
+    """Further files in a lesson's folder for which editors get a schema."""
     models: dict[str, type[BaseModel]] = {STRINGS: StringsFile}
     for module in plugins.offered("rules"):
         models |= module.BESIDE
@@ -178,7 +178,7 @@ def beside() -> dict[str, type[BaseModel]]:
 
 
 def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
-    """What a rule yields; an error that it meets is a finding as well."""
+    """Yield a rule's findings; an error that it raises becomes a finding."""
     try:
         yield from rule(subject)
     except DuetError as error:
@@ -186,14 +186,14 @@ def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
 
 
 def _of_file(slug: str, one: FileProblem, where: str = "") -> Problem:
-    """A problem of a YAML file; without another word, its place is 'trace.yaml:41'."""
+    """Make a problem of a YAML file; the default for `where` is 'trace.yaml:41'."""
     name = one.file.rpartition("/")[2]
     place = where or f"{name}:{one.line}"
     return Problem(slug, place, one.sentence, one.remedy, one.file, one.line, one.key)
 
 
 def _beside(slug: str, found: Finding, path: Path) -> Problem:
-    """A problem of another file of the lesson."""
+    """Make a problem of another file of the lesson."""
     root = repo_root()
     shown = path.relative_to(root) if path.is_relative_to(root) else path
     where = found.where or path.name
@@ -201,8 +201,8 @@ def _beside(slug: str, found: Finding, path: Path) -> Problem:
 
 
 def stale_schemas() -> list[Problem]:
-    """Schemas for editors that are not what the models say."""
-    sentence = "it is not what the models of duet/lessons/schema say"
+    """Problems of editor schemas that differ from the models."""
+    sentence = "it differs from the models of duet/lessons/schema"
     remedy = "Run ./duet lint --schemas and commit it."
     return [
         Problem(editor.FOLDER, name, sentence, remedy, f"{editor.FOLDER}/{name}", 1)
@@ -211,9 +211,9 @@ def stale_schemas() -> list[Problem]:
 
 
 def words_in_generic_code(slugs: Sequence[str]) -> list[Problem]:
-    """Names of these lessons that generic code knows; lessons that cannot be read have none.
+    """Problems of names of these lessons in generic code; unreadable lessons are skipped.
 
-    Lessons outside the checkout are left out: the checkout's code is not theirs to change.
+    Lessons outside the checkout are skipped: their authors cannot change the checkout's code.
     """
     usable: dict[str, Lesson] = {}
     for slug in slugs:
@@ -222,8 +222,8 @@ def words_in_generic_code(slugs: Sequence[str]) -> list[Problem]:
             if folder.folder.is_relative_to(repo_root()):
                 usable[slug] = folder.lesson
     remedy = (
-        "If it is plain English there, give yours a longer name. Else move the code into the "
-        "lesson's folder or its view, or give the manifest a key for it."
+        "If the word is plain English there, rename it in the lesson. Else move the code into the "
+        "lesson's folder or its view, or add a lesson key for it."
     )
     return [
         Problem(

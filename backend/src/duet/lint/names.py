@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Names that a lesson's view must know, patterns of metrics in text, and claims against tables."""
+"""Rules on names that a lesson's view must know, on patterns, and on claims against tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def view(subject: Subject) -> Found:
 
 
 def steps(subject: Subject) -> Found:
-    """The view knows every sentence, moment and part that a step asks for."""
+    """The view knows every sentence, moment and part that a step names."""
     if subject.view is None:
         return
     catalogue, own = subject.catalogue, subject.view
@@ -42,7 +42,7 @@ def steps(subject: Subject) -> Found:
 
 
 def answers(subject: Subject) -> Found:
-    """The view can answer every prediction, and draws every published value."""
+    """The view can answer every prediction and draw every published value."""
     if subject.view is None:
         return
     lesson, own = subject.folder.lesson, subject.view
@@ -60,7 +60,7 @@ def answers(subject: Subject) -> Found:
 
 
 def focus(subject: Subject) -> Found:
-    """Kinds in focus, and kinds that questions point at, are drawn."""
+    """The view draws the kinds in focus and the kinds of questions."""
     if subject.view is None:
         return
     lesson, own = subject.folder.lesson, subject.view
@@ -82,7 +82,7 @@ def focus(subject: Subject) -> Found:
 
 
 def hidden(subject: Subject) -> Found:
-    """Spans that the view draws only in focus are in focus somewhere."""
+    """Spans that the view draws only in focus are in focus in some step."""
     if subject.view is None or (rule := subject.view.only_in_focus) is None:
         return
     lesson = subject.folder.lesson
@@ -95,12 +95,12 @@ def hidden(subject: Subject) -> Found:
                 f"no step shows '{kind.name}': the view {lesson.view} draws a {rule.layer} only "
                 "in steps that have it in focus"
             )
-            remedy = f"Add '{kind.name}' to `focus:` of a step, or take `kind` out of its span."
+            remedy = f"Add '{kind.name}' to `focus:` of a step, or remove `kind` from its span."
             yield Finding(sentence, remedy, ("kinds", index))
 
 
 def knobs(subject: Subject) -> Found:
-    """The view's model has every number that a knob of a model sets."""
+    """The view's model has every number that a model knob sets."""
     lesson = subject.folder.lesson
     known = subject.view.knobs if subject.view else {}
     for name, param in lesson.params.items():
@@ -110,7 +110,7 @@ def knobs(subject: Subject) -> Found:
 
 
 def points(subject: Subject) -> Found:
-    """The points that the view draws from are declared, with their fields."""
+    """The points that the view draws are declared, with their fields."""
     if subject.view is None:
         return
     lesson = subject.folder.lesson
@@ -125,19 +125,19 @@ def points(subject: Subject) -> Found:
         if len(given) < len(fields):
             sentence = (
                 f"the view {lesson.view} reads {len(fields)} fields of '{name}' "
-                f"({', '.join(fields)}), but {len(given)} are given"
+                f"({', '.join(fields)}), but the point has {len(given)}"
             )
             yield Finding(sentence, "Name them in this order.", ("points", index, "fields"))
 
 
-# Patterns that read numbers and names out of text, by themselves and on what was recorded.
+# Patterns that read numbers and names from text: valid, and matching in the recordings.
 Lines = Mapping[str, Sequence[str]]
 """Arm -> what its workload printed."""
 OPS = ("ops", "per_s")
 
 
 def patterns(subject: Subject) -> Found:
-    """Every pattern can be read, and has the groups that are read out of it."""
+    """Every pattern is valid and has the required groups."""
     lesson = subject.folder.lesson
     for name, metric in lesson.metrics.items():
         yield from _pattern(metric.line, ("metrics", name, "line"), ("value",))
@@ -155,17 +155,17 @@ def _pattern(text: str | None, place: Place, groups: tuple[str, ...]) -> Found:
     try:
         known = re.compile(text).groupindex
     except re.error as error:
-        sentence = f"this is no regular expression: {error.msg}"
-        yield Finding(sentence, "Correct it; a special character is meant with a \\.", place)
+        sentence = f"this is not a regular expression: {error.msg}"
+        yield Finding(sentence, "Correct it; escape special characters with a \\.", place)
         return
     for group in groups:
         if group not in known:
             sentence = f"the pattern has no group '{group}'"
-            yield Finding(sentence, f"Write (?P<{group}>...) around what is to be read.", place)
+            yield Finding(sentence, f"Write (?P<{group}>...) around the value to read.", place)
 
 
 def unmatched(subject: Subject, recorded: Sequence[tuple[Manifest, Lines]]) -> Found:
-    """Patterns of a workload that was recorded, and that matched no line of any recording."""
+    """Yield findings for patterns of a recorded workload that match no line of any recording."""
     lesson = subject.folder.lesson
     for name, metric in lesson.metrics.items():
         if metric.line is not None:
@@ -182,7 +182,7 @@ def unmatched(subject: Subject, recorded: Sequence[tuple[Manifest, Lines]]) -> F
 def _lines_for(
     metric: Metric, recorded: Sequence[tuple[Manifest, Lines]]
 ) -> Iterator[Sequence[str]]:
-    """The output of the lanes that the metric is read from."""
+    """The output of the lanes from which the metric is read."""
     for run, arms in recorded:
         if metric.workloads and run.workload not in metric.workloads:
             continue
@@ -198,20 +198,20 @@ def _matching(text: str, place: Place, texts: Sequence[Sequence[str]]) -> Found:
     try:
         pattern = re.compile(text)
     except re.error:
-        return  # `patterns` names it
+        return  # `patterns` reports it
     if printed and not any(pattern.search(line) for line in printed):
         like = f", such as '{printed[-1]:.100}'" if printed else ""
         sentence = (
             f"the pattern matches none of {len(printed)} recorded lines of the workload{like}"
         )
-        yield Finding(sentence, "Write it after a line that the workload prints.", place)
+        yield Finding(sentence, "Write it to match a line that the workload prints.", place)
 
 
 # A lesson's claims against its recorded measured tables. Pure.
 
 
 def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
-    """The table that was measured under the claim's clock, workload and knobs."""
+    """Return the table measured with the claim's clock, workload and knobs, or None."""
     for table in tables:
         same = all(table.params.get(name) == value for name, value in claim.params.items())
         same = same and claim.workload in (None, table.workload) and table.clock == claim.clock
@@ -222,17 +222,17 @@ def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
 
 
 def ratio_of(claim: Claim, table: Measured) -> float | None:
-    """The claim's arm over the other; None when a row has no number."""
+    """Return the claim's arm over the other; None if a row has no number."""
     rates = {row.arm: row.ops_per_s_median for row in table.rows}
     one, other = rates.get(claim.arm), rates.get(claim.to or claim.arm)
     return one / other if one is not None and other else None
 
 
 def broken_claims(lesson: Lesson, tables: list[Measured]) -> Iterator[tuple[int, str]]:
-    """(index, sentence) of each claim that does not hold on, or is missing from, the tables.
+    """Yield (index, sentence) of each claim that the tables break or do not cover.
 
-    A claim about something else than the headline, at another shift than 0, or about an arm that
-    no table has (it is newer than the recording) is checked on live guests only.
+    Some claims are checked on live guests only: those about another metric than the headline, at
+    another shift than 0, or about an arm that no table has (it is newer than the recording).
     """
     recorded = {row.arm for table in tables for row in table.rows}
     for index, claim in enumerate(lesson.claims):
@@ -243,11 +243,11 @@ def broken_claims(lesson: Lesson, tables: list[Measured]) -> Iterator[tuple[int,
         said = f"{claim.arm} to {claim.to}, {claim.clock} clock, {claim.params}"
         table = table_for(claim, tables)
         if table is None:
-            yield index, f"no recorded table was measured for it ({said})."
+            yield index, f"no recorded table fits the claim ({said})."
             continue
         ratio = ratio_of(claim, table)
         if ratio is None:
-            yield index, f"the recorded table has no numbers for it ({said})."
+            yield index, f"the recorded table has no numbers for the claim ({said})."
         elif claim.ratio_max is not None and ratio > claim.ratio_max:
             yield index, f"at most {claim.ratio_max} is claimed, {ratio:.2f} was measured ({said})."
         elif claim.ratio_min is not None and ratio < claim.ratio_min:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions, tracepoints and symbols that a lesson names, on the kernels that are built."""
+"""Rules on the functions, tracepoints and symbols that a lesson names, on the built kernels."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ DEFINITION = re.compile(
 )
 """A line of kprobe_events; see Documentation/trace/kprobetrace.rst."""
 SYSCALLS = "syscalls"
-"""Group of the events that the kernel makes when it boots."""
+"""Group of the events that the kernel creates at boot."""
 
 
 def definitions(subject: Subject) -> Found:
-    """Each probe of its own is a line of kprobe_events, for the event that it is of."""
+    """Each `define` is a line of kprobe_events, for the probe's own event."""
     for index, probe in enumerate(subject.folder.lesson.probes):
         place: Place = ("probes", index, "define")
         if probe.define is None:
@@ -41,14 +41,14 @@ def definitions(subject: Subject) -> Found:
         if found is None:
             entry, ret = f"p:{probe.event} FUNCTION", f"r64:{probe.event} FUNCTION"
             remedy = f'Write "{entry}" for the entry, "{ret}" for the return.'
-            yield Finding("this is no line of kprobe_events", remedy, place)
+            yield Finding("this is not a line of kprobe_events", remedy, place)
         elif found["event"] != probe.event:
             sentence = f"it defines {found['event']}, but the probe's event is {probe.event}"
             yield Finding(sentence, "Give both the same name.", place)
 
 
 def kernels(subject: Subject) -> Found:
-    """The kernel of each arm has what its probes and the microscope name."""
+    """The kernel of each arm has what its probes and its microscope name."""
     settings = KernelSettings.default()
     refused: dict[tuple[Place, str, Refusal], list[str]] = {}
     missing: list[str] = []
@@ -72,7 +72,7 @@ def kernels(subject: Subject) -> Found:
 def _refused(
     subject: Subject, arm: str, functions: Functions
 ) -> Iterator[tuple[Place, str, Refusal]]:
-    """What a kernel refuses: where it is asked for, what it is, and why."""
+    """Yield (place, what is missing, why) of everything that a kernel lacks."""
     lesson = subject.folder.lesson
     for index, probe in enumerate(lesson.probes):
         if probe.arms and arm not in probe.arms:
@@ -109,7 +109,7 @@ ELSEWHERE = "Correct the name, or restrict the probe with `arms:` to the kernels
 
 
 def xray(subject: Subject) -> Found:
-    """Each x-ray probe exists, of the lesson itself or for any lesson, and its own can be read."""
+    """Each x-ray probe exists, in the lesson or for all lessons; the lesson's own parse."""
     lesson = subject.folder.lesson
     known = probe_names(subject.folder.slug, others=False)
     named: list[tuple[str, Place]] = [
@@ -125,6 +125,6 @@ def xray(subject: Subject) -> Found:
         try:
             ast.parse(path.read_bytes())
         except (SyntaxError, ValueError) as error:
-            sentence = f"it is no Python: {getattr(error, 'msg', error)}"
+            sentence = f"it is not Python: {getattr(error, 'msg', error)}"
             line = getattr(error, "lineno", None) or 1
             yield Finding(sentence, "Correct that line.", file=path, line=line, where="xray")

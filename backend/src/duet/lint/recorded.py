@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings and recorded tables: they open, they lost nothing, and they say what is claimed."""
+"""Rules on recordings and recorded tables: they open, lost nothing, and support the claims."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from duet.server.recordings import MEASURED, LessonRecordings, read_tables
 
 Found = Iterator[Finding | NotChecked]
 MAX_RECORDING_BYTES = 1_000_000
-"""A bundle in the repository; larger ones belong elsewhere."""
+"""Maximum size of a bundle in the repository."""
 CLEAR = 0.1
-"""A measured ratio this near to a bound of its prediction, as a share of it, decides nothing."""
+"""A measured ratio this close to a bound of its prediction, relative to it, decides nothing."""
 DECODED_BY = ("lesson.yaml", "trace.yaml")
-"""Files of a lesson on which it depends what a recording says."""
+"""Lesson files that affect a recording."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a recording says, as far as rules ask.
+    """The parts of a recording that rules need.
 
     Args:
-        lacks: sentence and remedy for each thing that it does not have.
+        lacks: sentence and remedy for each missing thing.
     """
 
     manifest: Manifest
@@ -58,10 +58,10 @@ class Recorded:
 
 
 def recordings(subject: Subject) -> Found:
-    """Each recording is small and whole and has operations; each pattern matches a line."""
+    """Each recording is small, complete and has operations; each pattern matches a line."""
     folder = subject.folder
     found: list[Recorded] = []
-    # Decoded again only when it or what decodes it changed: --watch asks often.
+    # Cached by the recording and the files that decode it: --watch runs this often.
     by = tuple(one for one in folder_stamp(folder.folder) if one[0] in DECODED_BY)
     for path in folder.recordings():
         status = path.stat()
@@ -82,7 +82,7 @@ def recordings(subject: Subject) -> Found:
 
 @lru_cache(maxsize=64)
 def _read(slug: str, path: Path, key: object) -> Recorded:
-    """Decode a recording; `key` is there for the cache."""
+    """Decode a recording; `key` only keys the cache."""
     del key
     run = asyncio.run(LessonRecordings().load(slug, path.stem))
     assert run is not None
@@ -92,27 +92,27 @@ def _read(slug: str, path: Path, key: object) -> Recorded:
 
 
 def _lacking(folder: LessonFolder, run: Run, workload: str) -> Iterator[tuple[str, str]]:
-    """Sentence and remedy for each thing that a recording does not have."""
-    again = f"Make it anew with ./duet record {folder.slug}."
+    """Yield sentence and remedy for each thing that a recording lacks."""
+    again = f"Make it again with ./duet record {folder.slug}."
     operation = folder.lesson.operation_of(workload)
     for arm, metrics in run.log.metrics().items():
         if operation is not None and operation.open:
             if metrics.ops == 0:
                 ends = f"from the probe {operation.open} to {operation.close}"
                 remedy = (
-                    f"If the workload {workload} does something else, give it an `operation` of "
-                    f"its own in lesson.yaml; else correct the probes and record it anew."
+                    f"If the workload {workload} does something else, give it a separate "
+                    "`operation` in lesson.yaml; else correct the probes and record it again."
                 )
                 yield f"lane {arm} has no {operation.name}, {ends}", remedy
         elif _watched(folder, workload) and not run.log.seen(arm):
-            # No event marks its operations: what its lenses saw is all that it shows.
+            # Only its lenses show anything, since no event marks its operations.
             yield f"no lens has seen anything of lane {arm}", again
         if metrics.events_lost:
             yield f"lane {arm} has lost {metrics.events_lost} events", again
 
 
 def _watched(folder: LessonFolder, workload: str) -> bool:
-    """Whether a lens looks at the workload."""
+    """Return whether a lens watches the workload."""
     lesson = folder.lesson
     scope = lesson.microscope is not None and workload in lesson.microscope.workloads
     return scope or any(workload in (x.workloads or lesson.workloads) for x in lesson.xray)
@@ -127,39 +127,39 @@ def native(subject: Subject) -> Found:
 
 
 def claims(subject: Subject) -> Found:
-    """The recorded tables say what is claimed."""
+    """The recorded tables satisfy the claims."""
     folder = subject.folder
     tables = read_tables(folder.folder / "recorded" / MEASURED)
     for index, sentence in broken_claims(folder.lesson, tables):
-        remedy = "Measure anew with ./duet record --measured, or correct the claim."
+        remedy = "Measure again with ./duet record --measured, or correct the claim."
         place = ("claims", index)
         yield Finding(sentence.removesuffix("."), remedy, place, where=f"claim {index + 1}")
 
 
 def table(subject: Subject) -> Found:
-    """A step that shows the table of untraced runs has one, or the lesson says why it has none."""
+    """A step that shows the table of untraced runs has one, or the lesson explains its absence."""
     folder = subject.folder
     lesson = folder.lesson
     if (folder.folder / "recorded" / MEASURED).is_file():
         if lesson.no_table:
-            sentence = "a table is recorded, and `no_table` says why there is none"
+            sentence = "a table is recorded, but `no_table` says why there is none"
             yield Finding(sentence, "Leave `no_table` out.", ("no_table",))
         return
-    # A lesson without any recording is still being written.
+    # A lesson without any recording is unfinished.
     if lesson.no_table or not folder.recordings():
         return
     for number, scene in enumerate(lesson.scenes):
         if "measured" in scene.show:
             yield Finding(
-                "this step shows the table of untraced runs, and none is recorded",
-                f"Record one with ./duet record {folder.slug} --only-measured, or say under "
+                "this step shows the table of untraced runs, but none is recorded",
+                f"Record one with ./duet record {folder.slug} --only-measured, or write into "
                 "`no_table` in evidence.yaml why there is none.",
                 ("scenes", number, "show"),
             )
 
 
 def predictions(subject: Subject) -> Found:
-    """A prediction that a recorded table answers has that table, and a clear answer in it."""
+    """A prediction that a recorded table decides has that table, with a clear answer."""
     folder = subject.folder
     tables = read_tables(folder.folder / "recorded" / MEASURED)
     if not tables:
@@ -184,8 +184,8 @@ def predictions(subject: Subject) -> Found:
             continue
         for bound in one.bounds:
             if abs(ratio / bound - 1) < CLEAR:
-                sentence = f"the table says {ratio:.3g}, too near to the bound {bound:g} to decide"
-                remedy = "Ask for something with a clear answer."
+                sentence = f"the table says {ratio:.3g}, which is too close to the bound {bound:g}"
+                remedy = "Ask a question with a clear answer."
                 yield Finding(sentence, remedy, ("predictions", key, "bounds"))
 
 
@@ -193,17 +193,17 @@ def predictions(subject: Subject) -> Found:
 
 
 def fresh(subject: Subject) -> Iterator[Finding | NotChecked]:
-    """Each recording and each recorded table is of the kernels that the tree makes."""
-    remedy = f"Make it anew with ./duet record-all {subject.folder.slug}."
+    """The kernels of each recording and recorded table are those that the tree makes now."""
+    remedy = f"Make it again with ./duet record-all {subject.folder.slug}."
     known = known_stale(subject.folder.folder / "recorded")
     for item in chain(_found(recordings_of, subject), _found(tables_of, subject)):
         if item.stale and item.name in known:
-            yield NotChecked(f"{item.name} is stale, and still to be made anew ({STALE})")
+            yield NotChecked(f"{item.name} is stale, and listed to be made again ({STALE})")
             continue
         for arm, changed in item.stale.items():
             which = f"{item.name}: " if item.kind == "table" else ""
             sentence = (
-                f"{which}the kernel of {arm} is not the one that was recorded ({in_short(changed)})"
+                f"{which}the kernel of {arm} differs from the recorded one ({in_short(changed)})"
             )
             yield Finding(sentence, remedy, file=item.path, where=item.path.name)
 
@@ -211,17 +211,17 @@ def fresh(subject: Subject) -> Iterator[Finding | NotChecked]:
 def _found(
     items: Callable[[LessonFolder, KernelSettings], Iterator[Item]], subject: Subject
 ) -> Iterator[Item]:
-    """Items of a kind; what cannot be read is another rule's."""
+    """Yield items of a kind; another rule reports unreadable ones."""
     try:
         yield from items(subject.folder, KernelSettings.default())
     except InputError:
         return
 
 
-# What a step claims can be seen: the recording that the page opens has a window that shows it.
+# Each step's claim is visible: the recording that the page opens has a window that shows it.
 
 HZ = 250
-"""Ticks a second where the base says nothing else (messages.lesson)."""
+"""Ticks per second, unless the base says otherwise (messages.lesson)."""
 
 
 def spans(subject: Subject) -> Iterator[Finding | NotChecked]:
@@ -246,24 +246,24 @@ def windows(subject: Subject) -> Iterator[Finding | NotChecked]:
         best = best_recording(folder, scene, listing)
         entry = next(one for one in listing if one["name"] == best)
         if why := _unfit(folder, scene, entry):
-            yield NotChecked(f"what the step '{scene.id}' must show was not looked for: {why}")
+            yield NotChecked(f"the `must_show` of the step '{scene.id}' was not checked: {why}")
             continue
         path = folder.folder / "recorded" / f"{best}.duet"
         try:
             seen = _sees(folder, scene, path, str(entry["workload"]))
         except DuetError:
-            continue  # another rule's
+            continue  # another rule reports it
         if not seen:
             sentence = f"no window of the recording {best} shows that {scene.must_show.that}"
             remedy = (
-                "Record a run that shows it, or say in `must_show:` what the recording shows, "
-                "and in the prose as well."
+                "Record a run that shows it, or change `must_show:` to what the recording shows, "
+                "and the prose with it."
             )
             yield Finding(sentence, remedy, ("scenes", index, "must_show"))
 
 
 def _unfit(folder: LessonFolder, scene: Scene, entry: Entry) -> str:
-    """Why the recording is of another run than the step speaks of; empty: it is not."""
+    """Return why the recording is of another run than the step's; "" if it fits."""
     arms, params = entry["arms"], entry["params"]
     assert isinstance(arms, list) and isinstance(params, dict)
     lacking = [arm for arm in scene.arms if arm not in arms]
@@ -291,7 +291,7 @@ def _sees(folder: LessonFolder, scene: Scene, path: Path, workload: str) -> bool
 
 @lru_cache(maxsize=8)
 def _lanes(slug: str, path: Path, key: object) -> dict[str, LaneTables]:
-    """Decode a recording; `key` is there for the cache."""
+    """Decode a recording; `key` only keys the cache."""
     del key
     run = asyncio.run(LessonRecordings().load(slug, path.stem))
     assert run is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The story: text for each step, predictions, questions, and what one should not conclude."""
+"""Rules on the story: text for each step, predictions, questions, caveats, slides, terms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CAVEATS = 3
 PROSE = "content.md"
 TEMPLATE = "lessons/_template/lesson.yaml"
 REPLACE = "Replace this"
-"""How texts of the template begin that a lesson is to replace."""
+"""Prefix of template texts that a lesson must replace."""
 WRITE = "Write your own."
 
 
@@ -54,43 +54,43 @@ def _heads(line: str, ident: str) -> bool:
 
 
 def predictions(subject: Subject) -> Found:
-    """Somebody can predict, and each bound parts two choices."""
+    """A lesson with a view has a prediction, and each bound separates two choices."""
     lesson = subject.folder.lesson
     if lesson.view is not None and not lesson.predictions:
-        sentence = "a lesson with a view has at least one prediction"
+        sentence = "a lesson with a view needs a prediction"
         yield Finding(sentence, "Add `predictions:`, and `predict:` to a step.", ("scenes",))
     used = {scene.predict for scene in lesson.scenes}
     for key, one in lesson.predictions.items():
         if len(one.choices) != len(one.bounds) + 1:
             choices, bounds = len(one.choices), len(one.bounds)
             sentence = f"{choices} choices need {choices - 1} bounds between them, not {bounds}"
-            remedy = "Give the values that part the choices, in rising order."
+            remedy = "Give the values that separate the choices, in rising order."
             yield Finding(sentence, remedy, ("predictions", key, "bounds"))
         if list(one.bounds) != sorted(one.bounds):
             place = ("predictions", key, "bounds")
-            yield Finding("the bounds do not rise", "Sort bounds and choices.", place)
+            yield Finding("the bounds are not in rising order", "Sort bounds and choices.", place)
         if key not in used:
             sentence = f"no step asks for the prediction '{key}'"
             yield Finding(sentence, f"Add `predict: {key}` to a step.", ("predictions", key))
 
 
 def questions(subject: Subject) -> Found:
-    """A lesson that is seen asks five questions and has three caveats."""
+    """A lesson with a view has five questions and at least three caveats."""
     lesson = subject.folder.lesson
     if lesson.view is None:
         return
     if (count := len(lesson.questions)) != QUESTIONS:
         place = ("questions",) if count else ("scenes",)
-        sentence = f"a lesson with a view has {QUESTIONS} questions, this one {count}"
+        sentence = f"a lesson with a view needs {QUESTIONS} questions, not {count}"
         yield Finding(sentence, "Ask for something that the picture shows.", place)
     if (count := len(lesson.caveats)) < CAVEATS:
         place = ("caveats",) if count else ("claims",)
-        sentence = f"a lesson with a view has at least {CAVEATS} caveats, this one {count}"
-        yield Finding(sentence, "Say what one should not conclude.", place)
+        sentence = f"a lesson with a view needs at least {CAVEATS} caveats, not {count}"
+        yield Finding(sentence, "Name wrong conclusions to avoid.", place)
 
 
 def template(subject: Subject) -> Found:
-    """Title, question, summary, prose and caveats are not the template's any more."""
+    """Title, question, summary, prose and caveats are no longer the template's."""
     folder = subject.folder
     for line, text in enumerate(folder.content().splitlines(), 1):
         if text.startswith(REPLACE):
@@ -108,11 +108,11 @@ def template(subject: Subject) -> Found:
             yield Finding(f"this is still the template's {key}", WRITE, (key,))
 
 
-# The steps as slides of a class: one claim each, lines of a patch that are there, and a plan.
+# The steps as slides of a class: one claim each, existing lines of a patch, and a plan.
 CLAIM_CHARS = 110
-"""Two lines at most of the size in which a slide shows it."""
+"""At most two lines in the size of a slide's claim."""
 LEAST_MINUTES, MOST_MINUTES = 35, 45
-"""Of a class, with the words at the beginning and the questions at the end."""
+"""Minutes of a class, including the introduction and the final questions."""
 
 
 def claims(subject: Subject) -> Found:
@@ -121,14 +121,14 @@ def claims(subject: Subject) -> Found:
         place = ("scenes", index, "claim")
         if scene.claim and scene.claim[-1] not in ".?!":
             remedy = "Write a whole sentence, with its full stop."
-            yield Finding("a claim is a sentence", remedy, place)
+            yield Finding("a claim must be a sentence", remedy, place)
         if (count := len(scene.claim)) > CLAIM_CHARS:
-            sentence = f"a claim has at most {CLAIM_CHARS} characters, this one {count}"
+            sentence = f"a claim has at most {CLAIM_CHARS} characters, not {count}"
             yield Finding(sentence, "Leave out what the picture shows.", place)
 
 
 def excerpts(subject: Subject) -> Found:
-    """What a slide shows of a patch stands in a patch of the step's arms."""
+    """Each patch line that a slide shows is in a patch of the step's arms."""
     for index, scene in enumerate(subject.folder.lesson.scenes):
         place = ("scenes", index, "patch_at")
         if scene.patch_at and "patch" not in scene.show:
@@ -143,7 +143,7 @@ def excerpts(subject: Subject) -> Found:
 
 
 def plan(subject: Subject) -> Found:
-    """Minutes are planned for all steps or for none, and each step of a plan says what to say."""
+    """Minutes are planned for all steps or for none, and each planned step has notes."""
     scenes = subject.folder.lesson.scenes
     total = sum(scene.minutes for scene in scenes)
     if total == 0:
@@ -156,16 +156,16 @@ def plan(subject: Subject) -> Found:
             sentence = f"the plan has a step without notes, '{scene.id}'"
             yield Finding(sentence, "Add `notes:`, what to say.", ("scenes", index))
     if not LEAST_MINUTES <= total <= MOST_MINUTES:
-        sentence = f"a class has {LEAST_MINUTES} to {MOST_MINUTES} minutes, this plan {total:g}"
+        sentence = f"a class has {LEAST_MINUTES} to {MOST_MINUTES} minutes, not {total:g}"
         yield Finding(sentence, "Change `minutes:` of the steps.", ("scenes",))
 
 
-# terms.yaml and recap.yaml: words that occur, drawings that are sound, questions that fit.
+# terms.yaml and recap.yaml: used terms, valid drawings, and enough questions.
 QUIZ = 5
 
 
 def terms(subject: Subject) -> Found:
-    """Each term occurs in the lesson, and no two claim the same word."""
+    """Each term occurs in the lesson, and no two terms share a word."""
     given = subject.folder.lesson.terms
     known = {one.term.name: one.term for one in explained(subject.folder)}
     text = said(subject)
@@ -180,8 +180,8 @@ def terms(subject: Subject) -> Found:
         for form in (term.name, *whole.also):
             other = taken.setdefault(form.lower(), term.name)
             if other != term.name:
-                sentence = f"'{form}' is a form of the term '{other}' already"
-                yield Finding(sentence, "Leave it to one of them.", ("terms", index, "name"))
+                sentence = f"'{form}' is already a form of the term '{other}'"
+                yield Finding(sentence, "Keep it in one of them.", ("terms", index, "name"))
         if not pattern((term.name, *whole.also)).search(text):
             sentence = f"the term '{term.name}' does not occur in the lesson"
             remedy = "Use it in content.md or a question, add the form that is used, or remove it."
@@ -189,15 +189,15 @@ def terms(subject: Subject) -> Found:
 
 
 def drawings(subject: Subject) -> Found:
-    """Each drawing may be shown, each term of the entry has one, and none is left over."""
+    """Each drawing is valid and used; each term shown at the beginning has one."""
     used = set()
     for one in explained(subject.folder):
         index = [term.name for term in subject.folder.lesson.terms].index(one.term.name)
         place = ("terms", index, "drawing")
         if one.drawing is None:
             if one.term.entry:
-                remedy = f"Draw one in {FOLDER}/, or say `entry: false`."
-                yield Finding("a term of the entry has a drawing", remedy, place)
+                remedy = f"Draw one in {FOLDER}/, or add `entry: false`."
+                yield Finding("a term that the first step shows needs a drawing", remedy, place)
             continue
         used.add(one.drawing)
         yield from _drawing(one.drawing, place)
@@ -218,18 +218,18 @@ def _drawing(path: Path, place: Place) -> Found:
 
 
 def recap(subject: Subject) -> Found:
-    """A lesson that ends with questions has five, and something to explain."""
+    """A lesson that ends with questions has five, and an explanation."""
     lesson = subject.folder.lesson
     if (count := len(lesson.quiz)) not in (0, QUIZ):
-        sentence = f"a lesson that ends with questions has {QUIZ}, this one {count}"
+        sentence = f"a lesson that ends with questions needs {QUIZ}, not {count}"
         yield Finding(sentence, "Ask what the steps have shown.", ("quiz",))
     if lesson.quiz and lesson.explain is None:
         remedy = "Add `explain:` with `ask:` and `ours:` to recap.yaml."
-        yield Finding("nothing is to be explained at the end", remedy, ("quiz",))
+        yield Finding("a lesson that ends with questions needs `explain:`", remedy, ("quiz",))
 
 
 def said(subject: Subject) -> str:
-    """All texts of the lesson that a reader meets beside the terms themselves."""
+    """All texts that a reader of the lesson sees, except the terms themselves."""
     lesson = subject.folder.lesson
     parts = [COMMENT.sub("", subject.folder.content()), lesson.question, lesson.summary]
     parts += [*lesson.caveats, *(scene.title for scene in lesson.scenes)]
@@ -240,11 +240,11 @@ def said(subject: Subject) -> str:
     return "\n".join(parts)
 
 
-# `discussion:` of story.yaml: what a reader is sent to exists, and shows something.
+# `discussion:` of story.yaml: each state that a reader is sent to exists.
 
 
 def trials(subject: Subject) -> Found:
-    """Each trial has a clock of the lesson, a patch that is there, and values of its knobs."""
+    """Each trial has a clock of the lesson, an existing patch, and valid values of its knobs."""
     for index, remark in enumerate(subject.folder.lesson.discussion):
         for number, trial in enumerate(remark.tried):
             yield from _trial(subject, trial, ("discussion", index, "tried", number))
@@ -257,33 +257,37 @@ def _trial(subject: Subject, trial: Trial, at: Place) -> Found:
         yield unknown("the lesson has no clock", trial.clock, clocks, (*at, "clock"))
     patched = [arm.name for arm in lesson.arms if arm.patches]
     if trial.patch is not None and trial.patch not in patched:
-        yield unknown("no patch is read of", trial.patch, patched, (*at, "patch"))
+        yield unknown("there is no patch of", trial.patch, patched, (*at, "patch"))
     for name, value in trial.params.items():
         yield from _value(name, value, lesson.params[name], (*at, "params", name))
 
 
 def _value(name: str, value: int, param: Param, place: Place) -> Found:
-    """A value that a reader could turn the knob to."""
+    """Check that the knob can have this value."""
     if param.choices:
         if value not in param.choices:
-            yield unknown(f"{name} is never", str(value), map(str, param.choices), place)
+            yield unknown(f"{name} cannot be", str(value), map(str, param.choices), place)
         return
     low, high = (0, 1) if param.type == "bool" else (param.min, param.max)
     if (low is not None and value < low) or (high is not None and value > high):
-        yield Finding(f"{name} is never {value}", f"Choose {low} to {high}.", place)
+        yield Finding(f"{name} cannot be {value}", f"Choose {low} to {high}.", place)
 
 
-# challenges.yaml: three or none, goals that can be measured, patterns that can be read.
+# challenges.yaml: three or none, measurable goals, and valid patterns.
 COUNT = 3
 
 
 def challenges(subject: Subject) -> Found:
-    """A lesson that offers challenges has three, and each of their limits can be measured."""
+    """A lesson that has challenges has three, and each of their limits can be measured."""
     folder = subject.folder
     given = folder.lesson.challenges
     if (count := len(given)) not in (0, COUNT):
-        sentence = f"a lesson that offers challenges has {COUNT}, this one {count}"
-        yield Finding(sentence, "One is easy, one breaks something, one is hard.", ("challenges",))
+        sentence = f"a lesson that has challenges needs {COUNT}, not {count}"
+        yield Finding(
+            sentence,
+            "Write an easy one, one that breaks something, and a hard one.",
+            ("challenges",),
+        )
     for name, one in given.items():
         place: Place = ("challenges", name)
         for index, regex in enumerate(one.without):
@@ -304,7 +308,7 @@ def challenges(subject: Subject) -> Found:
 
 
 def stress(subject: Subject) -> Found:
-    """The stress names a script that is there, and its patterns can be read."""
+    """The stress names an existing script, and its patterns are valid."""
     said = subject.folder.lesson.stress
     scripts = sorted(path.stem for path in SCRIPTS.glob("*.sh"))
     if said.beside is not None and said.beside not in scripts:
@@ -323,8 +327,8 @@ def _pattern(pattern: str, place: Place, groups: int = 0) -> Found:
     try:
         found = re.compile(pattern)
     except re.error as error:
-        remedy = "Write it as Python's re has it."
-        yield Finding(f"this is no regular expression ({error})", remedy, place)
+        remedy = "Write it in the syntax of Python's re."
+        yield Finding(f"this is not a regular expression ({error})", remedy, place)
         return
     if found.groups < groups:
         remedy = r"Put the number into parentheses, (\d+)."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which files of lessons changed: their own, their patches, and those that all lessons share."""
+"""Detects changed files of lessons: their own, their patches, and those that all lessons share."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from duet.lessons.load import places
 from duet.lessons.view import CATALOGUE, COMMON
 
 LOOK_S = 0.3
-"""Between two looks; a look takes a millisecond."""
+"""Interval between checks; a check takes a millisecond."""
 SETTLE_S = 0.1
-"""An editor may write a file in several steps: no change for so long is one change."""
+"""Quiet time that ends a change: an editor may write a file in several steps."""
 
 Stamps = dict[Path, tuple[int, int]]
 
@@ -33,23 +33,23 @@ def stamps(slugs: Sequence[str]) -> Stamps:
         try:
             stat = path.stat()
         except OSError:
-            continue  # it went away meanwhile
+            continue  # it was deleted meanwhile
         if not path.is_dir():
             found[path] = (stat.st_mtime_ns, stat.st_size)
     return found
 
 
 def changed(before: Stamps, after: Stamps) -> list[Path]:
-    """Files that came, went, or have other contents."""
+    """Files that were added, removed, or have other contents."""
     paths = before.keys() | after.keys()
     return sorted(path for path in paths if before.get(path) != after.get(path))
 
 
 def changes(slugs: Sequence[str], before: Stamps, look_s: float = LOOK_S) -> Iterator[list[Path]]:
-    """The files of each change, for ever.
+    """Yield the files of each change, forever.
 
     Args:
-        before: stamps that were taken before the first check, so that no change is missed.
+        before: stamps from before the first check, so that no change is missed.
     """
     while True:
         after = stamps(slugs)
