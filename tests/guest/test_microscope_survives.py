@@ -181,7 +181,7 @@ REFUSED = {
     "other text": ("", "hello\n", "does not begin with `microscope 1`"),
     "overlap": ("", GOOD + "function two 1fff 3000\n", "the ranges of one and two overlap"),
     "empty range": ("", GOOD + "function two 4000 4000\n", "the range of two in line 3 is empty"),
-    "no such operation": ("", GOOD + "operation two\n", "the operation two is none of"),
+    "no such operation": ("", GOOD + "operation two\n", "the operation two is not among"),
 }
 
 

@@ -57,7 +57,7 @@ static void from_one_to_another(void)
 		    "until close\noperation open\n"));
 	check(functions.operation == 0 && functions.until == 1);
 	refused("microscope 1\nfunction a 0 10\noperation a\nuntil b\n",
-		"the end of an operation b is none of the functions.");
+		"the end of an operation b is not among the functions.");
 	refused("microscope 1\nfunction a 0 10\nuntil a\n",
 		"until a ends an operation, but none is named.");
 }
@@ -97,7 +97,7 @@ static void refusals(void)
 	refused("microscope 1\nfunction a 0 10\nfunction b f 20\n",
 		"the ranges of a and b overlap at f.");
 	refused("microscope 1\nfunction a 0 10\noperation b\n",
-		"the operation b is none of the functions.");
+		"the operation b is not among the functions.");
 	refused("microscope 1\nfunction a 0 10\noperation a\noperation a\n",
 		"line 4 (operation) is no `function NAME LOW HIGH`, and no first `operation NAME`, "
 		"`until NAME` or `switch ADDRESS`.");

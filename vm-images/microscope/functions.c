@@ -155,7 +155,7 @@ static bool take_end(Parser *parser, const char *what, const char *name, int *fu
 {
     *function = name[0] ? find_name(parser->functions, name) : -1;
     if (name[0] && *function < 0) {
-        return refuse(parser->sentence, "the %s %s is none of the functions.", what, name);
+        return refuse(parser->sentence, "the %s %s is not among the functions.", what, name);
     }
     return true;
 }

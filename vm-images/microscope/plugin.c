@@ -283,7 +283,7 @@ static void start(void)
 {
     wire.owner = getpid();
     if (!wire_start(&wire)) {
-        fprintf(stderr, "microscope: no thread can be started, so nobody will be told anything.\n");
+        fprintf(stderr, "microscope: no thread can be started, so clients get no data.\n");
     }
 }
 

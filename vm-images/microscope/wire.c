@@ -57,7 +57,7 @@ bool wire_open(Wire *wire, Core *core, const char *path, unsigned int api, unsig
     bool bound = wire->listener >= 0 && wire->wake >= 0 &&
                  !bind(wire->listener, (struct sockaddr *)&wire->name, sizeof(wire->name));
     if (!bound || listen(wire->listener, 4)) {
-        snprintf(sentence, SENTENCE_BYTES, "nobody can listen on %s: %s.", path, strerror(errno));
+        snprintf(sentence, SENTENCE_BYTES, "cannot listen on %s: %s.", path, strerror(errno));
         if (bound) {
             unlink(path);
         }

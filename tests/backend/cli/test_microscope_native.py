@@ -96,7 +96,7 @@ def test_fewer_than_four_cores_are_refused_in_one_sentence_and_nothing_is_saved(
     monkeypatch.setattr(native, "one_cpu_a_core", lambda _: [0, 1])
     monkeypatch.setattr(microscope_native, "save", lambda *_: pytest.fail("saved"))
     assert main(["microscope", SLUG, "--native"]) == InfraError.exit_code
-    assert "wants 4 cores of one socket, and this host gives 2." in capsys.readouterr().err
+    assert "needs 4 cores of one socket, but this host has 2." in capsys.readouterr().err
 
 
 def test_curves_double_threads_up_to_the_most() -> None:

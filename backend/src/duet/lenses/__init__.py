@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ways of seeing into a lane beside its events. Here: the x-ray, which reads its memory.
+"""Lenses: ways to look into a lane besides its events. Here: the x-ray, which reads guest memory.
 
-The side of the host process (`xray`, `calibration`, `records`) knows no drgn; the side that reads
-(`worker`, `attach`, `kernel`, `memory`, `clock`, `probes`) runs in a process of its own, since
-drgn's calls block and hold the interpreter's lock.
+The host process's side (`xray`, `calibration`, `records`) does not import drgn. The reading side
+(`worker`, `attach`, `kernel`, `memory`, `clock`, `probes`) runs in a separate process, since drgn's
+calls block and hold the interpreter's lock.
 """
 
 from duet.lenses.calibration import Calibration, Window, bracket

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""drgn on a running guest: attach over QMP, load its DWARF, say by which route it reads.
+"""Attaches drgn to a running guest over QMP, loads its DWARF, and finds out how it reads memory.
 
-QEMU is asked once for the kernel's VMCOREINFO (dump-guest-memory), for which it holds the guest
-for about 0.3 ms; nothing after that stops it.
+QEMU is asked once for the kernel's VMCOREINFO (dump-guest-memory), for which it stops the guest for
+about 0.3 ms. Nothing after that stops the guest.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from duet.lenses.limits import ROUTE_BYTES, ROUTE_FAST_S
 from duet.lenses.memory import DIRECT_MAP
 from duet.lenses.records import Route
 
-REBUILD = "Build the kernel again with ./duet build, and start its guest anew."
+REBUILD = "Build the kernel again with ./duet build, and restart its guest."
 
 
 class _LogLines(logging.Handler):
-    """What drgn says while it attaches."""
+    """Collects drgn's log while it attaches."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -33,10 +33,10 @@ class _LogLines(logging.Handler):
 
 
 def attach(socket: Path, vmlinux: Path, named: Path | None = None) -> tuple[drgn.Program, Route]:
-    """A program that reads the guest behind a QMP socket of its own.
+    """Return a program that reads the guest behind a QMP socket that nothing else uses.
 
     Args:
-        named: the vmlinux as people know it, where `vmlinux` is a descriptor's path.
+        named: path of the vmlinux for messages, if `vmlinux` is a descriptor's path.
 
     Raises:
         LensError: no monitor, no vmcoreinfo, no vmlinux, no DWARF, or another kernel's.
@@ -65,11 +65,11 @@ def _connect(program: drgn.Program, socket: Path) -> None:
     except Exception as error:
         raise LensError(
             f"the guest's memory cannot be reached over {socket.name}: {error}.",
-            remedy="Look whether the guest lives, and whether another x-ray holds that socket.",
+            remedy="Check that the guest runs, and that no other x-ray uses that socket.",
         ) from error
     if not program.flags & drgn.ProgramFlags.IS_LINUX_KERNEL:
         raise LensError(
-            "the guest has not given QEMU the place where its kernel's notes lie (vmcoreinfo).",
+            "the guest's kernel has not given QEMU its vmcoreinfo note.",
             remedy="Wait until it has booted; its config needs KEXEC and FW_CFG_SYSFS.",
         )
 
@@ -80,17 +80,17 @@ def _symbols(program: drgn.Program, vmlinux: Path, named: Path) -> None:
         module = program.main_module()
         if not module.wants_debug_file():
             return
-        why = "its build ID is not that of the kernel that runs, or it has no DWARF"
+        why = "its build ID differs from the running kernel's, or it has no DWARF"
     except Exception as error:
         why = str(error).splitlines()[0]
     raise LensError(
-        f"{named.name} of the kernel {named.parent.name} does not tell what lies where: {why}.",
+        f"{named.name} of the kernel {named.parent.name} gives no debug information: {why}.",
         remedy=REBUILD,
     )
 
 
 def route_of(lines: list[str]) -> Route | None:
-    """drgn's own word on how it reads."""
+    """Return how drgn reads, according to its log."""
     for line in lines:
         if "process memory reading enabled" in line:
             return "memory"
@@ -100,7 +100,7 @@ def route_of(lines: list[str]) -> Route | None:
 
 
 def _timed(program: drgn.Program) -> Route:
-    """By the time that a long read takes: a drgn that says nothing."""
+    """Guess the route from the time of a long read, for a drgn that logs nothing."""
     began = time.monotonic()
     try:
         program.read(DIRECT_MAP + (1 << 20), ROUTE_BYTES)

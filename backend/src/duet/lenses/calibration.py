@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Host time to guest time, with its error. Pure.
+"""Converts host time to guest time, with its error. Pure.
 
-On the wall clock both run at one rate, so one offset (host less guest) is looked for. A frame
-that the guest stamped at g and that came at h bounds it from above, h - g, since it took some
-time to come. A command sent at h and carried out at g bounds it from below, h - g. The best
-bounds of the run count; old ones widen, since clocks drift. While a guest is held its clock
-stands: such times are taken out of the host's, from somewhere within the call that stopped it to
-somewhere within the one that let it go.
+On the wall clock both clocks run at the same rate, so only their offset (host minus guest) is
+estimated. A frame that the guest stamped at g and that arrived at h bounds it from above by h - g,
+since the frame took time to arrive. A command sent at h and carried out at g bounds it from below
+by h - g. The best bounds of the run are used; they widen with age, since clocks drift.
 
-On the count clock the host's time says nothing: there the guest's clock is read from its memory
-before and after a sample.
+While a guest is held its clock stops, so hold times are subtracted from the host's. A hold begins
+somewhere within the call that stops the guest. It ends somewhere within the call that resumes it.
+
+On the count clock the host's time is useless: the guest's clock is read from its memory before and
+after a sample.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ DRIFT = 50e-6
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The guest's time lies between these."""
+    """Bounds of a guest time."""
 
     low_ns: int
     high_ns: int
@@ -33,7 +34,7 @@ class Window:
 
     @property
     def error_ns(self) -> int:
-        """Half its width, rounded up."""
+        """Half the width, rounded up."""
         return (self.high_ns - self.low_ns + 1) // 2
 
 
@@ -42,7 +43,7 @@ NEVER = 1 << 63
 
 @dataclass(slots=True)
 class Held:
-    """A guest that was held: host times of the calls that stopped it and let it go."""
+    """A hold of the guest: host times of the calls that stopped and resumed it."""
 
     stops_ns: int
     stood_ns: int = NEVER
@@ -54,12 +55,13 @@ class Calibration:
     """Bounds of the offset between host and guest."""
 
     def __init__(self) -> None:
-        self._above: tuple[int, int] | None = None  # host less guest, seen at host time
+        # (host minus guest, host time of that observation)
+        self._above: tuple[int, int] | None = None
         self._below: tuple[int, int] | None = None
         self._held: list[Held] = []
 
     def stops(self, host_ns: int) -> None:
-        """The guest is about to be stopped."""
+        """Note that the guest is about to be stopped."""
         self._held.append(Held(host_ns))
 
     def stands(self, host_ns: int) -> None:
@@ -69,19 +71,20 @@ class Calibration:
         self._held[-1].goes_ns, self._held[-1].went_ns = began_ns, ended_ns
 
     def reply_received(self, host_ns: int, guest_ns: int) -> None:
-        """A frame stamped by the guest has come."""
+        """Note that a frame stamped by the guest has arrived."""
         seen = self._ran_most(host_ns) - guest_ns
         if self._above is None or seen < self._above[0] + _drift(self._above[1], host_ns):
             self._above = seen, host_ns
 
     def order_sent(self, host_ns: int, guest_ns: int) -> None:
-        """A command sent at that host time was carried out at that guest time."""
+        """Note that a command sent at that host time was carried out at that guest time."""
         seen = self._ran_least(host_ns) - guest_ns
         if self._below is None or seen > self._below[0] - _drift(self._below[1], host_ns):
             self._below = seen, host_ns
 
     def guest(self, began_ns: int, ended_ns: int) -> Window | None:
-        """Guest time of something between two host moments; None while a bound is missing."""
+        """Return the guest time of something between two host times; None until both bounds are
+        known."""
         if self._above is None or self._below is None:
             return None
         above = self._above[0] + _drift(self._above[1], ended_ns)
@@ -89,7 +92,7 @@ class Calibration:
         return Window(self._ran_least(began_ns) - above, self._ran_most(ended_ns) - below)
 
     def _ran_most(self, host_ns: int) -> int:
-        """Host time without holds, as late as the guest can have been."""
+        """Host time minus holds: upper bound of the time that the guest has run."""
         return host_ns - sum(_within(h.stood_ns, h.goes_ns, host_ns) for h in self._held)
 
     def _ran_least(self, host_ns: int) -> int:
@@ -97,16 +100,16 @@ class Calibration:
 
 
 def bracket(before_ns: int, after_ns: int, tick_ns: int) -> Window:
-    """Guest time by its own clock: read before, and after, when a tick may have been due.
+    """Return a guest time from the guest's clock, read before and after, plus one tick.
 
-    An idle guest takes no ticks and its clock then stands in memory; nothing changes there
-    meanwhile either.
+    An idle guest takes no ticks, so its clock in memory stops; nothing else there changes meanwhile
+    either.
     """
     return Window(before_ns, max(before_ns, after_ns) + tick_ns)
 
 
 def _within(began_ns: int, ended_ns: int, host_ns: int) -> int:
-    """How much of that span lies before a moment."""
+    """Return how much of that span is before host_ns."""
     return max(0, min(ended_ns, host_ns) - began_ns)
 
 

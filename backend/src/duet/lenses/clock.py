@@ -2,8 +2,8 @@
 """The guest's own clock, read from its memory.
 
 CLOCK_MONOTONIC as of the last tick (kernel/time/timekeeping.c), and the time of the newest trace
-event (`write_stamp` of each CPU's ring buffer), which is the same clock
-(trace_clock=mono). The later of the two is the guest's time, at least.
+event (`write_stamp` of each CPU's ring buffer), which is on the same clock (trace_clock=mono). The
+later of the two is a lower bound of the guest's time.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ MAX_CPUS = 64
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Guest nanoseconds: at the last tick, and of the newest event (0: none)."""
+    """Guest nanoseconds: at the last tick, and of the newest event (0 if none)."""
 
     tick_ns: int
     event_ns: int
 
     @property
     def at_least_ns(self) -> int:
-        """The guest's clock has come at least so far."""
+        """Lower bound of the guest's clock."""
         return max(self.tick_ns, self.event_ns)
 
 
 class GuestClock:
-    """Resolves once, reads in a few microseconds.
+    """Resolves addresses once, then reads in a few microseconds.
 
     Raises:
         LensError: this kernel keeps its time elsewhere.
@@ -42,7 +42,7 @@ class GuestClock:
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self._memory = memory
         read = "struct tk_read_base"
-        # As drgn.helpers.linux.timekeeping: an element of an array since 6.17, before a variable.
+        # As drgn.helpers.linux.timekeeping: an array element since 6.17, a variable before.
         self._base = kernel.first(
             lambda of: of["timekeeper_data"][of["TIMEKEEPER_CORE"]].timekeeper.tkr_mono,
             lambda of: of["tk_core"].timekeeper.tkr_mono,
@@ -56,7 +56,7 @@ class GuestClock:
         self._stamps = self._find_stamps(kernel)
 
     def read(self) -> Reading:
-        """Now.
+        """Read the clock.
 
         Raises:
             Gone: the guest cannot be read.
@@ -69,7 +69,7 @@ class GuestClock:
         return Reading(ktime + (nsec >> shift), max(stamps, default=0))
 
     def _find_stamps(self, kernel: Kernel) -> list[int]:
-        """Addresses of each CPU's write_stamp; none if the kernel traces otherwise."""
+        """Addresses of each CPU's write_stamp; empty if the kernel's ring buffer is different."""
         try:
             where = (
                 kernel.address("global_trace")
@@ -87,11 +87,11 @@ class GuestClock:
             return []
 
 
-# Per-CPU variables: where each CPU's copy lies.
+# Per-CPU variables: the address of each CPU's copy.
 
 
 def cpu_offsets(kernel: Kernel, memory: Memory) -> list[int]:
-    """What to add to a per-CPU address, for each CPU that is there.
+    """Return the offset to add to a per-CPU address, for each possible CPU.
 
     Raises:
         Gone: the guest cannot be read.
@@ -104,5 +104,5 @@ def cpu_offsets(kernel: Kernel, memory: Memory) -> list[int]:
 
 
 def wrapped(address: int) -> int:
-    """Per-CPU addresses are sums modulo 2^64."""
+    """Wrap a sum of a per-CPU address modulo 2^64."""
     return address & 0xFFFF_FFFF_FFFF_FFFF

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What lies at an address, in words: a slab object's field, a variable, a task's stack.
+"""What is at an address, in words: a slab object's field, a variable, a task's stack.
 
-drgn knows slabs (SLUB: mm/slub.c), symbols and stacks; the types of objects that are not kept in
-a cache of their own name stand here.
+drgn knows slabs (SLUB: mm/slub.c), symbols and stacks. TYPES adds the types of slab caches whose
+name is not their type's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TYPES = {
     "cred_jar": "struct cred",
     "kernfs_node_cache": "struct kernfs_node",
 }
-"""Slab cache (kmem_cache_create() in 6.1) -> what it holds, where its name is not the type's."""
+"""Slab cache (kmem_cache_create() in 6.1) -> type of its objects, if named differently."""
 SLAB = re.compile(r"^(free )?slab object: (?P<cache>\S+?)\+0x(?P<at>[0-9a-f]+)$")
 STACK = "task stack"
 USER = "user memory"
@@ -41,7 +41,7 @@ USER_END = 1 << 47
 
 
 class Identifier:
-    """Asks drgn, and names the field."""
+    """Identifies addresses with drgn, and names the field."""
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self._program = kernel.program
@@ -58,7 +58,7 @@ class Identifier:
         self._percpu = (begin, end) if begin is not None and end is not None else None
 
     def begin(self) -> None:
-        """A new look: what was looked up before may be old."""
+        """Begin a new sample: drop cached lookups."""
         self._cache.clear()
 
     def words(self, address: int) -> str:
@@ -80,12 +80,12 @@ class Identifier:
         return text.removeprefix("object symbol: ").removeprefix("symbol: ")
 
     def _set_pages(self, address: int) -> None:
-        """Tell drgn's helpers where page structures lie.
+        """Tell drgn's helpers where page structures are.
 
-        Without VMEMMAP they lie section by section, which the helpers do not know: they ask for
-        one array of all, and keep its beginning. Here it is set anew for the section of each
-        address: `section_mem_map` of struct mem_section (include/linux/mmzone.h) holds where page
-        0 would lie, with flags in its low bits.
+        Without VMEMMAP they are in one array per section. The helpers expect a single array and
+        cache its start, so this resets the start for the section of each address. `section_mem_map`
+        of struct mem_section (include/linux/mmzone.h) holds where page 0 would be, with flags in
+        its low bits.
         """
         if self._vmemmap or self._sections is None or not DIRECT_MAP <= address < DIRECT_END:
             return
@@ -107,9 +107,10 @@ class Identifier:
         kind = TYPES.get(cache, f"struct {cache}")
         try:
             members = member_at_offset(self._program.type(kind), at)
-        except (LookupError, TypeError, SyntaxError):  # no such type, or no name of one
+        # no such type, or a cache's name is no identifier
+        except (LookupError, TypeError, SyntaxError):
             return plain
-        # Padding, and what several members share, takes the first name that drgn gives.
+        # Padding and members that share an offset get the first name that drgn gives.
         name = members.split(" or ")[0].strip()
         return plain if name.startswith("<") else f"{cache}.{name}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel's types and addresses as probes ask for them; what is missing becomes a sentence."""
+"""A kernel's types and addresses for probes. Missing ones raise an error with a sentence."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from duet.lenses.memory import Gone, Memory
 
 
 class LensError(InfraError):
-    """The lens cannot see: no DWARF, no such field, nothing there to be read."""
+    """The lens cannot read: no DWARF, no such field, or no object."""
 
     code = "lens"
 
 
 class Kernel:
-    """DWARF and symbols of the kernel that runs."""
+    """DWARF and symbols of the running kernel."""
 
     def __init__(self, program: drgn.Program) -> None:
         self._program = program
@@ -41,7 +41,7 @@ class Kernel:
             raise _missing(f"{kind} has no field {member}", kind) from error
 
     def has(self, kind: str, member: str) -> bool:
-        """Whether this kernel's structure has that member."""
+        """Return whether this kernel's structure has that member."""
         try:
             drgn.offsetof(self._program.type(kind), member)
         except (LookupError, TypeError):
@@ -57,7 +57,7 @@ class Kernel:
         return int(drgn.sizeof(self.type(kind)))
 
     def type(self, kind: str) -> drgn.Type:
-        """The type.
+        """Return the DWARF type of that name.
 
         Raises:
             LensError: this kernel has no such type.
@@ -68,7 +68,7 @@ class Kernel:
             raise _missing(f"it has no {kind}", kind) from error
 
     def address(self, symbol: str) -> int:
-        """Where a variable lies.
+        """Return the address of a variable.
 
         Raises:
             LensError: this kernel has no such variable.
@@ -79,19 +79,20 @@ class Kernel:
         return found
 
     def find(self, symbol: str) -> int | None:
-        """Where a variable lies, if there is one."""
+        """Return the address of a variable, or None."""
         try:
             return int(self._program.symbol(symbol).address)
         except LookupError:
             return None
 
     def first(self, *places: Callable[[drgn.Program], drgn.Object]) -> int:
-        """Address of the first of these variables, or parts of them, that this kernel has.
+        """Return the address of the first of these variables, or parts of them, that this kernel
+        has.
 
         Raises:
             LensError: it has none of them; the sentence names the last.
         """
-        missing = "nothing was asked for"
+        missing = "no variable was named"
         for place in places:
             try:
                 address = place(self._program).address_
@@ -104,7 +105,7 @@ class Kernel:
         raise _missing(missing.rstrip("."), "it")
 
     def symbol_at(self, address: int) -> str:
-        """Name of the function at an address, or the address itself."""
+        """Return the name of the function at an address, or the address as text."""
         try:
             return str(self._program.symbol(address).name)
         except LookupError:
@@ -113,17 +114,17 @@ class Kernel:
 
 def _missing(what: str, name: str) -> LensError:
     return LensError(
-        f"this kernel cannot be read as wanted: {what}.",
+        f"this kernel lacks what the probe reads: {what}.",
         remedy=f"Look {name} up in this arm's source; the probe knows kernel 6.1.",
     )
 
 
-# The fields of a type, as pahole would print them.
+# The fields of a type, as pahole prints them.
 
 
 class Field(NamedTuple):
-    """One field: `at` and `size` in bytes from the start of the object; `nested`: 1 for a part of
-    the field before it."""
+    """A field: `at` and `size` in bytes from the object's start; `nested` is 1 for a part of the
+    field before it."""
 
     name: str
     at: int
@@ -139,10 +140,10 @@ def fields_of(
     prefix: str = "",
     nested: int = 0,
 ) -> Iterator[Field]:
-    """All fields of a struct or union; what has no name is given as its own fields.
+    """Yield all fields of a struct or union. The members of an anonymous one count as its own.
 
     Args:
-        opened: names of fields whose parts are listed after them.
+        opened: names of fields whose parts follow them.
     """
     for member in kind.members or ():
         at = base + member.bit_offset // 8
@@ -156,7 +157,7 @@ def fields_of(
 
 
 def number(raw: bytes, field: Field) -> float:
-    """A field's first 8 bytes or fewer, without sign."""
+    """A field's first 8 bytes or fewer, unsigned."""
     return float(int.from_bytes(raw[field.at : field.at + min(field.size, 8)], "little"))
 
 
@@ -167,7 +168,7 @@ TRIES = 3
 
 
 class Superblocks:
-    """Resolves once; finding walks the list."""
+    """Finds superblocks by walking the list; offsets are resolved once."""
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         kind = "struct super_block"
@@ -182,7 +183,7 @@ class Superblocks:
         self._name = kernel.offset("struct file_system_type", "name")
 
     def of(self, filesystem: str) -> list[tuple[int, int, int]]:
-        """(super_block, s_fs_info, s_root) of each mounted one, in order of mounting.
+        """(super_block, s_fs_info, s_root) of each mounted filesystem of that type, in mount order.
 
         Raises:
             Gone: the list changes too fast, or cannot be read.

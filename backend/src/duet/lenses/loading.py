@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Imports probes by their files, before the process that runs them confines itself.
+"""Imports all probes from their files, before the process that runs them confines itself.
 
-What is wrong with a file is kept and said when its probe is asked for: a lesson whose probe has a
-mistake disturbs no other lesson.
+An error in a file is kept, and raised when its probe is requested. So a broken probe of one lesson
+does not disturb the others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _numbers = count()
 
 
 class Probes:
-    """Every probe of every lesson, imported: no file is read later."""
+    """All probes of all lessons, imported: no file is read later."""
 
     def __init__(self) -> None:
         self._files = {slug: probe_files(slug) for slug in ("", *places())}
@@ -35,10 +35,10 @@ class Probes:
         self._loaded = {path: load_probe(path) for path in sorted(paths)}
 
     def make(self, name: str, lesson: str, kernel: Kernel, memory: Memory, of: str) -> Probe:
-        """Resolve a probe's types and addresses in a kernel.
+        """Make a probe: resolve its types and addresses in a kernel.
 
         Raises:
-            InputError: there is no such probe, or `of` makes no sense.
+            InputError: there is no such probe, or `of` is invalid.
             LensError: its file is unusable, or the kernel has no such type, field or variable.
             Gone: the guest cannot be read.
         """
@@ -57,7 +57,7 @@ class Probes:
 
 
 def load_probe(path: Path) -> type[Probe] | LensError:
-    """The class of a probe's file, or what is wrong with it."""
+    """Return the class of a probe's file, or the error in the file."""
     name = path.stem.replace("_", "-")
     try:
         with _siblings(path.parent):
@@ -68,12 +68,12 @@ def load_probe(path: Path) -> type[Probe] | LensError:
         return found
     return LensError(
         f"the x-ray probe {name} has no class Probe ({_shown(path)}).",
-        remedy="Write one; docs/AUTHORING.md says what it must have.",
+        remedy="Write the class as docs/PROBES.md explains.",
     )
 
 
 def fault_of(name: str, error: Exception, path: Path | None = None) -> LensError:
-    """What a probe's own mistake is: the error with the last line of the probe that it passed."""
+    """Describe an exception in a probe, with the last line of the probe in its traceback."""
     line = None
     if isinstance(error, SyntaxError) and error.filename:
         path, line = Path(error.filename), error.lineno
@@ -92,14 +92,14 @@ def _import(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"duet_probe_{next(_numbers)}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look themselves up there
+    sys.modules[spec.name] = module  # dataclasses look their module up here
     spec.loader.exec_module(module)
     return module
 
 
 @contextmanager
 def _siblings(folder: Path) -> Iterator[None]:
-    """Probes import helpers of their folder by name, as scripts do; each folder has its own."""
+    """Let probes import helpers of their folder by name, as scripts do; each folder has its own."""
     known = set(sys.modules)
     finder = _Finder(folder)
     sys.meta_path.append(finder)
@@ -119,7 +119,7 @@ class _Finder:
         self._folder = folder
 
     def has(self, name: str) -> bool:
-        """Whether the folder has a file of that name."""
+        """Return whether the folder has a file of that name."""
         return (self._folder / f"{name}.py").is_file()
 
     def find_spec(
@@ -131,5 +131,5 @@ class _Finder:
 
 
 def _shown(path: Path) -> str:
-    """lessons/NN-slug/probes/file.py, wherever the lesson lies."""
+    """Return lessons/NN-slug/probes/file.py, wherever the lesson is."""
     return "/".join(path.parts[-4:])

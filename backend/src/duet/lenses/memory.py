@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads of memory that changes meanwhile: twice, compared, counted.
+"""Reads of memory that changes meanwhile: each is repeated, compared, and counted.
 
-A read is torn when two reads one after the other differ: then the guest was writing. It is
-tried again a bounded number of times; what still differs is used as it was read last, and
-reported. A read that fails (the address is gone) raises Gone inside the probe and is counted.
+A read is torn when two successive reads differ: then the guest was writing. It is retried a bounded
+number of times. If the reads still differ, the last one is used and counted as unsettled. A read
+that fails (the address is unmapped) raises Gone inside the probe and is counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 from duet.lenses.limits import TORN_TRIES
 
 DIRECT_MAP = 0xFFFF_8880_0000_0000
-"""Where x86-64 maps all memory, without KASLR (which no config of ours has)."""
+"""Address at which x86-64 maps all memory, without KASLR (which none of our configs has)."""
 DIRECT_END = DIRECT_MAP + (1 << 40)
 PAGE = 4096
 _U64 = struct.Struct("<Q")
@@ -23,20 +23,20 @@ _LIST = struct.Struct("<QQ")
 
 
 class Gone(Exception):
-    """The memory cannot be read, or what it says cannot be."""
+    """The memory cannot be read, or its content is invalid."""
 
 
 class Target(Protocol):
-    """What is read: a drgn.Program, or bytes of a test."""
+    """Memory to read: a drgn.Program, or bytes of a test."""
 
     def read(self, address: int, size: int, physical: bool = False) -> bytes: ...
 
 
 class Memory:
-    """The guest's memory, with counts of what went wrong.
+    """The guest's memory, with counts of failures.
 
     Args:
-        target: raises an Exception of any kind when an address cannot be read.
+        target: raises any Exception when an address cannot be read.
     """
 
     def __init__(self, target: Target) -> None:
@@ -49,11 +49,11 @@ class Memory:
         self._pages: dict[int, tuple[bytes, bytes]] = {}
 
     def begin(self) -> None:
-        """A new sample: what was read of pages is old."""
+        """Begin a new sample: drop the cached pages."""
         self._pages.clear()
 
     def once(self, address: int, size: int) -> bytes:
-        """One read, for what is known not to change.
+        """Read once, for memory that does not change.
 
         Raises:
             Gone: it cannot be read.
@@ -68,7 +68,7 @@ class Memory:
             raise Gone(str(error)) from error
 
     def read(self, address: int, size: int) -> bytes:
-        """Two equal reads, or the last of a bounded number.
+        """Read until two successive reads are equal, or the tries are used up.
 
         Raises:
             Gone: it cannot be read.
@@ -84,7 +84,7 @@ class Memory:
         return former
 
     def paged(self, address: int, size: int) -> bytes:
-        """As read(), for many small objects that lie side by side: whole pages are kept.
+        """Read like read(), but cache whole pages, for many small objects side by side.
 
         Raises:
             Gone: it cannot be read.
@@ -103,7 +103,7 @@ class Memory:
         return self.read(address, size)
 
     def u64(self, address: int) -> int:
-        """An aligned word, which cannot be torn.
+        """Read an aligned word, which cannot be torn.
 
         Raises:
             Gone: it cannot be read.
@@ -111,21 +111,21 @@ class Memory:
         return int(_U64.unpack(self.once(address, 8))[0])
 
     def list(self, head: int, link: int, size: int, most: int) -> Iterator[tuple[int, bytes]]:
-        """The objects of a list_head: (address, bytes), each checked against the one before.
+        """Yield (address, bytes) of each object of a list_head, checking each back link.
 
         Args:
             link: offset of the list_head inside an object.
-            size: of an object, or of as much of it as is wanted.
+            size: bytes to read of an object.
 
         Raises:
-            Gone: a node does not point back (the list changed under the walk), or there are
-                more than `most`.
+            Gone: a node does not point back (the list changed under the walk), or there are more
+                than `most`.
         """
         (node, _) = _LIST.unpack(self.once(head, 16))
         yield from self._linked(node, head, head, link, size, most)
 
     def hlist(self, head: int, link: int, size: int, most: int) -> Iterator[tuple[int, bytes]]:
-        """The objects of an hlist_head, as list(); here a node points back at a pointer.
+        """Yield the objects of an hlist_head, as list(); here a node points back at a pointer.
 
         Raises:
             Gone: as list().
@@ -135,7 +135,7 @@ class Memory:
     def _linked(
         self, node: int, head: int, end: int, link: int, size: int, most: int
     ) -> Iterator[tuple[int, bytes]]:
-        """From `node`, the first after `head`, to `end`; each points back at the one before."""
+        """Walk from `node`, the first after `head`, to `end`, checking that each points back."""
         former = head
         for _ in range(most + 1):
             if node == end:
@@ -150,7 +150,7 @@ class Memory:
         raise Gone(f"a list has more than {most} entries")
 
     def text(self, address: int, most: int = 64) -> str:
-        """A C string.
+        """Read a C string, cut at `most` bytes and at the end of its page.
 
         Raises:
             Gone: it cannot be read.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Samples and the lens's state as they travel: from its process, into recordings, and back.
+"""Formats of samples and of a lens's state: from its process, into recordings, and back.
 
-A record is its guest time and a msgpack map. It may come from a bundle of anywhere, so it is
+A record is its guest time and a msgpack map. Records may come from an untrusted bundle, so they are
 checked.
 """
 
@@ -40,13 +40,13 @@ LENSES = ("xray", "microscope")
 
 @dataclass(frozen=True, slots=True)
 class LensState:
-    """How the lens of a lane is.
+    """State of a lane's lens.
 
     Args:
         route: how drgn reads: the process's memory (fast), QMP text (slow).
         message: why it is off or failed, in one sentence; a remark when it is on.
-        samples: delivered so far; torn, failed: reads; dropped: samples due and not delivered.
-            Of the microscope: accesses kept one by one, and those that found no room.
+        samples: delivered so far; torn, failed: reads; dropped: samples due and not delivered. Of
+            the microscope: accesses logged, and those dropped.
     """
 
     state: Phase = "off"
@@ -62,12 +62,12 @@ class LensState:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look at one structure, at a guest time.
+    """One sample of one structure, at a guest time.
 
     Args:
-        at_ns: guest CLOCK_MONOTONIC; it lies within error_ns of this.
-        clock: how the time is known: from the host's clock, calibrated by the agent's frames, or
-            from the guest's own clock, read from its memory before and after.
+        at_ns: guest CLOCK_MONOTONIC; the true time is within error_ns of this.
+        clock: source of the time: the host's clock, calibrated by the agent's frames, or the
+            guest's own clock, read from its memory before and after.
         took_ns: host time of the reads.
         torn, failed: reads of this lens so far.
         columns, dtypes: raw little-endian bytes, and their types.
@@ -89,16 +89,16 @@ class Sample:
 
 
 def pack_record(record: Sample | LensState) -> bytes:
-    """As bytes of a transcript, its guest time first (0: of no sample), for duet.bundle.writer."""
+    """Pack a record for duet.bundle.writer, its guest time first (0 unless it is a sample)."""
     body: bytes = msgpack.packb({"kind": type(record).__name__, **asdict(record)})
     return RECORD_TIME.pack(record.at_ns if isinstance(record, Sample) else 0) + body
 
 
 def unpack_record(body: bytes) -> Sample | LensState:
-    """Back from a transcript.
+    """Parse a record of a transcript.
 
     Raises:
-        InputError: it is none.
+        InputError: the bytes are not a valid record.
     """
     try:
         _check(len(body) <= LENS_RECORD_BYTES)
@@ -109,16 +109,16 @@ def unpack_record(body: bytes) -> Sample | LensState:
     except BROKEN as error:
         raise InputError(
             f"the recording has an x-ray record that cannot be read ({type(error).__name__}).",
-            remedy="Get the file anew, or record it again.",
+            remedy="Download the file again, or record it again.",
         ) from error
     return record
 
 
 def unpack_message(body: bytes) -> dict[str, Any]:
-    """A map of msgpack; its lists, maps and texts are bounded before they are made.
+    """Parse a msgpack map, with bounds on its lists, maps and texts.
 
     Raises:
-        ValueError, msgpack.UnpackException: it is none.
+        ValueError, msgpack.UnpackException: the bytes are not such a map.
     """
     tree = msgpack.unpackb(
         body,
@@ -128,7 +128,7 @@ def unpack_message(body: bytes) -> dict[str, Any]:
         max_bin_len=LENS_RECORD_BYTES,
     )
     if not isinstance(tree, dict):
-        raise ValueError("no map")
+        raise ValueError("not a map")
     return tree
 
 
@@ -167,7 +167,7 @@ def _check(holds: bool) -> None:
         raise ValueError("out of range")
 
 
-# What a probe returns: columns, numbers, and texts for its rows.
+# The result of a probe: columns, numbers, and texts for its rows.
 
 Columns = dict[str, NDArray[np.generic]]
 DTYPES = {"<f8": "f8", "<i4": "i4", "|u1": "u1", "<u4": "u4", "<i2": "i2"}
@@ -176,13 +176,12 @@ DTYPES = {"<f8": "f8", "<i4": "i4", "|u1": "u1", "<u4": "u4", "<i2": "i2"}
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One look at a structure.
+    """One sample of a structure.
 
     Args:
-        n: rows. Most columns have n values; one whose rows are wider or that lists something
-            else says so in its probe.
+        n: rows. Most columns have n values; the probe documents those that have another number.
         facts: single numbers.
-        texts: a name per row, where rows have names.
+        texts: a name per row, if rows have names.
     """
 
     n: int

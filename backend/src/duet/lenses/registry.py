@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which x-ray probes there are, found by looking: no list to keep. Imports none of them.
+"""Finds the files of x-ray probes: there is no list to maintain. Imports none of them.
 
-A probe is a file: `my_list.py` is `my-list`; files that begin with an underscore are helpers. Those
-in lenses/probes serve any lesson, those in lessons/NN-slug/probes read what that lesson is about.
-A lesson finds its own first, then the generic ones, then those of other lessons.
+A probe is a file: `my_list.py` is `my-list`; files that begin with an underscore are helpers.
+Probes in lenses/probes serve any lesson. Those in lessons/NN-slug/probes read the structures of
+that lesson. A lesson finds its own first, then the generic ones, then those of other lessons.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 GENERIC = Path(__file__).parent / "probes"
 FOLDER = "probes"
-"""Of a lesson's folder."""
+"""Name of the folder in a lesson's folder."""
 
 
 class Probe(Protocol):
@@ -32,16 +32,16 @@ class Probe(Protocol):
         """Resolve types and addresses.
 
         Args:
-            of: which of several it should look at; each probe says what that is.
+            of: which object to read; each probe documents its syntax.
 
         Raises:
-            InputError: `of` makes no sense.
+            InputError: `of` is invalid.
             LensError: the kernel has no such type, field or variable.
         """
         ...
 
     def sample(self) -> Reading:
-        """What is there now.
+        """Read the structure now.
 
         Raises:
             Gone: it cannot be read now.
@@ -51,10 +51,10 @@ class Probe(Protocol):
 
 
 def probe_folders(lesson: str = "", *, others: bool = True) -> Iterator[Path]:
-    """Where to look for the probes of a lesson, in order; "" is no lesson.
+    """Yield the folders with a lesson's probes, in order of precedence; "" is no lesson.
 
     Args:
-        others: the folders of other lessons, too.
+        others: also yield the folders of other lessons.
     """
     lessons = places()
     own = lessons.pop(lesson, None)
@@ -81,7 +81,7 @@ def probe_names(lesson: str = "", *, others: bool = True) -> tuple[str, ...]:
 
 
 def no_probe(name: str, known: tuple[str, ...]) -> InputError:
-    """The error for a probe that does not exist."""
+    """Make the error for a probe that does not exist."""
     return InputError(
         f"there is no x-ray probe '{name:.40}'.", remedy=f"Choose from: {', '.join(known)}."
     )

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The x-ray's process: `python -m duet.lenses.worker SOCKET VMLINUX [UID]`.
 
-A guest's memory and its kernel's DWARF are read here alone. So the process confines itself first
-(duet.confine.sandbox): it has the user of its guest's QEMU, limits on memory, CPU time and files,
-and no way out but that QEMU's sockets and memory.
+Only this process reads a guest's memory and its kernel's DWARF, so it confines itself first
+(duet.confine.sandbox). It has the user of its guest's QEMU, and limits on memory, CPU time and
+files. It can reach only that QEMU's sockets and memory.
 
-Commands come as JSON lines on standard input: {"run": 3, "probes": [{"probe", "hz", "of",
-"lesson"}]}, an empty list is a pause. A probe that is named more than once tells its samples apart
-as PROBE:OF. Answers go to standard output as frames (duet.base.frames) with a msgpack map each. The
-end of standard input is the end: this process never outlives its owner.
+Commands are JSON lines on standard input: {"run": 3, "probes": [{"probe", "hz", "of", "lesson"}]};
+an empty list pauses. Samples of a probe that is named more than once are named PROBE:OF. Answers
+are frames (duet.base.frames) on standard output, each with a msgpack map. The process ends at the
+end of standard input: it never outlives its owner.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from duet.lenses.registry import Probe
 GUEST, VMLINUX = "duet-guest", "duet-vmlinux"
 """Names in the root folder of this process."""
 FLUSH_S = 2.0
-"""The longest that the end waits until all is written."""
+"""Timeout of the final flush."""
 MOST_NAME = 63
-"""Letters of a sample's probe (duet.lenses.records)."""
+"""Maximum length of a sample's probe name (duet.lenses.records)."""
 
 
 class Outlet:
-    """Standard output through a bounded queue and a thread, so that a slow reader stops nothing."""
+    """Writes to standard output from a bounded queue, in a thread: a slow reader blocks nothing."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -61,7 +61,7 @@ class Outlet:
         self.dropped = 0
 
     def put(self, tree: dict[str, Any], droppable: bool = False) -> bool:
-        """Queue a message; False: there was no room for it."""
+        """Queue a message. Return False if the queue is full."""
         frame = pack_frame(MESSAGE, msgpack.packb(tree))
         with self._change:
             if droppable and self._bytes + len(frame) > QUEUE_BYTES:
@@ -88,7 +88,7 @@ class Outlet:
                 self._change.notify()
 
     def flush(self) -> None:
-        """Wait until all is written."""
+        """Wait until the queue is written, at most FLUSH_S."""
         end = time.monotonic() + FLUSH_S
         with self._change:
             while self._queue and (left := end - time.monotonic()) > 0:
@@ -96,7 +96,7 @@ class Outlet:
 
 
 class Commands:
-    """Standard input by a thread: the newest command, and the end."""
+    """Reads standard input in a thread: keeps the newest command, and exits at the end."""
 
     def __init__(self) -> None:
         self._newest: dict[str, Any] | None = None
@@ -111,7 +111,7 @@ class Commands:
         os._exit(0)
 
     def wait(self, seconds: float | None) -> dict[str, Any] | None:
-        """A new command, or None after so many seconds."""
+        """Return a new command, or None after a timeout."""
         with self._change:
             if self._newest is None:
                 self._change.wait(seconds)
@@ -120,7 +120,7 @@ class Commands:
 
 
 class Due:
-    """A probe and its next moment."""
+    """A probe and the time of its next sample."""
 
     def __init__(self, name: str, probe: Probe, hz: float) -> None:
         self.name, self.probe = name, probe
@@ -130,19 +130,19 @@ class Due:
         self.failed_in_a_row = 0
 
     def advance(self, now: float) -> int:
-        """To the next moment in the future; returns how many were missed."""
+        """Advance to the next time in the future. Return how many samples were missed."""
         missed = max(0, int((now - self.next) / self.period))
         self.next += (missed + 1) * self.period
         return missed
 
 
 def sample_name(probe: str, of: str, names: list[str]) -> str:
-    """The name of a probe's samples among those that are wanted together."""
+    """Return the name of a probe's samples, unique among the requested probes."""
     return probe if names.count(probe) < 2 else f"{probe}:{of}"[:MOST_NAME]
 
 
 class Sampler:
-    """Samples what is due until a command changes that."""
+    """Takes due samples, until a command changes the probes."""
 
     def __init__(
         self, socket: Path, vmlinux: Path, outlet: Outlet, named: Path, probes: Probes
@@ -159,7 +159,7 @@ class Sampler:
         self._late = 0
 
     def order(self, command: dict[str, Any]) -> None:
-        """Begin or end sampling for a run; counts start at zero."""
+        """Start or stop sampling for a run, and reset the counts."""
         self._run, self._due, self._late = int(command["run"]), [], 0
         self.memory.torn = self.memory.failed = self._outlet.dropped = 0
         faults: list[tuple[str, Exception]] = []
@@ -182,7 +182,7 @@ class Sampler:
         self._outlet.put({"kind": "ordered", "run": self._run, "probes": len(self._due)})
 
     def seconds(self) -> float | None:
-        """Until something is due; None: nothing will be."""
+        """Seconds until the next sample is due; None if there is no probe."""
         if not self._due:
             return None
         return max(0.0, min(due.next for due in self._due) - time.monotonic())
@@ -195,7 +195,7 @@ class Sampler:
             try:
                 self._take(due)
                 due.failed_in_a_row = 0
-            except Exception as error:  # whatever memory that makes no sense may lead to
+            except Exception as error:  # inconsistent memory may raise anything
                 due.failed_in_a_row += 1
                 if not isinstance(error, Gone):
                     self.memory.failed += 1
@@ -242,7 +242,7 @@ class Sampler:
             message, remedy = error.sentence, error.remedy
         elif isinstance(error, Gone):
             message = f"{probe} cannot be read any more: {error}."
-            remedy = "Look whether the guest lives; if it does, report it."
+            remedy = "Check that the guest runs; if it does, report this."
         else:
             fault = fault_of(probe, error)
             message, remedy = fault.sentence, fault.remedy
@@ -261,11 +261,12 @@ class Sampler:
 
 
 def confine(socket: Path, vmlinux: Path, uid: int) -> tuple[Path, Path]:
-    """Give up all that reading does not need, files included; returns paths to be reached still.
+    """Drop all access that reading does not need. Return paths to the socket and vmlinux
+    afterwards.
 
-    As root its root folder then has the socket's folder and the vmlinux, and nothing else. The new
-    user may be unable to pass the folders above: so the socket's folder becomes the working
-    directory otherwise, and the vmlinux is reached through an open descriptor.
+    As root, the new root folder contains only the socket's folder and the vmlinux. Otherwise the
+    user may be unable to traverse the folders above. So the socket's folder becomes the working
+    directory, and the vmlinux is reached through an open descriptor.
     """
     drgn.Program()  # imports what drgn loads late
     permits = Permits(reads=True, unix=True, peek=True)
@@ -281,16 +282,16 @@ def confine(socket: Path, vmlinux: Path, uid: int) -> tuple[Path, Path]:
             os.fchmod(number, stat.S_IMODE(mode) | stat.S_IROTH)
         reached = Path(f"/proc/self/fd/{number}")
         shown[VMLINUX] = vmlinux
-    # doctor names what is missing
+    # doctor reports what is missing
     enter(limits, permits, uid=uid, shown=shown if socket.parent.is_dir() else None)
     own = Path("/", GUEST)
     return (own / socket.name, Path("/", VMLINUX)) if own.is_dir() else (Path(socket.name), reached)
 
 
 def main() -> int:
-    """Attach, then sample until the owner goes."""
+    """Attach, then sample until the owner closes standard input."""
     output = os.dup(1)
-    os.dup2(2, 1)  # whatever drgn prints is no message
+    os.dup2(2, 1)  # drgn's own output is no message
     vmlinux = Path(sys.argv[2])
     uid = int(sys.argv[3]) if len(sys.argv) > 3 else CHILD_ID
     probes = Probes()

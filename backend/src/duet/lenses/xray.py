@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The x-ray of one guest, as its owner sees it: a process that reads, and who ends it.
+"""The x-ray of one guest: its reading process, and the owner that ends it.
 
-Nothing here raises at the session: what goes wrong becomes a fault that the listener gets.
+Nothing here raises: an error becomes a fault that the listener gets.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from duet.lenses.limits import ATTACH_S, FRAME_BYTES, SAMPLE_S
 from duet.lenses.records import Route, unpack_message
 from duet.processes.owned import OwnedProcess
 
-# Messages out of the bytes that the x-ray's process writes.
+# Parser of the messages that the x-ray's process writes.
 
 Message = dict[str, object]
 
 
 class MessageReader:
-    """Messages out of the process's output; rubbish ends the reading."""
+    """Parses messages from the process's output; invalid data ends the reading."""
 
     def __init__(self, deliver: Callable[[Message], None]) -> None:
         self._deliver = deliver
@@ -50,7 +50,7 @@ class MessageReader:
 
 
 _FEW_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-"""Each thread reserves address space, of which the worker has a limit."""
+"""Each thread reserves address space, which is limited for the worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,8 @@ class Wanted:
     """A probe to sample.
 
     Args:
-        of: what it should look at; see the probe.
-        lesson: slug of the lesson whose own probes come first; see duet.lenses.registry.
+        of: the probe's argument; see the probe.
+        lesson: slug of a lesson whose probes take precedence; see duet.lenses.registry.
     """
 
     probe: str
@@ -72,19 +72,19 @@ class XrayListener(Protocol):
     """A run that listens to an x-ray."""
 
     def on_raw(self, message: Message) -> None:
-        """A message of the process: sample, fault, ordered (see duet.lenses.worker)."""
+        """Handle a message of the process: sample, fault, ordered (see duet.lenses.worker)."""
 
     def on_fault(self, message: str, remedy: str) -> None:
-        """The lens sees nothing any more."""
+        """Handle the x-ray's fault: no more samples follow."""
 
 
 class Xray:
-    """Owns the process. Use as `async with`; leaving ends it.
+    """Owner of the process. Use as `async with`; leaving ends the process.
 
     Args:
-        socket: a QMP socket of its own.
+        socket: a QMP socket that nothing else uses.
         vmlinux: of the kernel that runs there.
-        uid: user of the guest's QEMU, whose memory the process reads as the same user; None: ours.
+        uid: user of the guest's QEMU, as which the process runs to read its memory; None for ours.
     """
 
     def __init__(self, socket: Path, vmlinux: Path, uid: int | None = None) -> None:
@@ -109,9 +109,9 @@ class Xray:
         self.route: Route = "unknown"
         self.attached = False
         self.fault: tuple[str, str] | None = None
-        """Why it sees nothing: sentence and remedy."""
+        """Sentence and remedy once the x-ray has failed."""
         self.settled = asyncio.Event()
-        """Set when it is attached, or will never be."""
+        """Set once it is attached or has failed."""
 
     async def __aenter__(self) -> Xray:
         try:
@@ -132,7 +132,7 @@ class Xray:
         return self._process.pid
 
     def sample(self, wanted: Sequence[Wanted], listener: XrayListener) -> None:
-        """Begin a run: counts from zero, samples to `listener`."""
+        """Begin a run: reset counts, and send samples to `listener`."""
         self._run += 1
         self._listener = listener
         if self.fault:
@@ -143,7 +143,7 @@ class Xray:
             self._watch(SAMPLE_S, _SILENT)
 
     def pause(self) -> None:
-        """End of a run; nothing is read until the next."""
+        """End a run: read nothing until the next one."""
         self._listener = None
         self._run += 1
         self._unwatch()
@@ -198,7 +198,7 @@ class Xray:
             self._timer = None
 
     def _late(self, sentence: str) -> None:
-        self._fail(sentence, "Look whether the guest lives and the host is not overloaded.")
+        self._fail(sentence, "Check that the guest runs and that the host is not overloaded.")
         self._process.kill()
 
 

@@ -74,7 +74,7 @@ def test_parts_belong_to_their_function_and_the_entry_comes_first(
     assert functions_text(program, ["clone"], "clone", None).endswith("operation clone\n")
     both = functions_text(program, ["clone", "walk"], "clone", None, "walk")
     assert both.endswith("operation clone\nuntil walk\n")
-    with pytest.raises(InputError, match="'leave' is none of the functions"):
+    with pytest.raises(InputError, match="'leave' is not among the microscope's functions"):
         functions_text(program, ["clone", "walk"], "clone", None, "leave")
 
 
@@ -87,9 +87,9 @@ def test_parts_belong_to_their_function_and_the_entry_comes_first(
         (["common"], None, "this kernel has 2 functions called 'common'", "look at its callers"),
         (["walk", "walk"], None, "was given the function 'walk' twice", ""),
         (["walker", "stroller"], None, "'stroller' also as 'walker', which is the same", ""),
-        (["walk"], "walker", "the operation 'walker' is none of the functions", ""),
-        ([], None, "looks at 1 to 256 functions, but 0 came", ""),
-        (["walk"] * 257, None, "looks at 1 to 256 functions, but 257 came", ""),
+        (["walk"], "walker", "the operation 'walker' is not among the microscope's functions", ""),
+        ([], None, "takes 1 to 256 functions, not 0", ""),
+        (["walk"] * 257, None, "takes 1 to 256 functions, not 257", ""),
         (["wa lk\n"], None, "this kernel has no function 'wa lk", ""),
     ],
 )
@@ -114,7 +114,7 @@ def test_each_qemu_gets_its_own_interface() -> None:
     versions = ("6.0.0", "7.2.22", "8.2.10", "9.0.2", "9.1", "10.2.0")
     assert [plugin_api(version) for version in versions] == [1, 1, 1, 2, 3, 3]
     for version in ("5.2.0", "unknown", ""):
-        with pytest.raises(DuetError, match=rf"6\.0 or newer, but version '{version}' came"):
+        with pytest.raises(DuetError, match=rf"6\.0 or newer, not version '{version}'"):
             plugin_api(version)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What lies at some addresses, in words (see lenses.identity).
+"""What is at some addresses, in words (see lenses.identity).
 
-`of` is hexadecimal addresses with commas, at most 512. Rows are these: address f8 (its low 48
-bits). Texts: what lies there, "" where nobody knows.
+`of` is hexadecimal addresses with commas, at most 512. Rows are these addresses: address f8 (its
+low 48 bits). Texts: what is at the address, "" if unknown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST = 512
 
 
 class Probe:
-    """Addresses are given once."""
+    """Takes its addresses once."""
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
         try:
@@ -29,8 +29,7 @@ class Probe:
             self._addresses = []
         if not 0 < len(self._addresses) <= MOST:
             raise InputError(
-                f"identify wants 1 to {MOST} hexadecimal addresses with commas, "
-                f"but '{of:.40}' came.",
+                f"identify needs 1 to {MOST} hexadecimal addresses with commas, not '{of:.40}'.",
                 remedy="Give them with --of, e.g. --of ffff888003a1c058.",
             )
         self._identifier = Identifier(kernel, memory)

@@ -3,8 +3,8 @@
 
 `of` is paths with commas, each as the probe `variable` takes it: `nr_files,rcu_state.gp_seq`.
 
-No rows. Facts: the number of each path, under the path. One that this kernel lacks, or that lies
-behind a NULL pointer, is left out; a kernel that has none of them is an error.
+No rows. Facts: the number of each path, under the path. A path that this kernel lacks, or that
+crosses a NULL pointer, is left out. A kernel with none of the paths is an error.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ MOST = 16
 
 
 class Probe:
-    """Variables are found once."""
+    """Finds its variables once."""
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
         paths = [path for path in of.split(",") if path]
         if not 0 < len(paths) <= MOST:
             raise InputError(
-                f"the probe numbers wants 1 to {MOST} variables with commas, "
-                f"but {len(paths)} came.",
+                f"the probe numbers needs 1 to {MOST} variables with commas, not {len(paths)}.",
                 remedy="Give them with `of` (--of), e.g. nr_files,rcu_state.gp_seq.",
             )
         self._variables: dict[str, Variable] = {}

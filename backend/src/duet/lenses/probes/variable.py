@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A global variable, or what is reached from one, with its fields.
+"""A global variable, or an object reached from one, with its fields.
 
 `of` is the variable's name, then a path as in C: `nr_files`, `rcu_state.gp_seq`,
 `init_task.mm->mm_count`, `vm_node_stat[3]`. A per-CPU variable is read on every CPU.
 
 Rows are fields by offset, the elements of an array (the first 256), or the variable itself: offset
 i4, size i4, line i2 (of 64 bytes), value f8 (its number, else 0), nested u1 (always 0). Texts:
-their names. Beside them `bytes` u1, the raw object, and for a per-CPU variable `cpu_value` f8, one
-per CPU. Fields and bytes of a per-CPU variable are CPU 0's.
-Facts: found (1; 0: a pointer on the way is NULL), size (bytes), address48 (the low 48 bits of the
-address), value where the variable is a number: an integer, pointer or enum, a structure around one
-(atomic_t, refcount_t), or a percpu_counter with the shares of all CPUs; of a per-CPU variable the
-sum over CPUs. cpus: how many copies there are (0: it is not per CPU).
+their names. Further columns: `bytes` u1, the raw object, and for a per-CPU variable `cpu_value` f8,
+one per CPU. Fields and bytes of a per-CPU variable are CPU 0's. Facts: found (1; 0: a pointer on
+the path is NULL), size (bytes), address48 (the low 48 bits of the address). value, if the variable
+is a number: an integer, pointer or enum, a structure around one (atomic_t, refcount_t), or a
+percpu_counter with all CPUs' shares; for a per-CPU variable the sum over CPUs. cpus: number of
+copies (0: not per CPU).
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ MOST_BYTES = 1 << 16
 
 
 class Probe:
-    """The variable is found once; the way from it is walked at each sample."""
+    """Finds the variable once, and follows the path at each sample."""
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
         parts = split_path(of)
         if parts is None:
             raise InputError(
-                f"the probe variable wants the name of a variable and a path, but '{of:.60}' came.",
+                f"the probe variable needs the name of a variable and a path, not '{of:.60}'.",
                 remedy="Give it with `of` (--of), e.g. nr_files or rcu_state.gp_seq.",
             )
         self._of = of
         self._program, self._memory = kernel.program, memory
         name, self._steps = parts
-        kernel.address(name)  # it says what is missing
+        kernel.address(name)  # raises with a sentence if the symbol is missing
         self._root = self._variable(name)
         first, last = kernel.find("__per_cpu_start"), kernel.find("__per_cpu_end")
         at = int(self._root.address_ or 0)
@@ -84,12 +84,12 @@ class Probe:
             return self._program.variable(name)
         except LookupError:
             raise LensError(
-                f"this kernel has the symbol {name}, but no type of it.",
+                f"this kernel has the symbol {name}, but not its type.",
                 remedy="Name a variable that is defined in C, not in assembler.",
             ) from None
 
     def _walked(self, kind: drgn.Type) -> drgn.Type:
-        """The type at the end of the path.
+        """Return the type at the end of the path.
 
         Raises:
             LensError: the path does not fit the types.
@@ -117,7 +117,7 @@ class Probe:
             yield drgn.Object(self._program, self._root.type_, address=address)
 
     def _reach(self, found: drgn.Object) -> drgn.Object | None:
-        """What lies at the end of the path; None: a pointer on the way is NULL."""
+        """Return the object at the end of the path; None if a pointer on it is NULL."""
         try:
             for step in self._steps:
                 if plain(found.type_).kind == drgn.TypeKind.POINTER and not found.value_():
@@ -128,7 +128,7 @@ class Probe:
             raise Gone(str(error)) from error
 
     def _number(self, found: drgn.Object) -> float | None:
-        """The number that an object is or holds; None: it is none."""
+        """Return the number that an object is or wraps; None if there is none."""
         kind = plain(found.type_)
         if kind.kind in NUMBERS:
             return float(int(found.value_()))
@@ -141,7 +141,7 @@ class Probe:
         return None if member is None else self._number(found.member_(member))
 
     def _shares(self, base: int) -> Iterator[int]:
-        """What each CPU has not yet added to a percpu_counter (s32)."""
+        """The amounts that each CPU has not yet added to a percpu_counter (s32)."""
         for offset in self._offsets if base else ():
             yield struct.unpack("<i", self._memory.once(wrapped(base + offset), 4))[0]
 
@@ -177,7 +177,7 @@ class Probe:
         )
 
     def _value(self, kind: drgn.Type, raw: bytes, field: Field) -> float:
-        """The number of one row, of the bytes that were read; 0: it is none."""
+        """Return the number of one row, from the bytes read; 0 if it is not a number."""
         whole = drgn.Object.from_bytes_(self._program, kind, raw)
         bare = plain(kind)
         if bare.kind in RECORDS:
@@ -200,10 +200,10 @@ def _rows(kind: drgn.Type, name: str) -> Iterator[Field]:
 
 
 def _address(found: drgn.Object) -> int:
-    """Where it lies.
+    """Return the address of an object.
 
     Raises:
-        Gone: it is a part of a byte, or a value without a place.
+        Gone: it is a bit field, or a value without an address.
     """
     if found.address_ is None:
         raise Gone("it has no address")

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The microscope: loads and stores of chosen kernel functions, seen by a QEMU plugin.
+"""The microscope: loads and stores of chosen kernel functions, observed by a QEMU plugin.
 
-`wire` is pure, `client` compiles the plugin (vm-images/microscope) and talks to it, `symbols` says
-where in a kernel the functions lie. The session connects to GuestFacts.scope_socket, sends lines
-and feeds the reader.
+`wire` parses its stream. `client` compiles the plugin (vm-images/microscope) and talks to it.
+`symbols` finds the functions in a kernel. The session connects to GuestFacts.scope_socket.
 """
 
 from duet.lenses.scope.client import plugin_library

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The server's end of a guest's microscope: orders, their answers, and a listener for the rest.
+"""Client of a guest's microscope: commands, their answers, and a listener for other messages.
 
-Nothing here raises at the session but an order that fails; a stream that ends or breaks becomes
-a fault that the listener gets.
+Only a command that fails raises. A stream that ends or breaks becomes a fault that the listener
+gets.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from duet.lenses.scope.wire import (
 )
 
 CHUNK_BYTES = 1 << 20
-REMEDY = "Start the run again; its guest is booted anew."
+REMEDY = "Start the run again; its guest is then booted again."
 
 
 class MicroscopeListener(Protocol):
@@ -40,14 +40,14 @@ class MicroscopeListener(Protocol):
     def on_log(self, log: Log) -> None: ...
 
     def on_scope_fault(self, sentence: str, remedy: str) -> None:
-        """Nothing more will come."""
+        """Handle the microscope's fault: no more messages follow."""
 
 
 class ScopeClient:
     """One connection. Use as `async with`; leaving closes it.
 
     Args:
-        socket: where the plugin listens; it does since before the guest's first instruction.
+        socket: the plugin listens here since before the guest's first instruction.
     """
 
     def __init__(self, socket: Path) -> None:
@@ -59,7 +59,7 @@ class ScopeClient:
         self._answer: asyncio.Future[Message] | None = None
         self._listener: MicroscopeListener | None = None
         self.fault: tuple[str, str] | None = None
-        """Why it tells nothing more: sentence and remedy."""
+        """Sentence and remedy once the connection has failed."""
 
     async def __aenter__(self) -> ScopeClient:
         try:
@@ -79,32 +79,32 @@ class ScopeClient:
             self._writer.close()
 
     def set_listener(self, listener: MicroscopeListener | None) -> None:
-        """Set the listener of what comes from now on; None: nobody listens."""
+        """Set the listener of future messages; None for no listener."""
         self._listener = listener
         if listener and self.fault:
             listener.on_scope_fault(*self.fault)
 
     async def watch(self, address: int, size: int, log: int) -> None:
-        """Watch an object; counts and log begin anew.
+        """Watch an object; restart counts and log.
 
         Raises:
-            InfraError: it does not answer, or refuses.
+            InfraError: the microscope does not answer, or refuses.
         """
         await self._order(watch_line(address, size, log))
 
     async def reset(self) -> None:
-        """Counts begin anew.
+        """Restart the counts at zero.
 
         Raises:
-            InfraError: it does not answer.
+            InfraError: the microscope does not answer.
         """
         await self._order(RESET)
 
     async def snapshot(self) -> Cells:
-        """All counts as of now, after all that was logged before has reached the listener.
+        """Return all current counts, after the listener got everything logged before.
 
         Raises:
-            InfraError: it does not answer.
+            InfraError: the microscope does not answer.
         """
         found = await self._request(
             SNAPSHOT,
@@ -170,19 +170,19 @@ class ScopeClient:
             self._listener.on_scope_fault(sentence, remedy)
 
 
-# Compile the microscope (vm-images/microscope) for the QEMU at hand. About two seconds, once.
+# Compile the microscope (vm-images/microscope) for the installed QEMU. About two seconds, once.
 
 FLAGS = ("-flto", "-fvisibility=hidden", "-pthread", "-Wmissing-prototypes", "-Wstrict-prototypes")
 
 
 def plugin_library(qemu_version: str) -> Path:
-    """The plugin as a library, compiled if need be.
+    """Return the plugin as a library; compile it if needed.
 
     Args:
-        qemu_version: as duet.guests.qemu.qemu_version() says it, e.g. "7.2.22".
+        qemu_version: as duet.guests.qemu.qemu_version() returns it, e.g. "7.2.22".
 
     Raises:
-        InfraError: QEMU is too old or of no known version, or the compiler is missing or refuses.
+        InfraError: QEMU is too old, its version is unknown, or the compiler is missing or fails.
     """
     folder = repo_root() / "vm-images" / "microscope"
     source = folder / "plugin.c"
@@ -192,17 +192,17 @@ def plugin_library(qemu_version: str) -> Path:
 
 
 def plugin_api(qemu_version: str) -> int:
-    """Version of the plugin interface to compile for; see vm-images/microscope/api.h.
+    """Return the version of the plugin interface to compile for; see vm-images/microscope/api.h.
 
     Raises:
-        InfraError: this QEMU has none, or its version is not known.
+        InfraError: this QEMU has no plugin interface, or its version is unknown.
     """
     found = re.match(r"(\d+)\.(\d+)", qemu_version)
     version = (int(found[1]), int(found[2])) if found else (0, 0)
     if version < (6, 0):
         raise InfraError(
-            f"the microscope wants QEMU 6.0 or newer, but version '{qemu_version:.20}' came.",
-            remedy="Install a newer one: apt-get install qemu-system-x86",
+            f"the microscope needs QEMU 6.0 or newer, not version '{qemu_version:.20}'.",
+            remedy="Install a newer QEMU: apt-get install qemu-system-x86",
         )
     if version < (9, 0):
         return 1

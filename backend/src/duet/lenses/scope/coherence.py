@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How CPUs' accesses meet: a cache protocol and two schedules, slow and plain.
+"""Reference model of CPUs' accesses to shared lines: a cache protocol and two schedules.
 
-The page computes the same with typed arrays (`view/model` of the lesson about it). This is an
-independent reference implementation: states are stored per CPU and line, events in a heap. Same
-random numbers, same arithmetic, so whole results may be compared.
+Slow and plain. The page computes the same with typed arrays (`view/model` of the lesson). This
+implementation is independent: it stores states per CPU and line, and events in a heap. Random
+numbers and arithmetic are the same, so whole results can be compared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ READ: Final = 0
 NOBODY: Final = 255
 
 TAKE, COME, RUN = range(3)
-"""What is due for a CPU: its request reaches the holders, the line comes, its next access."""
+"""Kinds of events of a CPU: its request reaches the holders, the line arrives, its next access."""
 
 HIT, READ_FETCH, READ_TRANSFER, UPGRADE, WRITE_FETCH, WRITE_TRANSFER = range(6)
 
@@ -34,14 +34,14 @@ Until = Literal["first", "last"]
 
 @dataclass(frozen=True)
 class Stream:
-    """One CPU's accesses in its program's order.
+    """One CPU's accesses in program order.
 
     Args:
         line: index of the line, from 0.
         kind: 0 read, 1 write, 2 read-modify-write.
-        op: number of the operation; 0: outside of any.
-        work: which share of an operation's private work lies before the access.
-        part: which part of the profile it belongs to, from 1; 0: none.
+        op: number of the operation; 0 outside of any.
+        work: share of the operation's private work before the access.
+        part: its part of the profile, from 1; 0 if none.
     """
 
     line: Sequence[int]
@@ -53,7 +53,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Settings:
-    """Numbers of the model; see stated.json for every number."""
+    """Numbers of the model; stated.json explains each."""
 
     hit_ns: float
     transfer_ns: float
@@ -67,11 +67,13 @@ class Settings:
 
 @dataclass(frozen=True)
 class Merged:
-    """All accesses in one order: whose turn it was; when the last was done (ns), if known.
+    """All accesses in one order, by CPU.
 
     Args:
-        access_ns: of each access, from when it is due until it is done; empty if not known.
-        own_ns: private work before those that are done, of all CPUs together.
+        ops: operations whose last access is in the order.
+        end_ns: when the last access was done; None if times are not modelled.
+        access_ns: of each access, from when it is due until it is done; empty if not modelled.
+        own_ns: private work before the finished accesses, of all CPUs together.
     """
 
     cpu: list[int]
@@ -82,24 +84,24 @@ class Merged:
 
 
 class Chance:
-    """mulberry32: the model's only source of chance."""
+    """The mulberry32 generator: the model's only source of randomness."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed & 0xFFFFFFFF
 
     def next(self) -> int:
-        """The next whole number in [0, 2^32)."""
+        """Return the next integer in [0, 2^32)."""
         self._state = a = (self._state + 0x6D2B79F5) & 0xFFFFFFFF
         t = (a ^ (a >> 15)) * (a | 1) & 0xFFFFFFFF
         t = ((t + ((t ^ (t >> 7)) * (t | 61))) & 0xFFFFFFFF) ^ t
         return t ^ (t >> 14)
 
     def unit(self) -> float:
-        """The next number in [0, 1)."""
+        """Return the next number in [0, 1)."""
         return self.next() / 4294967296
 
     def below(self, n: int) -> int:
-        """The next whole number in [0, n)."""
+        """Return the next integer in [0, n)."""
         return self.next() * n >> 32
 
 
@@ -112,12 +114,13 @@ class Caches:
         self._alone = "E" if protocol == "MESI" else "S"
 
     def hits(self, cpu: int, line: int, kind: int) -> bool:
-        """Whether the access would need nobody else."""
+        """Return whether the access needs no other cache and no memory."""
         mine = self.copies[line].get(cpu)
         return mine is not None and (kind == READ or mine in "ME")
 
     def access(self, cpu: int, line: int, kind: int) -> tuple[int, int, int]:
-        """Do one access: what it was, who gave the data, how many lost their copy."""
+        """Perform one access. Return its kind, the CPU that gave the data, and how many lost
+        copies."""
         copies = self.copies[line]
         mine = copies.get(cpu)
         if self.hits(cpu, line, kind):
@@ -143,10 +146,10 @@ class Caches:
 
 
 def interleave(streams: Sequence[Stream], settings: Settings, seed: int, until: Until) -> Merged:
-    """One order of all accesses, to the end of the first stream or of all.
+    """Return one order of all accesses, to the end of the first stream or of all streams.
 
-    random: each time one of the CPUs that have accesses left, all equally likely.
-    timed: see Timed.
+    random: each next access is of a random CPU with accesses left, all equally likely. timed: see
+    Timed.
     """
     if until == "first" and not all(stream.op for stream in streams):
         return Merged([], 0, None if settings.schedule == "random" else 0)
@@ -169,7 +172,7 @@ def interleave(streams: Sequence[Stream], settings: Settings, seed: int, until: 
 
 
 def _ended(streams: Sequence[Stream], order: Sequence[int]) -> int:
-    """Operations whose last access is in the order."""
+    """Count the operations whose last access is in the order."""
     done = [0] * len(streams)
     for cpu in order:
         done[cpu] += 1
@@ -184,12 +187,13 @@ def _ended(streams: Sequence[Stream], order: Sequence[int]) -> int:
 
 
 class Timed:
-    """Which access comes next follows from what each one costs.
+    """Orders accesses by what each one costs.
 
-    A hit takes hit_ns. Anything else is a request to the line, which serves one at a time in the
-    order in which they came (at equal times the lower CPU first), for transfer_ns, or upgrade_ns
-    if the CPU still has a copy when its turn comes. After `handover` of that, copies change; at
-    its end the CPU goes on. Between accesses lies private work, varied by `jitter`.
+    A hit takes hit_ns. Any other access is a request to its line. The line serves one request at a
+    time, first come first served (at equal times the lower CPU first). A request takes transfer_ns,
+    or upgrade_ns if the CPU still has a copy when it is served. After the fraction `handover` of
+    that time, copies change; at its end the CPU continues. Private work between accesses is varied
+    by `jitter`.
     """
 
     def __init__(self, streams: Sequence[Stream], settings: Settings, seed: int) -> None:
@@ -276,11 +280,11 @@ class Timed:
         self._push(now + takes, cpu, COME)
 
 
-# The model's numbers with their sources: one file, which the page reads too (stated.json).
+# The model's numbers with their sources, in one file that the page also reads (stated.json).
 
 
 STATED: Final = "lessons/*/view/model/stated.json"
-"""Beside the page's model, in the lesson about it."""
+"""Beside the page's model, in its lesson."""
 SHARES: Final = ("handover", "jitter")
 """Numbers that are at most 1."""
 NUMBERS: Final = ("hit_ns", "transfer_ns", "upgrade_ns", "own_ns", *SHARES)
@@ -288,22 +292,22 @@ NUMBERS: Final = ("hit_ns", "transfer_ns", "upgrade_ns", "own_ns", *SHARES)
 
 @cache
 def stated() -> dict[str, Any]:
-    """The numbers with their sources, the rates of the mail, and what the model leaves out.
+    """Read the numbers with their sources, the mail's rates, and the model's known omissions.
 
     Raises:
-        InputError: the lesson that has them is not there.
+        InputError: no lesson has them.
     """
     for file in sorted(repo_root().glob(STATED)):
         tree: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return tree
     raise InputError(
-        "no lesson has the numbers of the model of cache lines.",
+        "no lesson has the numbers of the cache-line model.",
         remedy=f"Add the lesson whose folder has {STATED.partition('*/')[2]}.",
     )
 
 
 def stated_settings() -> Settings:
-    """Every number as its source has it."""
+    """The model's settings, each from its source."""
     return Settings(**{name: stated()["stated"][name]["value"] for name in NUMBERS})
 
 

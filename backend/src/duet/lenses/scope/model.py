@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the coherence model predicts: rates and transfers by number of CPUs, and what they hang on.
+"""Predictions of the coherence model: rates and transfers by number of CPUs, and their sensitivity.
 
-All of it is *modelled*: streams of accesses are counted, their meeting is computed (coherence.py)
-from stated numbers (coherence.py).
+All of it is *modelled*: each CPU's accesses are counted, and their interleaving is computed from
+stated numbers (coherence.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from duet.lenses.scope.coherence import (
     stated_settings,
 )
 
-# Streams for the model: out of recorded accesses, and as many and as long ones as a run wants.
+# Streams for the model, made from recorded accesses for any number of CPUs and operations.
 
 LINE_BYTES: Final = 64
 MOST_CPUS: Final = 64
@@ -49,10 +49,11 @@ def recorded_streams(
     instructions: int,
     parts: Mapping[str, int],
 ) -> list[Stream]:
-    """One stream per CPU, by rising number, of accesses in the order as executed.
+    """Return one stream per CPU, by rising number, of accesses in execution order.
 
     Args:
-        at: bytes from the object's start, which begins a line. An access over a line's end is two.
+        at: bytes from the object's start, which begins a line. An access across a line's end counts
+            as two.
         functions: the name of each access's function.
         counted: see work_of().
         instructions: see work_of().
@@ -79,11 +80,12 @@ def recorded_streams(
 def work_of(
     functions: Sequence[str], counted: Mapping[str, Sequence[int]], instructions: int
 ) -> list[int]:
-    """Private work before each access of one operation, in instructions.
+    """Return the private work before each access of one operation, in instructions.
 
     Args:
-        counted: function -> where in the operation its nth access lies.
-        instructions: of a whole operation; the first access's work reaches back over its end.
+        counted: function -> instructions from the operation's start to its nth access.
+        instructions: of a whole operation. The first access's work includes the end of the previous
+            operation.
     """
     seen: dict[str, int] = {}
     places = []
@@ -100,7 +102,7 @@ def work_of(
 
 
 def picked(stream: Stream, at: Sequence[int]) -> Stream:
-    """The accesses that are named, in that order."""
+    """Return the accesses at these indices, in that order."""
     return Stream(
         [stream.line[i] for i in at],
         [stream.kind[i] for i in at],
@@ -111,22 +113,22 @@ def picked(stream: Stream, at: Sequence[int]) -> Stream:
 
 
 def whole_operations(stream: Stream) -> Stream:
-    """Without the first and the last operation, which the recording may have cut."""
+    """Drop the first and the last operation, which the recording may have cut."""
     inside = [i for i, op in enumerate(stream.op) if op]
     cut = {stream.op[inside[0]], stream.op[inside[-1]]} if inside else set()
     return picked(stream, [i for i in inside if stream.op[i] not in cut])
 
 
 def repeated(stream: Stream, ops: int) -> Stream:
-    """So many operations: the given ones again and again, or the first of them.
+    """Return a stream of `ops` operations, by repeating or truncating the given one.
 
     Raises:
-        InputError: the stream has none.
+        InputError: the stream has no operation.
     """
     begins = [i for i, op in enumerate(stream.op) if op and (i == 0 or stream.op[i - 1] != op)]
     if not begins:
         raise InputError(
-            "a stream of accesses without one whole operation cannot be repeated.",
+            "a stream of accesses without a whole operation cannot be repeated.",
             remedy="Record more accesses.",
         )
     parts = list(zip(begins, [*begins[1:], len(stream.op)], strict=True))
@@ -142,22 +144,22 @@ def repeated(stream: Stream, ops: int) -> Stream:
 
 
 def spread_over(streams: Sequence[Stream], cpus: int, ops: int) -> list[Stream]:
-    """Streams for so many CPUs: the given ones in turn, each with so many operations.
+    """Return streams for `cpus` CPUs: the given ones in turn, each with `ops` operations.
 
     Raises:
         InputError: not 1 to 64 CPUs.
     """
     if not 1 <= cpus <= MOST_CPUS:
         raise InputError(
-            f"the model knows 1 to {MOST_CPUS} CPUs, but {cpus} came.",
-            remedy="Ask for a number in that range.",
+            f"the model takes 1 to {MOST_CPUS} CPUs, not {cpus}.",
+            remedy="Choose a number in that range.",
         )
     long = [repeated(stream, ops) for stream in streams[:cpus]]
     return [long[c % len(long)] for c in range(cpus)]
 
 
 def owning_loads(stream: Stream) -> Stream:
-    """A load that leads to a read-modify-write of its line asks for ownership at once."""
+    """Make a load before a read-modify-write of the same line request ownership at once."""
     kind = list(stream.kind)
     for i in range(len(kind) - 1):
         same = stream.line[i] == stream.line[i + 1] and stream.op[i] == stream.op[i + 1]
@@ -167,23 +169,23 @@ def owning_loads(stream: Stream) -> Stream:
 
 
 def asked_for(streams: Sequence[Stream], owning: bool) -> Sequence[Stream]:
-    """What the CPUs ask for: with loads that own, or the streams as they were counted."""
+    """Return the streams that the CPUs request: with owning loads, or as counted."""
     return [owning_loads(stream) for stream in streams] if owning else streams
 
 
-# Where the modelled time goes, by part of an operation: what `perf top` would show of it.
+# Modelled time by part of an operation, as `perf top` would show it.
 
 
 def profile_at(
     streams: Sequence[Stream], settings: Settings, parts: int, seeds: Sequence[int]
 ) -> list[float]:
-    """Percent of the time of all CPUs and seeds, per part from 1 to `parts`.
+    """Return the percentage of time, of all CPUs and seeds, per part from 1 to `parts`.
 
-    The time of an access is its wait for the line and the way of the line to the CPU, and belongs
-    to the function that asks. Private work belongs to no part.
+    An access takes the wait for its line plus the line's transfer to the CPU. This time belongs to
+    the function of the access. Private work belongs to no part.
 
     Args:
-        streams: one of each CPU.
+        streams: one per CPU.
     """
     sums = [0.0] * (parts + 1)
     whole = 0.0
@@ -205,7 +207,11 @@ def profiles(
     seeds: Sequence[int],
     ops: int,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Percent of time by part, for each arm: the mail's and both models'; cpus=0: none."""
+    """Return the percentage of time by part, for each arm: the mail's and both models'.
+
+    Args:
+        cpus: 0 returns none.
+    """
     if not cpus:
         return {}
     found = {}
@@ -223,7 +229,7 @@ def profiles(
 
 
 def mail_distance(shares: Mapping[str, Sequence[float]]) -> float | None:
-    """How far arms' shares of time are from the mail's on average, points; None: it has none."""
+    """Return the mean distance of arms' shares of time from the mail's, in points, or None."""
     parts = stated()["profile"]["parts"]
     apart = [
         abs(own[i] - part[arm])
@@ -237,7 +243,7 @@ def mail_distance(shares: Mapping[str, Sequence[float]]) -> float | None:
 CPUS: Final = (2, 4, 8, 16, 20, 32, 64)
 SEEDS: Final = (1, 2, 3)
 OPS: Final = 1000
-"""Operations of all CPUs together, of each run."""
+"""Operations of each run, of all CPUs together."""
 
 
 def predict(
@@ -248,13 +254,13 @@ def predict(
     ops: int = OPS,
     compare_at: int = 20,
 ) -> dict[str, Any]:
-    """Curves of all arms; the last one over the first at `compare_at` CPUs; its sensitivity.
+    """Return curves of all arms, and at `compare_at` CPUs the last arm over the first.
 
-    Loads that lead to a read-modify-write own their line, as the profile of the mail has it
-    (stated.json); comparison and profile have the other rule, too.
+    Loads that lead to a read-modify-write own their line, as the mail's profile shows
+    (stated.json). Comparison and profile also have the other rule.
 
     Args:
-        streams_by_arm: whole operations (streams.whole_operations), at least one stream an arm.
+        streams_by_arm: whole operations (whole_operations), at least one stream per arm.
         compare_at: 0 compares nothing.
 
     Raises:
@@ -287,7 +293,7 @@ def point(
     seeds: Sequence[int] = SEEDS,
     ops: int = OPS,
 ) -> dict[str, Any]:
-    """One point of a curve: median, lowest and highest over the seeds."""
+    """Compute one point of a curve: median, lowest and highest over the seeds."""
     spread = spread_over(streams, cpus, max(10, math.ceil(ops / cpus)))
     runs = [(m := interleave(spread, settings, seed, "first"), totals(spread, m, settings))
             for seed in seeds]  # fmt: skip
@@ -303,7 +309,7 @@ def point(
 
 
 def totals(streams: Sequence[Stream], merged: Merged, settings: Settings) -> dict[str, int]:
-    """Transfers, upgrades, and all that is not a hit."""
+    """Count transfers, upgrades, and all accesses that miss."""
     caches = Caches(1 + max(max(s.line) for s in streams), settings.protocol)
     at = [0] * len(streams)
     counts = [0] * 6
@@ -326,11 +332,11 @@ def sensitivity(
     ops: int = OPS,
     arms: tuple[str, str] = ("stock", "moved"),
 ) -> dict[str, Any]:
-    """The ratio of rates, and what becomes of it if one number is halved or doubled.
+    """Return the ratio of rates, and how it changes if one number is halved or doubled.
 
-    Under both rules for a load that leads to a read-modify-write: it asks to own the line at once
-    (`owning`, the default), or to read it (`reading`). `off`: how far the time by function is from
-    the mail's, in points of percent; None where the mail has none of these arms.
+    Both rules for a load that leads to a read-modify-write are computed: it requests ownership at
+    once (`owning`, the default), or a read (`reading`). `off` is the distance of the time by
+    function from the mail's, in percentage points; None if the mail has none of these arms.
     """
     timed = replace(settings, schedule="timed")
 

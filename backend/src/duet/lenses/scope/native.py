@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The replica: an operation's accesses to a structure, by threads on the host's own CPUs.
+"""The native replica: an operation's accesses to a structure, by threads on the host's CPUs.
 
-What the coherence model predicts, hardware can be asked, if there are cores enough: the layouts of
-all arms run by turns (lessons/*/native/replica.c). Offsets come from the DWARF of the arms'
-kernels, the order of the accesses and the work between them from what was counted.
+It tests what the coherence model predicts on hardware with enough cores. The layouts of all arms
+run in turns (lessons/*/native/replica.c). Offsets come from the DWARF of the arms' kernels. The
+order of the accesses and the work between them come from counted accesses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from duet.processes.owned import parent_death_prefix
 
 LEAST_CORES: Final = 4
 GRACE_S: Final = 30
-"""Beyond the run itself, on a busy host."""
+"""Timeout beyond the run itself, for a busy host."""
 STEPS: Final = {"read": "r", "get": "g", "put": "p"}
 FIGURES: Final = re.compile(
     r"^replica: threads=(?P<threads>\d+) ns=(?P<ns>\d+) ops=(?P<ops>\d+) "
@@ -44,7 +44,8 @@ Doing = Literal["read", "get", "put"]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One access of an operation: who, to which member, how many bytes into it."""
+    """One access of an operation: the function that makes it, the member, and the byte offset in
+    it."""
 
     function: str
     member: str
@@ -54,19 +55,20 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What the threads do to one structure, of whichever layout."""
+    """What the threads do to one structure, in any layout."""
 
     source: Path
     struct: str
     accesses: tuple[Access, ...]
     host_what: str = ""
     host_steps: tuple[str, ...] = ()
-    """What the host's own kernel is asked for, in words of the program; {folder} is a tmpfs."""
+    """System calls that measure the host's own kernel, in the program's syntax; {folder} is a
+    tmpfs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where an arm's kernel has the members; lines count from the structure's start."""
+    """Offsets of the members in an arm's kernel, from the structure's start."""
 
     arm: str
     size: int
@@ -88,15 +90,15 @@ class Run:
 
     @property
     def per_s(self) -> float:
-        """Operations a second, of all threads."""
+        """Operations per second, of all threads."""
         return self.ops * 1e9 / self.ns
 
 
 def read_operation(lesson: LessonFolder) -> Operation:
-    """What a lesson's replica does.
+    """Read the operation that a lesson's replica performs.
 
     Raises:
-        InputError: the lesson has none.
+        InputError: the lesson has no replica.
     """
     folder = lesson.folder / "native"
     try:
@@ -104,7 +106,7 @@ def read_operation(lesson: LessonFolder) -> Operation:
     except FileNotFoundError as error:
         raise InputError(
             f"lesson {lesson.slug} has no native replica.",
-            remedy="Leave --native away, or add native/ to the folder of the lesson.",
+            remedy="Leave out --native, or add native/ to the folder of the lesson.",
         ) from error
     accesses = tuple(Access(*row) for row in tree["accesses"])
     host = tree.get("host", {"what": "", "steps": []})
@@ -113,11 +115,11 @@ def read_operation(lesson: LessonFolder) -> Operation:
 
 
 def layout_of(arm: str, vmlinux: Path, operation: Operation) -> Layout:
-    """The layout in a kernel.
+    """Read the structure's layout from a kernel.
 
     Raises:
-        InputError: it has no such structure or member.
-        InfraError: it cannot be read.
+        InputError: the kernel has no such structure or member.
+        InfraError: the vmlinux cannot be read.
     """
     kind = f"struct {operation.struct}"
     members = dict.fromkeys(access.member for access in operation.accesses)
@@ -126,9 +128,9 @@ def layout_of(arm: str, vmlinux: Path, operation: Operation) -> Layout:
 
 
 def steps_of(operation: Operation, layout: Layout) -> list[str]:
-    """The replica's words: the accesses, and the private work before each where it was counted."""
+    """Return the replica's arguments: the accesses, and before each the private work if counted."""
     counted = stated()["counted"]
-    # A get and a put are two accesses; the work lies before the first.
+    # A get and a put are two accesses; the work precedes the first.
     names = [a.function for a in operation.accesses for _ in range(1 + (a.doing != "read"))]
     weights = work_of(names, counted["at"], counted["instructions"])
     own_ns = stated_settings().own_ns
@@ -147,8 +149,10 @@ def steps_of(operation: Operation, layout: Layout) -> list[str]:
 def one_cpu_a_core(
     allowed: Sequence[int], topology: Path = Path("/sys/devices/system/cpu")
 ) -> list[int]:
-    """CPUs of the socket that has most cores for us, the first of each core; two threads of a
-    core share its cache, so that no line would travel between them."""
+    """Return one CPU of each core, of the socket that has the most cores for us.
+
+    Two threads of a core share its cache, so no line would travel between them.
+    """
     sockets: dict[str, dict[str, int]] = {}
     for cpu in sorted(allowed):
         place = topology / f"cpu{cpu}" / "topology"
@@ -162,22 +166,22 @@ def one_cpu_a_core(
 
 
 def choose_cpus(cores: Sequence[int], threads: int, usual: int) -> list[int]:
-    """Which CPUs get a thread.
+    """Choose the CPUs that get a thread.
 
     Args:
-        cores: one CPU of each.
-        threads: forced; 0: as many as there are cores, at most `usual`.
+        cores: one CPU of each core.
+        threads: forced number; 0: one per core, at most `usual`.
 
     Raises:
-        InfraError: too few cores, and nothing was forced.
+        InfraError: too few cores, and no number was forced.
     """
     if threads:
         return [cores[n % len(cores)] for n in range(threads)]
     if len(cores) < LEAST_CORES:
         raise InfraError(
-            f"the native replica is not run here: it wants {LEAST_CORES} cores of one socket, and "
-            f"this host gives {len(cores)}.",
-            remedy="Run it on a larger machine; --threads 2 runs it all the same, for a trial.",
+            f"the native replica is not run: it needs {LEAST_CORES} cores of one socket, but "
+            f"this host has {len(cores)}.",
+            remedy="Run it on a larger machine, or try it here with --threads 2.",
         )
     return list(cores[:usual])
 
@@ -190,14 +194,14 @@ def run_once(
     before: Sequence[str] = (),
     steps: Sequence[str] = (),
 ) -> tuple[Run, str]:
-    """Run one layout; also what the command wrote on stderr.
+    """Run one layout. Return its figures and what the command wrote on stderr.
 
     Args:
         before: a command that runs it, such as perf stat.
-        steps: in place of the operation's.
+        steps: replaces the operation's steps.
 
     Raises:
-        InfraError: it does not compile, run, or come to an end.
+        InfraError: the replica does not compile, fails, or times out.
     """
     command = [
         *parent_death_prefix(),
@@ -228,8 +232,8 @@ def run_once(
 
 def _failed(why: str) -> InfraError:
     return InfraError(
-        f"the native replica did not run: {why.splitlines()[0] if why else 'it said nothing'}.",
-        remedy="Look whether this process may use the CPUs it is given.",
+        f"the native replica did not run: {why.splitlines()[0] if why else 'it printed nothing'}.",
+        remedy="Check that this process may use these CPUs.",
     )
 
 
@@ -241,17 +245,17 @@ def allowed_cpus() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-# How a host's CPUs get on, by number of threads: the replica's layouts, and its own kernel.
+# Scaling of a host's CPUs by number of threads: with the replica's layouts, and its own kernel.
 
 
 TMPFS: Final = Path("/dev/shm")
 RUNS: Final = 3
-"""Of each point of a curve."""
+"""Runs per point of a curve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Operations a second of so many threads."""
+    """Operations per second with that many threads."""
 
     threads: int
     median: float
@@ -260,7 +264,7 @@ class Point:
 
 
 def thread_counts(most: int) -> list[int]:
-    """1, 2, 4 and so on, and the most."""
+    """Return 1, 2, 4 and so on, and `most`."""
     return sorted({most, *(1 << n for n in range(most.bit_length()) if 1 << n <= most)})
 
 
@@ -269,27 +273,27 @@ def point(threads: int, rates: Sequence[float]) -> Point:
 
 
 def curve(run: Callable[[Sequence[int]], Run], cpus: Sequence[int]) -> list[Point]:
-    """A point for each number of threads; the first so many CPUs have one each."""
+    """Measure a point for each thread count; thread n runs on the nth CPU."""
     return [point(n, [run(cpus[:n]).per_s for _ in range(RUNS)]) for n in thread_counts(len(cpus))]
 
 
 def layout_curve(operation: Operation, layout: Layout, cpus: Sequence[int], ms: int) -> list[Point]:
-    """The replica with one layout."""
+    """Measure the replica with one layout."""
     return curve(lambda some: run_once(operation, layout, some, ms)[0], cpus)
 
 
 def host_curve(
     operation: Operation, layout: Layout, cpus: Sequence[int], ms: int
 ) -> tuple[list[Point], str]:
-    """The host's own kernel, asked by as many threads; none and a sentence where it cannot be."""
+    """Measure the host's own kernel by thread count. Else return no points and a reason."""
     if not operation.host_steps:
         return [], ""
     if not os.access(TMPFS, os.W_OK):
-        return [], f"{TMPFS} is no folder to write to, so the host's own kernel is not measured."
+        return [], f"{TMPFS} is not writable, so the host's own kernel is not measured."
     with tempfile.TemporaryDirectory(dir=TMPFS) as folder:
         steps = [step.format(folder=folder) for step in operation.host_steps]
         for step in steps:
-            Path(step[1:]).touch()  # a step is a letter and what it is done to
+            Path(step[1:]).touch()  # a step is a letter and the path that it acts on
         try:
             found = curve(lambda some: run_once(operation, layout, some, ms, (), steps)[0], cpus)
         except InfraError as error:
@@ -298,7 +302,7 @@ def host_curve(
 
 
 def made() -> dict[str, str]:
-    """Where and when: CPU model, kernel, compiler, time."""
+    """Provenance of a measurement: CPU model, kernel, compiler, time."""
     return {
         "cpu": cpu_model(Path("/proc/cpuinfo")),
         "kernel": platform.release(),
@@ -309,7 +313,7 @@ def made() -> dict[str, str]:
 
 
 def cpu_model(cpuinfo: Path) -> str:
-    """As the kernel names it; "unknown CPU" where it does not."""
+    """Return the CPU's name in cpuinfo; "unknown CPU" if it has none."""
     lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next((name for name in names if name), "unknown CPU")
@@ -327,8 +331,8 @@ def _compiler() -> str:
 
 # perf around the replica: events of a run, and loads that another CPU's cache answered.
 #
-# Without a performance monitoring unit, as in most virtual machines, perf counts nothing: then a
-# sentence says so, and the rates stand alone.
+# Without a performance monitoring unit, as in most virtual machines, perf counts nothing. Then only
+# rates are reported, with a sentence that says why.
 
 
 EVENTS: Final = ("cycles:u", "instructions:u", "cache-misses:u")
@@ -339,16 +343,16 @@ C2C: Final = {
     "hitm_local": re.compile(r"^\s*Load Local HITM\s*:\s*(\d+)", re.MULTILINE),
     "hitm_remote": re.compile(r"^\s*Load Remote HITM\s*:\s*(\d+)", re.MULTILINE),
 }
-"""Lines of `perf c2c report --stats`; HITM: the line came from a cache that had changed it."""
-NO_PERF: Final = "perf is not installed, so nothing but rates is measured."
-NO_EVENTS: Final = "perf counts no events on this host, so nothing but rates is measured."
+"""Lines of `perf c2c report --stats`. HITM: a modified line came from another cache."""
+NO_PERF: Final = "perf is not installed, so only rates are measured."
+NO_EVENTS: Final = "perf counts no events on this host, so only rates are measured."
 NO_C2C: Final = "perf c2c has no memory events on this host, so no transfers are sampled."
 
 
 def count_events(
     operation: Operation, layout: Layout, cpus: Sequence[int], ms: int
 ) -> tuple[dict[str, float], str]:
-    """Events per operation of one run under perf stat; none and a sentence where it cannot.
+    """Count events per operation of one run under perf stat. Else return none and a reason.
 
     Raises:
         InfraError: the replica itself does not run.
@@ -366,7 +370,7 @@ def count_events(
 
 
 def parse_stat(said: str) -> dict[str, int]:
-    """What perf stat -x, counted; events that it could not count are left out."""
+    """Parse the output of perf stat -x. Events that it could not count are left out."""
     found: dict[str, int] = {}
     for line in said.splitlines():
         value, _, event, *_ = [*line.split(SEPARATOR), "", "", ""]
@@ -378,7 +382,7 @@ def parse_stat(said: str) -> dict[str, int]:
 def sample_transfers(
     operation: Operation, layout: Layout, cpus: Sequence[int], ms: int
 ) -> tuple[dict[str, int], str]:
-    """What perf c2c sampled in one run: loads, and those answered by another cache."""
+    """Sample one run with perf c2c: loads, and those that another cache answered."""
     if shutil.which("perf") is None:
         return {}, NO_PERF
     with tempfile.TemporaryDirectory() as folder:
@@ -396,6 +400,6 @@ def sample_transfers(
 
 
 def parse_c2c(report: str) -> dict[str, int]:
-    """The three numbers of the report, as far as it has them."""
+    """Parse the three figures of the report; missing ones are left out."""
     matches = {name: pattern.search(report) for name, pattern in C2C.items()}
     return {name: int(match[1]) for name, match in matches.items() if match}

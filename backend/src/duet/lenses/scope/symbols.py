@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where functions and variables of a kernel lie, by the symbols of its vmlinux.
+"""Addresses of a kernel's functions and variables, from the symbols of its vmlinux.
 
-They are read in a confined child (duet.kernels.vmlinux); answers are checked. All of this blocks.
+The vmlinux is read in a confined child (duet.kernels.vmlinux) and its answers are checked. All of
+this blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from duet.confine.messages import BadReply, as_integer, as_text
 from duet.kernels.vmlinux.ask import ask
 
 MOST_PLACES: Final = 16_384
-"""Parts of all functions that are asked for, or variables of one name. Usual: under 100."""
+"""Maximum number of function parts in a request, or of variables with one name. Usual: under 100.
+"""
 LAST: Final = (1 << 64) - 1
 
 Range = tuple[int, int]
@@ -24,13 +26,13 @@ Range = tuple[int, int]
 
 
 def function_ranges(vmlinux: Path, functions: Sequence[tuple[str, bool]]) -> list[list[Range]]:
-    """Of each function its parts, the entry first.
+    """Return the address ranges of each function, the range with its entry first.
 
     Args:
-        functions: name as in the source, and whether it must have an entry of its own.
+        functions: name as in the source, and whether the function must have an entry.
 
     Raises:
-        InputError: one is not there, is only inlined, or several have its name.
+        InputError: a function is missing, is only inlined, or shares its name.
         InfraError: the file cannot be read, or has no symbols.
     """
 
@@ -46,9 +48,9 @@ def function_ranges(vmlinux: Path, functions: Sequence[tuple[str, bool]]) -> lis
 
 
 def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
-    """Address -> name of the global or static variable that lies there, for those that have one.
+    """Address -> name of the global or static variable there; addresses without one are left out.
 
-    A name gets the byte's offset in it, unless that is 0: `files_stat+0x8`.
+    A name includes the byte's offset unless it is 0: `files_stat+0x8`.
 
     Raises:
         InfraError: the file cannot be read, or has no symbols.
@@ -63,12 +65,12 @@ def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
 
 
 def variable_ranges(vmlinux: Path, name: str) -> tuple[Range, ...]:
-    """Where the global or static variable of this name lies: (first byte, end), by address.
+    """Return the ranges of the global or static variables of this name, by address.
 
-    Several files may have a static variable of one name: then there are several ranges.
+    Several files may have a static variable of the same name.
 
     Raises:
-        InputError: the kernel has no such variable, or each CPU has one of its own.
+        InputError: the kernel has no such variable, or it is per CPU.
         InfraError: the file cannot be read, or has no symbols.
     """
 
@@ -85,7 +87,7 @@ def _range(place: Sequence[object]) -> Range:
     return low, high
 
 
-# Where functions lie in a kernel, as the microscope's functions file.
+# The microscope's functions file: where functions are in a kernel.
 
 
 MAX_FUNCTIONS = 256
@@ -99,28 +101,29 @@ def functions_text(
     switch: str | None,
     until: str | None = None,
 ) -> str:
-    """The functions file of a kernel.
+    """Return the functions file of a kernel.
 
     Args:
         vmlinux: the ELF file, with symbols.
         functions: names as in the source; the position is the function's number.
-        operation: one of them, whose entry begins an operation and whose return ends it.
-        until: another of them, whose return ends it instead.
-        switch: where tasks change, `__switch_to_asm`; None: operations that sleep go unnoticed.
+        operation: one of them; its entry begins an operation and its return ends it.
+        until: another of them, whose return ends the operation instead.
+        switch: function of the task switch, `__switch_to_asm`; None: operations that sleep are not
+            detected.
 
     Raises:
-        InputError: a function is not there, is only inlined, or is named twice.
+        InputError: a function is missing, is only inlined, or is named twice.
         InfraError: vmlinux cannot be read.
     """
     if not 1 <= len(functions) <= MAX_FUNCTIONS:
         raise InputError(
-            f"the microscope looks at 1 to {MAX_FUNCTIONS} functions, but {len(functions)} came.",
-            remedy="Name those that touch the object in question.",
+            f"the microscope takes 1 to {MAX_FUNCTIONS} functions, not {len(functions)}.",
+            remedy="Name the functions that access the watched object.",
         )
     for end in (operation, until):
         if end is not None and end not in functions:
             raise InputError(
-                f"the operation '{end:.60}' is none of the functions of the microscope.",
+                f"the operation '{end:.60}' is not among the microscope's functions.",
                 remedy="Add it to the functions, or choose another operation.",
             )
     asked = [(name, name in (operation, until)) for name in functions]
@@ -128,7 +131,7 @@ def functions_text(
     places = function_ranges(vmlinux, asked)
     taken: dict[int, str] = {}
     lines = ["microscope 1"]
-    for name, own in zip(functions, places, strict=False):  # the last is that of `switch`
+    for name, own in zip(functions, places, strict=False):  # the last range is that of `switch`
         for low, high in own:
             if low in taken:
                 raise _twice(name, taken[low])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bytes of the microscope become its messages, however they were split. No I/O.
+"""Parser of the microscope's byte stream into messages. No I/O.
 
-The other side is vm-images/microscope/wire.c, which writes frames as duet.base.frames reads them;
-PROTOCOL.md there says what the numbers mean.
+The other side is vm-images/microscope/wire.c, which writes frames of duet.base.frames. PROTOCOL.md
+there explains the numbers.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from duet.base.frames import BadFrame, FrameCutter
 
 PROTOCOL = 2
 MAX_FRAME = 32 << 20
-"""Of a frame's type and payload. Longer than the plugin's fullest table: 524,288 cells of 40
-bytes."""
+"""Limit on a frame's type and payload: above the plugin's fullest table, 524,288 cells of 40 bytes.
+"""
 MAX_WATCH_BYTES = 1024
 MAX_LOG = 1 << 24
 NO_FUNCTION = 0xFFFF
-"""Function of a record that sums a whole line."""
+"""Function number of a record that sums a whole line."""
 
 READ, WRITE, RMW = 0, 1, 2
-"""Classes of accesses; an atomic is the third, once."""
+"""Classes of accesses. An atomic operation counts once, as RMW."""
 
 CELL = np.dtype(
     [
@@ -41,8 +41,8 @@ CELL = np.dtype(
         ("rmws", "<u8"),
     ]
 )
-"""Accesses at one address by one function, inside an operation or not; `sizes`: bit k for 2^k;
-`cpus`: bit n for vCPU n (modulo 32)."""
+"""Accesses at one address by one function, inside an operation or not. `sizes`: bit k for 2^k
+bytes. `cpus`: bit n for vCPU n (modulo 32)."""
 
 RECORD = np.dtype(
     [
@@ -58,8 +58,8 @@ RECORD = np.dtype(
         ("pad2", "<u4"),
     ]
 )
-"""One access to a watched line. `at` is negative before the object's start, if it begins within
-its first line."""
+"""One access to a watched line. `at` is negative if the object begins inside its first line and the
+access is before it."""
 
 _HELLO = struct.Struct("<4I")
 _CELLS = struct.Struct("<12Q3I")
@@ -72,7 +72,8 @@ Cellwise = npt.NDArray[np.void]
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """First of all. `api`: the plugin API's version; `functions`: how many are looked at."""
+    """The first message. `api`: version of the plugin API; `functions`: number of observed
+    functions."""
 
     protocol: int
     api: int
@@ -82,25 +83,25 @@ class Hello:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """Counts since the zero (`watch` or `reset`).
+    """Counts since the last `watch` or `reset`.
 
     Args:
         host_ns: CLOCK_MONOTONIC.
-        logged: accesses in the log since `watch`; sent or still to be sent.
-        lost: accesses to watched lines that found no room in a vCPU's ring.
-        over: accesses to watched lines after the log was used up.
-        accesses: of all functions to all lines; an access that crosses a line's end counts twice.
+        logged: accesses in the log since `watch`, sent or not.
+        lost: accesses to watched lines dropped because a vCPU's ring was full.
+        over: accesses to watched lines after the log was full.
+        accesses: of all functions to all lines; an access across a line's end counts twice.
         untold: accesses that found no room in a vCPU's table: in `accesses`, in no cell.
         ops_begun: entries of the operation's function.
-        ops_ended: those that came to its `ret` undisturbed.
-        ops_touching: ended ones with at least one access to the watched object.
-        ops_slept: those broken off by a change of task on their vCPU.
-        ops_left: those broken off by a jump to another function, a tail call.
-        ops_again: those whose function was entered again before their end.
+        ops_ended: operations that reached their `ret` uninterrupted.
+        ops_touching: ended operations with at least one access to the watched object.
+        ops_slept: operations cut off by a task switch on their vCPU.
+        ops_left: operations cut off by a jump to another function, a tail call.
+        ops_again: operations whose function was entered again before they ended.
         full: cells are of all lines; else of watched lines only.
         answer: this is the answer to `snapshot`.
         cells: CELL array.
-        lines: CELL array, the busiest other lines, each summed.
+        lines: CELL array of the busiest other lines, each summed.
     """
 
     host_ns: int
@@ -122,20 +123,20 @@ class Cells:
 
     @property
     def ops_broken(self) -> int:
-        """Operations that began and were broken off, for whatever reason."""
+        """Operations that were cut off, for any reason."""
         return self.ops_slept + self.ops_left + self.ops_again
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Log:
-    """RECORD array: accesses to watched lines in order, each `seq` one more than the last."""
+    """RECORD array of accesses to watched lines, in order; each `seq` is one more than the last."""
 
     records: Cellwise
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answer to `watch` and `reset`, or why a line was refused."""
+    """Answer to `watch` and `reset`, or the reason why a line was refused."""
 
     ok: bool
     text: str
@@ -145,20 +146,24 @@ Message = Hello | Cells | Log | Reply
 
 
 def watch_line(address: int, size: int, log: int) -> bytes:
-    """Watch the lines of `size` bytes at `address`, log at most `log` accesses; counts from 0."""
+    """Make the command that watches the lines of `size` bytes at `address`; counts restart at 0.
+
+    Args:
+        log: maximum number of logged accesses.
+    """
     assert 0 < size <= MAX_WATCH_BYTES, f"an object of {size} bytes"
     assert 0 <= log <= MAX_LOG, f"a log of {log} accesses"
     return f"watch {address:x} {size} {log}\n".encode()
 
 
 RESET = b"reset\n"
-"""Counts from zero; the log goes on."""
+"""Counts restart at zero; the log continues."""
 SNAPSHOT = b"snapshot\n"
-"""A full `Cells`, after all of the log so far."""
+"""Requests a full `Cells`, sent after all of the log so far."""
 
 
 class ScopeReader:
-    """Collects bytes and hands out whole messages.
+    """Collects bytes and returns complete messages.
 
     After an error the reader stays broken: it raises the same error again.
     """
@@ -169,10 +174,10 @@ class ScopeReader:
         self._broken: KernelError | None = None
 
     def feed(self, chunk: bytes) -> list[Message]:
-        """All messages that are complete with this chunk, in order.
+        """Return all messages that are complete with this chunk, in order.
 
         Raises:
-            KernelError: these are no bytes of a microscope of this version.
+            KernelError: the bytes are not from a microscope of this version.
         """
         if self._broken:
             raise self._broken
@@ -184,7 +189,7 @@ class ScopeReader:
             self._broken = _broken(str(error))
         except KernelError as error:
             self._broken = error
-        if self._broken and not messages:  # what came whole before the break still counts
+        if self._broken and not messages:  # return the messages before the break first
             raise self._broken
         return messages
 
@@ -259,5 +264,5 @@ def _rubbish(wanted: str, came: str) -> KernelError:
 def _broken(why: str) -> KernelError:
     return KernelError(
         f"the microscope's stream is broken: {why}.",
-        remedy="Start the run again; the microscope is compiled anew when its source changed.",
+        remedy="Start the run again; the microscope is recompiled when its source has changed.",
     )
