@@ -38,14 +38,14 @@ def test_a_file_touched_from_inside_a_container_sets_its_bit(address: str, run_a
             await one.say(type="open", lesson=CHOICE["lesson"])
             await one.say(type="act", name="touch", value=1)
             refused = await one.until(lambda m: m["type"] == "error")
-            assert refused["sentence"] == "no live run goes on, so there is nothing to do it to."
+            assert refused["sentence"] == "no run is live, so this cannot be done."
             await one.say(type="start", **CHOICE)
             run_id = await one.begun()
             await one.until(ran_calls, 90)
 
             await one.say(type="act", name="touch", value=99)
             refused = await one.until(lambda m: m["type"] == "error")
-            assert refused["sentence"] == "touch takes a number from 1 to 8, but 99 came."
+            assert refused["sentence"] == "touch takes a number from 1 to 8, not 99."
             await one.say(type="act", name="touch", value=5)
             line = await one.until(lambda m: m["type"] == "line" and "said=" in m["text"], 10)
             assert line["text"] == "containers: said=touch 5"

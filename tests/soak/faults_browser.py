@@ -206,5 +206,5 @@ class HostileRecordings(Fault):
             return [
                 f"said {error['sentence']!r}"
                 for error in page.errors
-                if re.search(r"unexpected|Traceback|no run of|there is no run", str(error))
+                if re.search(r"unexpected|Traceback|there is no (saved )?run", str(error))
             ]

@@ -61,7 +61,7 @@ SLACK_S = 60.0
 MOST_LINES = 60
 """Of the log, that are reported for one fault."""
 
-EXPLAINED = r"duet\.loop: |is saved as|nothing: it has no whole lane|no whole lane"
+EXPLAINED = r"duet\.loop: |is saved as|no lane is complete|no whole lane"
 NAMESPACE = ("unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child",
              "--mount-proc")  # fmt: skip
 

@@ -32,7 +32,7 @@ ANSWER_S = 60.0
 RUN_S = 600.0
 """Limit until a student's run is over, including all runs before it. Usual: 20 s."""
 NOBODYS = "live-nobody"
-REFUSAL = "that run does not go on any more."
+REFUSAL = "that run has ended."
 """The answer to `stop` for an unknown run (server/runs.py)."""
 
 

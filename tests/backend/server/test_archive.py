@@ -98,7 +98,7 @@ def test_what_was_being_written_long_ago_is_cleared_other_files_stay(tmp_path: P
 
 @pytest.mark.parametrize("name", ["run-20261122-100000", "../x", "notes", ""])
 def test_an_unknown_name_is_refused_in_a_sentence(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="no run of the name"):
+    with pytest.raises(InputError, match="there is no saved run"):
         folder(tmp_path).delete(name)
 
 
@@ -143,7 +143,7 @@ def test_the_verb_lists_adds_and_deletes_and_others_take_the_name(
     assert "hogs=9" in capsys.readouterr().out
     assert main(["runs", "--delete", run["name"]]) == 0
     assert main(["inspect", run["name"]]) == 2
-    assert "no run of the name" in capsys.readouterr().err
+    assert "there is no saved run" in capsys.readouterr().err
     assert main(["runs", "--delete", "x", "--add", str(NINE)]) == 2
 
 

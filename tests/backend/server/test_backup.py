@@ -94,7 +94,7 @@ def test_a_broken_backup_changes_nothing(stored: Places, tmp_path: Path, what: s
         broken.write_bytes(b"x" * 100)
     else:
         rewritten(backup, broken, what)
-    with pytest.raises(InputError, match="no whole backup"):
+    with pytest.raises(InputError, match="is not a complete backup"):
         restore(broken, empty, replace=False)
     assert not empty.runs.exists() and not empty.access.exists()
 

@@ -57,7 +57,7 @@ def test_too_many_are_refused(folder: LessonFolder) -> None:
     queue = OwnQueue()
     for number in range(CHANGES_WAITING):
         queue.ask(f"v{number}", change(str(number)), folder)
-    with pytest.raises(InfraError, match=f"{CHANGES_WAITING} changes wait"):
+    with pytest.raises(InfraError, match=f"{CHANGES_WAITING} changes are already waiting"):
         queue.ask("late", change("late"), folder)
 
 

@@ -100,7 +100,7 @@ def test_a_run_is_controlled_at_its_own_server_alone(
             assert (control["type"], control["by"]) == ("control", "other")
             assert control["may_take"] is False
             await second.say(type="stop", run=run_id)
-            assert "does not go on" in (await second.until_type("error"))["sentence"]
+            assert "has ended" in (await second.until_type("error"))["sentence"]
             await first.say(type="stop", run=run_id)
             for each in (first, second):
                 assert (await each.until_over())["phase"] == "stopped"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finished live runs, saved as bundles in a folder of the user. Bounded: the oldest go first."""
+"""Finished live runs, saved as bundles in a folder of the user. Bounded: the oldest are deleted."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ from duet.bundle import open_bundle
 from duet.server.interfaces import Run
 from duet.server.recordings import LessonRecordings, describe
 
-# Saved runs that stay while a class that made them goes on, within half of what may be saved.
+# Saved runs pinned by a class that is still open, up to half of the limits.
 
 
 class Held:
-    """Their names, the newest first. The archiver's thread reads what the event loop writes."""
+    """Names of pinned runs, the newest first. Written on the event loop, read in the archiver's
+    thread."""
 
     def __init__(self) -> None:
         self._names: tuple[str, ...] = ()
@@ -40,7 +41,7 @@ class Held:
         self._names = tuple(names)
 
     def among(self, sizes: Mapping[str, int], most: int, most_bytes: int) -> set[str]:
-        """Which of these runs stay: the newest ones that fit.
+        """Return the pinned runs that stay: the newest ones that fit.
 
         Args:
             sizes: of all saved runs, in bytes.
@@ -58,10 +59,10 @@ class Held:
         return held
 
 
-# Whose a saved run is, and which ones go when there are too many.
+# Who owns a saved run, and which runs are deleted when there are too many.
 #
-# The owner stands in a file beside the bundle, not in it: bundles are passed on. A run without one
-# is the operator's.
+# The owner is in a file beside the bundle, not in it: bundles are passed on. A run without an owner
+# file is the operator's.
 
 ENDING = ".owner"
 IDENT = re.compile(r"^[0-9a-f]{16}$")
@@ -78,7 +79,7 @@ class Saved:
 
 
 def owner_of(folder: Path, name: str) -> str:
-    """The ident of the visitor who started a run; empty: nobody known, so the operator's."""
+    """Return the ident of the visitor who started a run; "" if unknown: it is the operator's."""
     try:
         with (folder / f"{name}{ENDING}").open("rb") as file:
             text = file.read(64).decode("ascii", "replace").strip()
@@ -88,31 +89,31 @@ def owner_of(folder: Path, name: str) -> str:
 
 
 def set_owner(folder: Path, name: str, owner: str) -> None:
-    """Say whose a run is.
+    """Write the owner of a run.
 
     Raises:
         OSError: it cannot be written.
     """
     if IDENT.match(owner):
         durable.write(folder / f"{name}{ENDING}", owner.encode(), mode=MODE)
-    else:  # the operator's, or a test's; a former run of this name may have had an owner
+    else:  # the operator's, or a test's; an earlier run of this name may have had an owner
         forget_owner(folder, name)
 
 
 def forget_owner(folder: Path, name: str) -> None:
-    """Before a run is deleted: a later one of the same name is not its former owner's."""
+    """Delete a run's owner file, before the run: a later run of that name has another owner."""
     (folder / f"{name}{ENDING}").unlink(missing_ok=True)
 
 
 def victims(runs: Sequence[Saved], most: int, most_bytes: int, spare: Set[str]) -> list[str]:
-    """Names of the runs that must go until the limits hold.
+    """Return the names of the runs to delete so that the limits hold.
 
-    Each time the oldest run goes of the owner who has the most: with one owner the oldest goes
-    first; with several nobody's runs push out those of somebody who has fewer (max-min fairness).
+    Each deletes the oldest run of the owner with the most. With one owner that is the oldest run.
+    With several, nobody's runs evict those of an owner with fewer (max-min fairness).
 
     Args:
         runs: the newest first.
-        spare: these stay.
+        spare: runs that stay.
     """
     left = list(runs)
     gone: list[str] = []
@@ -138,22 +139,22 @@ NAME = re.compile(r"^run-\d{8}-\d{6}(-[0-9a-z]{1,8})?$")
 PART = ".part"
 UNREAD: dict[str, JsonValue] = {"lesson": None}
 STALE_S = 3600.0
-"""A file that was being written so long ago was given up."""
+"""A temporary file older than this is deleted."""
 
 
 def new_name() -> str:
-    """A name for a run that begins: its file will have it, so a link to it holds from now on."""
+    """Make a name for a run that begins. Its file gets the same name, so links stay valid."""
     return f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveFolder:
-    """The folder, and what may be in it.
+    """The folder of saved runs, and its limits.
 
     Args:
-        most: runs; 0 keeps none.
+        most: number of runs; 0 saves none.
         most_bytes: of all runs together.
-        held: runs that stay longer than others.
+        held: pinned runs.
     """
 
     folder: Path
@@ -163,10 +164,10 @@ class ArchiveFolder:
 
     @classmethod
     def default(cls) -> ArchiveFolder:
-        """As the environment says.
+        """The folder that the environment names.
 
         Raises:
-            InputError: a limit in the environment is no number.
+            InputError: a limit in the environment is not a number.
         """
         return cls(runs_dir(), *archive_limits())
 
@@ -177,15 +178,15 @@ class ArchiveFolder:
         return {path.stem: path for path, _ in found if NAME.match(path.stem) and path.is_file()}
 
     def path(self, name: str) -> Path:
-        """The file of a saved run.
+        """Return the file of a saved run.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: there is no run of that name.
         """
         found = self.paths().get(name)
         if found is None:
             raise InputError(
-                f"no run of the name '{name:.60}' is saved.", remedy="List them with ./duet runs."
+                f"there is no saved run '{name:.60}'.", remedy="List them with ./duet runs."
             )
         return found
 
@@ -196,11 +197,11 @@ class ArchiveFolder:
         owner: str = "",
         name: str | None = None,
     ) -> str | None:
-        """Write a bundle; returns its name, or None if the limits leave no room for it.
+        """Write a bundle. Return its name, or None if the limits leave no room for it.
 
         Args:
-            owner: ident of the visitor who started the run; empty: the operator's.
-            name: as `new_name` gave it to the run; without one, the moment `now` names it.
+            owner: ident of the visitor who started the run; "" for the operator.
+            name: from `new_name`, when the run began; None makes one from `now`.
 
         Raises:
             InfraError: it cannot be written.
@@ -229,10 +230,10 @@ class ArchiveFolder:
         return name
 
     def add(self, path: Path) -> str:
-        """Keep a recording from elsewhere; returns its name here.
+        """Save a recording from another place. Return its name here.
 
         Raises:
-            InputError: it is not a usable recording, or too large for the limits.
+            InputError: the recording is not usable, or too large for the limits.
         """
         open_bundle(path)
         name = self.save(path.read_bytes())
@@ -244,17 +245,17 @@ class ArchiveFolder:
         return name
 
     def delete(self, name: str) -> None:
-        """Take a run away.
+        """Delete a saved run.
 
         Raises:
-            InputError: there is none of that name.
+            InputError: there is no run of that name.
         """
         path = self.path(name)
         forget_owner(self.folder, name)
         path.unlink(missing_ok=True)
 
     def owner(self, name: str) -> str:
-        """Whose a run is: the ident of a visitor; empty: the operator's.
+        """Return the ident of a run's owner; "" for the operator.
 
         Raises:
             InputError: there is no run of that name.
@@ -263,11 +264,11 @@ class ArchiveFolder:
         return owner_of(self.folder, name)
 
     def prune(self, spare: str) -> None:
-        """Delete runs until the limits hold, see `victims`: a fair share each, the oldest first.
+        """Delete runs until the limits hold (see `victims`), and stale temporary files.
 
         Args:
-            spare: what was written just now. It stays, whatever the clock said then: after a step
-                back it looks like the oldest.
+            spare: the run written just now. It stays even if the clock has stepped back, which
+                makes it look like the oldest.
         """
         paths = self.paths()
         saved = [
@@ -287,7 +288,7 @@ class ArchiveFolder:
 
 
 class ArchivedRuns(LessonRecordings):
-    """Saved runs as the page plays them, beside a lesson's own recordings."""
+    """Saved runs, played on the page beside a lesson's own recordings."""
 
     kind = "kept"
 
@@ -297,17 +298,17 @@ class ArchivedRuns(LessonRecordings):
         self._described: dict[tuple[str, int, int], dict[str, JsonValue] | None] = {}
 
     def all(self) -> list[dict[str, JsonValue]]:
-        """Every saved run, the newest first; one that cannot be opened says so by `arms: []`.
+        """All saved runs, the newest first. One that cannot be opened has `arms: []`.
 
-        Reads each file that is new. Blocking.
+        Opens each new file. Blocking.
         """
         return [entry for entry, _ in self._listed_paths()]
 
     def paths(self, slug: str) -> dict[str, Path]:
-        """Runs of one lesson, and those that nobody has looked into yet.
+        """Runs of one lesson, and those that have not been opened yet.
 
-        Reads no file, since it is called on the event loop: whether such a run is of the lesson
-        shows when it is opened.
+        Opens no file, since it is called on the event loop: the lesson of an unopened run is
+        checked when it is opened.
         """
         described = self._described
         return {
@@ -318,7 +319,7 @@ class ArchivedRuns(LessonRecordings):
         }
 
     def file(self, slug: str, name: str) -> Path | None:
-        """The bundle of that name, without looking at the others; None: there is none."""
+        """Return the bundle of that name, or None. Opens no other file."""
         path = self.folder.folder / f"{name}.duet"
         if not NAME.match(name) or not path.is_file():
             return None
@@ -326,14 +327,14 @@ class ArchivedRuns(LessonRecordings):
         return path if entry is None or entry["lesson"] in (slug, None) else None
 
     def _listed_paths(self) -> list[tuple[dict[str, JsonValue], Path]]:
-        """Each run with its file; a file is opened again only when it changed."""
+        """All runs with their files; a file is opened again only when it changed."""
         listed: list[tuple[dict[str, JsonValue], Path]] = []
         described = {}
         for name, path in self.folder.paths().items():
             key = (name, _size(path), _mtime(path))
             if key in self._described:
                 entry = self._described[key]
-            else:  # the manifest alone: a broken or hostile file costs no unpacking here
+            else:  # only the manifest, so that a hostile file costs no unpacking here
                 entry = describe(name, path, whole=False)
             described[key] = entry
             plain: dict[str, JsonValue] = {"name": name, "bytes": key[1], "lesson": None}
@@ -343,7 +344,7 @@ class ArchivedRuns(LessonRecordings):
 
 
 def _link(scratch: Path, folder: Path, stem: str) -> str:
-    """Give a file the first free name; two servers may end a run in the same second."""
+    """Link a file under the first free name; two servers may end a run in the same second."""
     for number in range(1, 10_000):
         name = stem if number == 1 else f"{stem}-{number}"
         try:
@@ -374,16 +375,16 @@ def _size(path: Path) -> int:
         return 0
 
 
-# Writes live runs that have ended into the folder of saved runs, beside whatever goes on.
+# Saves ended live runs in the background.
 
 NICE = 10
-"""Packing takes seconds of a CPU that guests and the page would have."""
+"""Niceness of packing, so that its seconds of CPU time do not slow guests and the page."""
 
 log = logging.getLogger("duet.api")
 
 
 class Archiver:
-    """One thread that packs, one run after another."""
+    """Packs ended runs, one after another, in one thread."""
 
     def __init__(self, folder: ArchiveFolder) -> None:
         self._folder = folder
@@ -391,13 +392,13 @@ class Archiver:
         self._going: set[asyncio.Task[None]] = set()
 
     def save(self, run: Run, owner: str = "") -> asyncio.Task[None] | None:
-        """Save a run that has ended, under the name in its id; returns at once.
+        """Save an ended run under the name in its id. Returns at once.
 
         Args:
-            owner: ident of the visitor who started it; empty: the operator's.
+            owner: ident of the visitor who started it; "" for the operator.
 
         Returns:
-            The task that saves it; None when runs are not saved.
+            The task that saves it; None if runs are not saved.
         """
         if self._folder.most == 0:
             return None
@@ -407,12 +408,12 @@ class Archiver:
         return task
 
     async def idle(self) -> None:
-        """Wait until nothing is being packed: a measurement wants the CPUs for itself."""
+        """Wait until nothing is being packed: a measurement needs all CPUs."""
         if self._going:
             await asyncio.wait(self._going)
 
     async def close(self) -> None:
-        """Give up what has not begun."""
+        """Cancel what has not begun."""
         for task in self._going:
             task.cancel()
         await asyncio.gather(*self._going, return_exceptions=True)
@@ -427,7 +428,7 @@ class Archiver:
         except Exception:
             log.exception("%s could not be saved", run.log.run_id)
         else:
-            log.info("%s is saved as %s", run.log.run_id, name or "nothing: it has no whole lane")
+            log.info("%s is saved as %s", run.log.run_id, name or "nothing: no lane is complete")
 
     def _write(self, run: Run, owner: str) -> str | None:
         content = run.bundle()
@@ -437,5 +438,5 @@ class Archiver:
 
 
 def _step_back() -> None:
-    """Linux gives each thread a niceness of its own."""
+    """Lower the priority of this thread; Linux keeps niceness per thread."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

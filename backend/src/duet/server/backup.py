@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All that a server stores in one file, and back; `Places` says what that is.
+"""A backup of all that a server stores, in one file, and its restore. `Places` says what is stored.
 
-The file is a zip with a manifest that names each file with its size and SHA-256. Making one needs
-no pause of the server: each of its files appears whole, by a rename or a link, and stays as it is.
-The database of classes is copied by SQLite's own means, which gives one moment of it.
+The file is a zip with a manifest that gives each file's name, size and SHA-256. Making a backup
+needs no pause of the server: each file appears complete, by a rename or a link, and never changes.
+The database of classes is copied by SQLite's backup API, which gives a consistent snapshot.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from duet.base.errors import InfraError, InputError
 from duet.lessons.own import OWN
 from duet.store.database import classes_url, file_of
 
-# What a server stores, where, and in which format; an older server does not touch a newer one's.
+# What a server stores, where, and in which format. An older server refuses a newer one's files.
 #
-# Recordings have a format of their own (bundle/FORMAT.md).
+# Recordings have a separate format (bundle/FORMAT.md).
 
 FORMAT: Final = 1
-"""Of names and files below these places. A change of it comes with a step that converts."""
+"""Format of names and files below these places. A change of it needs a migration."""
 FORMAT_FILE: Final = "format.json"
 MOST_BYTES: Final = 4096
 RUN: Final = r"run-[0-9a-z-]{1,40}"
@@ -48,20 +48,20 @@ NAMES: Final = {
     "classes": re.compile(r"classes\.sqlite"),
     "change": re.compile(rf"changes/(?P<arm>{CHANGE})/((?P=arm)\.patch|change\.json)"),
 }
-"""Kind -> how its files are named in a backup."""
+"""Kind -> pattern of its file names in a backup."""
 
 
 def kind_of(name: str) -> str | None:
-    """What a file is, by its name in a backup; None: nothing that a server stores."""
+    """Return the kind of a file by its name in a backup; None if a server stores no such file."""
     return next((kind for kind, form in NAMES.items() if form.fullmatch(name)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where things lie; names in a backup begin with the name of the place.
+    """Paths of stored files. Names in a backup begin with the name of the place.
 
     Args:
-        classes: an SQLite file; None: another database, whose own backup saves it.
+        classes: an SQLite file; None for another database, which needs a separate backup.
     """
 
     runs: Path
@@ -76,10 +76,10 @@ class Places:
         return cls(settings.runs_dir(), settings.access_file(), changes, classes)
 
     def path(self, name: str) -> Path:
-        """The file of a name that `kind_of` knows.
+        """Return the path of a name that `kind_of` knows.
 
         Raises:
-            InputError: it is the file of classes, and those are in another database here.
+            InputError: it is the file of classes, but this server has them in another database.
         """
         if name == CLASSES:
             if self.classes is None:
@@ -92,9 +92,10 @@ class Places:
         return self.access if not rest else getattr(self, place) / rest
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """All that is stored. A file may be gone by the time it is read.
+        """All stored files, as (name, path). A file may be deleted before it is read.
 
-        A run is there before its owner, so owners come last: no run is met that has none yet.
+        A run is written before its owner. So owners are listed last, and no backup has a run
+        without one.
         """
         runs = sorted(self.runs.glob("run-*.duet"))
         found = [("access.json", self.access)]
@@ -109,9 +110,9 @@ class Places:
 
 
 def claim(folder: Path) -> None:
-    """Say in the folder of saved runs which format it has, when a server starts.
+    """Write the format into the folder of saved runs, when a server starts.
 
-    A folder that cannot be written is no trouble yet: saving a run there fails with a sentence.
+    A folder that cannot be written is no error yet: saving a run there fails with a sentence.
 
     Raises:
         InputError: a newer Kernel Duet has written there.
@@ -132,7 +133,7 @@ def claim(folder: Path) -> None:
 
 
 def _format_of(path: Path) -> int | None:
-    """The number in a file; None: it is broken, and is written anew."""
+    """Return the format number in a file; None if the file is broken and will be rewritten."""
     with path.open("rb") as file:
         try:
             tree = json.loads(file.read(MOST_BYTES))
@@ -144,10 +145,10 @@ def _format_of(path: Path) -> int | None:
 
 MANIFEST: Final = "manifest.json"
 MODE: Final = 0o600
-"""Hashes of tokens and the key of sessions are in it."""
+"""Private: a backup holds hashes of tokens and the key of sessions."""
 CHUNK: Final = 1 << 20
 MOST_MANIFEST_BYTES: Final = 64 << 20
-REMEDY: Final = "Take another backup, or copy it here once more."
+REMEDY: Final = "Make another backup, or copy the file again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class Item:
     """One file of a backup.
 
     Args:
-        name: see stored.NAMES.
+        name: see NAMES.
         size: in bytes.
         mtime_ns: saved runs are listed and pruned by it.
     """
@@ -169,7 +170,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What stands in a backup."""
+    """The manifest of a backup."""
 
     made_at: str
     version: str
@@ -186,7 +187,7 @@ class Contents:
 
 
 def make(target: Path, places: Places) -> Contents:
-    """Write a backup; what was at `target` is replaced once it is whole.
+    """Write a backup. A file at `target` is replaced once the new one is complete.
 
     Raises:
         InfraError: it cannot be written.
@@ -197,7 +198,7 @@ def make(target: Path, places: Places) -> Contents:
             for name, path in places.files():
                 try:
                     opened = snapshot(path) if name == CLASSES else path.open("rb")
-                except FileNotFoundError:  # pruned, or deleted by somebody just now
+                except FileNotFoundError:  # pruned or deleted just now
                     continue
                 with opened as source:
                     items.append(_added(archive, name, source))
@@ -209,7 +210,7 @@ def make(target: Path, places: Places) -> Contents:
     except sqlite3.Error as error:
         raise InfraError(
             f"the database of classes cannot be copied ({error}).",
-            remedy="Run as the user of the server, and look at its disk.",
+            remedy="Run as the user of the server, and check its disk.",
         ) from error
     except OSError as error:
         raise InfraError(
@@ -220,13 +221,14 @@ def make(target: Path, places: Places) -> Contents:
 
 
 def restore(source: Path, places: Places, *, replace: bool) -> Contents:
-    """Check a whole backup, then write what is in it.
+    """Check a whole backup, then write its files.
 
     Args:
-        replace: what is stored now goes. Without it there must be nothing.
+        replace: delete what is stored now. Without it, nothing may be stored.
 
     Raises:
-        InputError: it is no whole backup, or one of a newer version; or there is something.
+        InputError: it is not a complete backup, or of a newer version, or something is stored
+            already.
         InfraError: it cannot be read or written.
     """
     try:
@@ -236,7 +238,7 @@ def restore(source: Path, places: Places, *, replace: bool) -> Contents:
             if there and not replace:
                 raise InputError(
                     f"{len(there)} files are stored here already, such as {places.path(there[0])}.",
-                    remedy="Add --replace to have those of the backup in their place alone.",
+                    remedy="Add --replace to delete them and restore the backup.",
                 )
             targets = [places.path(item.name) for item in contents.items]
             claim(places.runs)
@@ -249,7 +251,7 @@ def restore(source: Path, places: Places, *, replace: bool) -> Contents:
                     _remove_ahead(name, places.path(name))
                     places.path(name).unlink(missing_ok=True)
     except (zipfile.BadZipFile, EOFError, zipfile.LargeZipFile, NotImplementedError) as error:
-        raise InputError(f"{source} is no whole backup ({error}).", remedy=REMEDY) from error
+        raise InputError(f"{source} is not a complete backup ({error}).", remedy=REMEDY) from error
     except OSError as error:
         raise InfraError(
             f"the backup could not be restored: {error.strerror or error} "
@@ -261,7 +263,7 @@ def restore(source: Path, places: Places, *, replace: bool) -> Contents:
 
 @contextlib.contextmanager
 def snapshot(path: Path) -> Iterator[IO[bytes]]:
-    """One moment of an SQLite database that may be in use, as a file to read."""
+    """Copy an SQLite database that may be in use, and yield the copy as a readable file."""
     with tempfile.TemporaryDirectory(prefix="duet-backup-") as folder:
         copy = Path(folder, path.name)
         copy.touch(MODE)
@@ -278,13 +280,13 @@ def _added(archive: zipfile.ZipFile, name: str, source: IO[bytes]) -> Item:
     status = os.fstat(source.fileno())
     info = zipfile.ZipInfo(name)
     info.external_attr = (status.st_mode & 0o777) << 16
-    with archive.open(info, "w", force_zip64=True) as target:  # recordings are packed already
+    with archive.open(info, "w", force_zip64=True) as target:  # recordings are compressed already
         size, sha256 = _copied(source, target.write)
     return Item(name, size, sha256, status.st_mtime_ns, status.st_mode & 0o777)
 
 
 def _copied(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, str]:
-    """(bytes, SHA-256) of what was copied."""
+    """Copy all of `source`. Return (bytes, SHA-256)."""
     size, digest = 0, hashlib.sha256()
     while chunk := source.read(CHUNK):
         write(chunk)
@@ -294,10 +296,10 @@ def _copied(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, s
 
 
 def _read(archive: zipfile.ZipFile, source: Path) -> Contents:
-    """The manifest, once every file was found to be what it says."""
+    """Return the manifest, after checking every file against it."""
     try:
         if archive.getinfo(MANIFEST).file_size > MOST_MANIFEST_BYTES:
-            raise ValueError("its manifest is too large")
+            raise ValueError("the manifest is too large")
         tree = json.loads(archive.read(MANIFEST))
         number = tree["format"]
         if isinstance(number, int) and number > FORMAT:
@@ -310,20 +312,27 @@ def _read(archive: zipfile.ZipFile, source: Path) -> Contents:
         contents = Contents(str(tree["made_at"]), str(tree["version"]), items)
         _check(items, archive)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{source} is no whole backup ({error!s:.100}).", remedy=REMEDY) from error
+        raise InputError(
+            f"{source} is not a complete backup ({error!s:.100}).", remedy=REMEDY
+        ) from error
     return contents
 
 
 def _check(items: Iterable[Item], archive: zipfile.ZipFile) -> None:
-    """Raises: ValueError, KeyError: a file is missing, changed, or none that a server stores."""
+    """Check size and SHA-256 of all files.
+
+    Raises:
+        ValueError: a file has changed, or is of no kind that a server stores.
+        KeyError: a file is missing.
+    """
     for item in items:
         if kind_of(item.name) is None:
-            raise ValueError(f"a server stores nothing of the name {item.name!r:.60}")
+            raise ValueError(f"a server stores no file named {item.name!r:.60}")
         if archive.getinfo(item.name).file_size != item.size:
-            raise ValueError(f"{item.name} has another size")
+            raise ValueError(f"{item.name} has the wrong size")
         with archive.open(item.name) as file:
             if _copied(file, len) != (item.size, item.sha256):
-                raise ValueError(f"{item.name} has another SHA-256")
+                raise ValueError(f"{item.name} has the wrong SHA-256")
 
 
 def _write(path: Path, item: Item, file: IO[bytes]) -> None:
@@ -335,6 +344,6 @@ def _write(path: Path, item: Item, file: IO[bytes]) -> None:
 
 
 def _remove_ahead(name: str, path: Path) -> None:
-    """What a former database had written ahead belongs to no other."""
+    """Delete the write-ahead log of a database that is replaced or removed."""
     for ending in ("-wal", "-shm") if name == CLASSES else ():
         path.with_name(path.name + ending).unlink(missing_ok=True)

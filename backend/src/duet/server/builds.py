@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels of all lessons: which are there, and building the rest in the background.
+"""Kernels of all lessons: which are built, and building the others in the background.
 
-One kernel is built at a time, whatever its lesson: first those that a viewer wants to run, then the
-first comparison of each lesson, then the others (kernels/order.py).
+One kernel is built at a time: first those that a viewer wants to run, then the first comparison of
+each lesson, then the others (kernels/order.py).
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from duet.messages.codec import failure
 from duet.server.interfaces import BuildListener, Kernels
 from duet.server.meters import BUILDS
 
-# The task that builds kernels beside the server: who starts it and who ends it.
+# The background task that builds kernels, and who starts and ends it.
 
 log = logging.getLogger("duet.api")
 
 
 class BuildTask:
-    """Builds what is missing in the background, one task at a time.
+    """Builds missing kernels in the background, one task at a time.
 
     Args:
         kernels: builds them.
@@ -61,7 +61,7 @@ class BuildTask:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin; needs a running loop."""
+        """Start the task; needs a running loop."""
         self._task = asyncio.create_task(self._build(), name="kernel builds")
 
     def ask(self, slug: str, arms: Iterable[str]) -> None:
@@ -83,24 +83,24 @@ class BuildTask:
             self._tell(failure(error))
 
 
-# A kernel build beside the event loop, in a thread of its own.
+# A kernel build beside the event loop, in a separate thread.
 
 STOP_S = 1.0
-"""A build that must stop gets this; compilers stop at once, unpacking does not."""
+"""How long a cancelled build may take to stop; compilers stop at once, unpacking does not."""
 
 Tell = Callable[..., None]
 """tell(call, *arguments): makes the call on the event loop."""
 
 
 async def build_beside(work: Callable[[Tell, threading.Event], None]) -> None:
-    """Run a build; cancelled, it is stopped.
+    """Run a build in a thread. Cancelling this coroutine stops the build.
 
-    The thread lives until the build returns, since make ends with the thread that started it. It
-    is a daemon: unpacking cannot be stopped half-way, and the server must not wait for it; its
-    programs die with the process (PDEATHSIG).
+    The thread lives until the build returns, since make ends with the thread that started it. It is
+    a daemon: unpacking cannot be interrupted, and the server must not wait for it. Its programs die
+    with the process (PDEATHSIG).
 
     Args:
-        work: gets `tell` for its progress, and an event that asks it to stop.
+        work: gets `tell` for its progress, and an event that is set to stop it.
 
     Raises:
         Exception: what `work` raised.
@@ -142,14 +142,14 @@ async def build_beside(work: Callable[[Tell, threading.Event], None]) -> None:
 # Progress of one kernel's build, as the messages that viewers get.
 
 TELL_EVERY_S = 0.25
-"""Progress goes out at most this often; changes of phase always do."""
+"""Minimum interval between progress messages; a new phase is always sent."""
 
 
 class BuildMessages:
     """Turns the progress of one arm's build into `build` messages.
 
     Args:
-        missing: arms of its lesson that are not built yet, this one included.
+        missing: arms of its lesson that are not built yet, including this one.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class BuildMessages:
         self._send("failed", error)
 
     def waits(self) -> None:
-        """Another kernel is built first."""
+        """Say that this kernel waits: another is built first."""
         self._now = None
         self._send("wait")
 
@@ -213,15 +213,15 @@ _PHASES: dict[Phase, m.BuildPhase] = {
 }
 
 
-# Which kernels of a lesson are built, looked up again only when a file that decides it changed.
+# Which kernels of a lesson are built. Looked up again only when a file that matters has changed.
 #
-# Each `open` and each greeting asks. Without this, every one of them would hash all patches and
-# read all manifests of the store on the event loop.
+# Each `open` and each greeting needs this. Uncached, each would hash all patches and read all
+# manifests of the store on the event loop.
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was found, and the files that it follows from."""
+    """A cached lookup, and stamps of the files that decide it."""
 
     specs: tuple[ArmSpec, ...]
     recipe: Stamps
@@ -229,7 +229,7 @@ class Known:
     ready: dict[str, bool]
 
     def holds(self, specs: tuple[ArmSpec, ...]) -> bool:
-        """Whether it would be found again."""
+        """Return whether the cached lookup is still valid."""
         return self.specs == specs and self.recipe.same and self.store.same
 
 
@@ -239,7 +239,7 @@ class Readiness:
         self._known: dict[str, Known] = {}
 
     def of(self, lesson: str, specs: dict[str, ArmSpec]) -> dict[str, bool]:
-        """arm -> its kernel is built; all False where not even a compiler is there."""
+        """Arm -> whether its kernel is built; all False if there is no compiler either."""
         arms = tuple(specs.values())
         known = self._known.get(lesson)
         if known is not None and known.holds(arms):
@@ -253,7 +253,7 @@ class Readiness:
             except NoSource:
                 pass  # the stamps show when the source of an optional base is installed
             except DuetError:
-                settled = False  # a compiler may be installed meanwhile, which no file here shows
+                settled = False  # installing a compiler changes none of these files
         store = Stamps.of(part for key in keys.values() for part in self._image(key))
         ready = {
             name: name in keys and lookup(keys[name], self._settings) is not None for name in specs
@@ -277,7 +277,7 @@ class Readiness:
                 yield from arm_patches(arm, settings.patches, base)
 
     def _image(self, key: KernelKey) -> Iterator[Path]:
-        """What decides whether the store has a kernel."""
+        """Files that decide whether the store has a kernel."""
         folder = self._settings.store.folder / key
         yield folder
         for part in ("manifest.json", SIZES, *FILES):
@@ -285,7 +285,7 @@ class Readiness:
 
 
 RETRY_S = 60.0
-"""A failed build is tried again after this: space may have been freed, a package installed."""
+"""A failed build is retried after this: space may have been freed, a package installed."""
 
 ArmName = tuple[str, str]
 """Lesson and arm."""
@@ -305,10 +305,10 @@ class Current:
 
 
 class CheckoutKernels:
-    """The kernels of this checkout (see server.interfaces.Kernels).
+    """The kernels of this checkout (implements server.interfaces.Kernels).
 
     Args:
-        listener: receives the progress of all builds, beside the browsers.
+        listener: receives the progress of all builds, besides the browsers.
     """
 
     def __init__(self, settings: KernelSettings, listener: BuildListener | None = None) -> None:
@@ -321,7 +321,7 @@ class CheckoutKernels:
         self._last_error = ""
 
     def ready(self, slug: str) -> dict[str, bool]:
-        """arm -> its kernel is built."""
+        """Arm -> whether its kernel is built."""
         return self._readiness.of(slug, arm_specs(lesson_cache.find(slug)))
 
     def latest(self) -> list[m.ServerMessage]:
@@ -331,11 +331,11 @@ class CheckoutKernels:
     def request(self, slug: str, arms: Iterable[str]) -> bool:
         """Build these arms next, optional ones too.
 
-        A build of another arm that has much left to compile makes way: what it has compiled stays
-        in the tree.
+        A build of another arm with much left to compile is stopped. The objects that it has
+        compiled stay in the tree.
 
         Returns:
-            Whether one of them is not there: a work() that has returned must be called anew.
+            Whether one of them is missing; a work() that has returned must then be called again.
         """
         ready = self.ready(slug)
         absent = [(slug, arm) for arm in arms if not ready.get(arm, True)]
@@ -346,7 +346,7 @@ class CheckoutKernels:
         return bool(absent)
 
     async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
-        """Build what is missing; a failure is reported and tried again later."""
+        """Build what is missing; report a failure and retry it later."""
 
         def publish(message: m.Build) -> None:
             self._newest[message.lesson, message.arm] = message
@@ -375,7 +375,7 @@ class CheckoutKernels:
             await self._go_home()
 
     def _absent(self) -> dict[ArmName, ArmSpec]:
-        """Arms that are to be built: the usual ones, and those that were requested."""
+        """Arms to build: the usual ones, and those requested."""
         found: dict[ArmName, ArmSpec] = {}
         for folder in lesson_cache.usable():
             slug, usual, ready = folder.slug, folder.usual_arms, self.ready(folder.slug)
@@ -387,14 +387,14 @@ class CheckoutKernels:
 
     @staticmethod
     def _kernels(absent: dict[ArmName, ArmSpec]) -> int:
-        """How many kernels they are; arms with the same base and patches share one."""
+        """Number of kernels to build; arms with the same base and patches share one."""
         return len({(spec.base, spec.config, spec.patches) for spec in absent.values()})
 
     def _first(self, todo: dict[ArmName, ArmSpec]) -> ArmName:
-        """The arm to build next. Blocking: it looks into the tree."""
+        """Return the arm to build next. Blocking: reads the tree."""
         requested = [name for name in self._requested if name in todo]
         leader = todo[requested[0]] if requested else next(iter(todo.values()))
-        with contextlib.suppress(DuetError):  # the build itself says it, of one arm
+        with contextlib.suppress(DuetError):  # the build reports the error, with its arm
             base = self.settings.base_of(leader)
             together = {
                 spec: name
@@ -413,7 +413,7 @@ class CheckoutKernels:
     async def _one(
         self, name: ArmName, absent: dict[ArmName, ArmSpec], publish: Callable[[m.Build], None]
     ) -> bool:
-        """Build one kernel; False when that failed."""
+        """Build one kernel. Return False if it failed."""
         slug, arm = name
         reports = BuildMessages(slug, arm, [one for of, one in absent if of == slug], publish)
         now = self._current = Current(name, threading.Event())
@@ -436,7 +436,8 @@ class CheckoutKernels:
         except (DuetError, OSError) as error:
             trouble = failure(error)
             words = f"{trouble.sentence} {trouble.remedy}"
-            if words != self._last_error:  # once, not for every kernel and every minute
+            # log an error once, not for every kernel and every minute
+            if words != self._last_error:
                 log.error("kernel %s of %s, and perhaps others: %s", arm, slug, words)
             self._last_error = words
             reports.failed(trouble)
@@ -447,12 +448,12 @@ class CheckoutKernels:
         reports.finished()
         still = self._absent()
         for of, one in absent:
-            if (of, one) != name and (of, one) not in still:  # it is the same kernel
+            if (of, one) != name and (of, one) not in still:  # another arm with the same kernel
                 BuildMessages(of, one, [], publish).finished()
         return True
 
     async def _go_home(self) -> None:
-        """Leave the tree at stock, from where the first kernel of a trial is near."""
+        """Bring the tree back to stock, which is close to the first kernel of most trials."""
         stock = ArmSpec("trial", "stock", instrumented=False)
 
         def work(tell: Tell, stop: threading.Event) -> None:

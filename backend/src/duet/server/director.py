@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a viewer's command does: opens recordings, asks for live runs (runs.py), greets."""
+"""What a viewer's command does: opens recordings, requests live runs (runs.py), greets."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from duet.store.store import Store
 from duet.stream.cutting import Cutting
 from duet.stream.hub import Hub, Viewer
 
-# What a page that has opened a lesson is likely to run first: its hero step, or that of another
-# lesson that is clicked on. Guests are parked for them while nothing runs, so that *run live* need
-# not wait for a boot.
+# Runs that a page is likely to start first: the hero step of the lesson that it has opened, and
+# those of other lessons. Guests are parked for them while nothing runs, so that *run live* need not
+# wait for a boot.
 
 
 class Expecting:
-    """Tells the stage what may be asked of it.
+    """Tells the stage which runs may be requested soon.
 
     Args:
         live: False for a server that boots no guest.
@@ -52,19 +52,19 @@ class Expecting:
         self._stage, self._kernels, self._live = stage, kernels, live
 
     def opened(self, slug: str) -> None:
-        """A page has opened a lesson."""
+        """Prepare the stage for a lesson that a page has opened."""
         if self._live and (request := self.first_run(slug)) is not None:
             self._stage.expect(request, partial(self.others, slug))
 
     def others(self, slug: str) -> list[RunSpec]:
-        """The first runs of all other lessons, those behind this one first. Blocking."""
+        """The first runs of all other lessons, starting after this lesson. Blocking."""
         slugs = [folder.slug for folder in lesson_cache.usable()]
         behind = slugs.index(slug) + 1 if slug in slugs else 0
         turned = [one for one in slugs[behind:] + slugs[:behind] if one != slug]
         return [run for one in turned if (run := self.first_run(one)) is not None]
 
     def first_run(self, slug: str) -> RunSpec | None:
-        """The run of a lesson's hero step, as far as its kernels are built."""
+        """The run of a lesson's hero step; None if none of its kernels is built."""
         with suppress(DuetError):
             folder = lesson_cache.find(slug)
             lesson = folder.lesson
@@ -82,18 +82,18 @@ class Expecting:
 
 
 class Director:
-    """Carries out commands (see stream.viewer.Commands). Use as `async with`.
+    """Carries out commands (implements stream.viewer.Commands). Use as `async with`.
 
     Args:
         stage: where live runs happen; entered and left with the director.
         builds: False for a server that never builds kernels.
         live: False for a server that shows recordings only; it boots no guest.
-        saved: where live runs are saved once they are over; None: nowhere.
-        slots: live runs at once, as many as the stage has.
-        changing: with what changes of visitors are built; None: there are none.
-        store: the database of the plug-ins; begun and closed here. None: they store nothing.
-        hosts: where host processes of other machines come in; None: nowhere.
-        services: how the plug-ins' services are made; None: as they say.
+        saved: where ended live runs are saved; None saves nothing.
+        slots: number of live runs at once, as many as the stage has.
+        changing: what visitors' changes are built with; None if there are none.
+        store: the database of the plug-ins, opened and closed here; None if they store nothing.
+        hosts: endpoint for host processes of other machines; None if there is none.
+        services: makers of the plug-ins' services; None takes those of the installed plug-ins.
     """
 
     def __init__(
@@ -177,11 +177,11 @@ class Director:
         self.live_runs.left(viewer)
 
     def warm(self) -> None:
-        """Read all lessons and look up their kernels, once, before a greeting does. Blocking."""
+        """Read all lessons and look up their kernels, before the first greeting. Blocking."""
         self._lessons.read_all()
 
     def greet(self, viewer: Viewer) -> None:
-        """First messages of a new viewer."""
+        """Send a new viewer its first messages."""
         viewer.put(pack(hello(viewer, self.kernels, self._live)))
         self.live_runs.greet(viewer)
         for message in self.kernels.latest():
@@ -191,7 +191,7 @@ class Director:
         """Carry out or queue one command.
 
         Raises:
-            DuetError: why not.
+            DuetError: it is refused or has failed.
         """
         viewer.visitor.require(self.services.needs(command))
         if not self._live:
@@ -221,7 +221,7 @@ class Director:
                 await self.services.command(viewer, command)
 
     def lesson(self, slug: str) -> dict[str, JsonValue]:
-        """A lesson for the page or over HTTP.
+        """Return a lesson for the page or over HTTP.
 
         Raises:
             InputError: no such lesson.
@@ -229,23 +229,23 @@ class Director:
         return self._lessons.view(slug).tree
 
     def lanes(self) -> list[dict[str, JsonValue]]:
-        """Lanes of the live runs that go on, or else of the newest one; see lanes_of."""
+        """Lanes of the active live runs, or else of the newest one; see lanes_of."""
         return lanes_of(self.live_runs.newest())
 
     def measuring(self) -> str | None:
-        """That a measurement goes on, which wants the machine for itself; None: none does."""
+        """Return words for a measurement that needs the machine alone; None if none runs."""
         alone = any(run_id.startswith("measure-") for run_id in self.live_runs.running())
         return "arms are being measured" if alone else None
 
     def _read(self, command: m.Start | m.Measure) -> RunSpec:
-        """What is to run; its optional kernels are built."""
+        """Read a command into a run, and request the kernels that it lacks."""
         if self._builds is not None:
             self._builds.ask(command.lesson, command.arms)
         return read_start(command, self.own, self.kernels)
 
 
 async def act(run: QueuedRun, command: m.Do | m.Hold) -> None:
-    """Do one of the lesson's acts, or hold the guests and let them go."""
+    """Perform one of the lesson's acts, or hold or resume the guests."""
     if isinstance(command, m.Do):
         await run.act(command.name, command.value)
     else:
@@ -253,7 +253,7 @@ async def act(run: QueuedRun, command: m.Do | m.Hold) -> None:
 
 
 def hello(viewer: Viewer, kernels: Kernels, live: bool) -> m.Hello:
-    """The first message of a page."""
+    """Make the first message of a page."""
     cards = [lesson_card(folder, kernels.ready(folder.slug)) for folder in lesson_cache.usable()]
     return m.Hello(
         version=__version__,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How visitors come in, as the server and its plug-ins know it; duet.api does it."""
+"""How visitors are admitted, as the server and its plug-ins see it; implemented in duet.api."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ class Codes(Protocol):
     """Classes that may be joined by a code."""
 
     def by_code(self, code: str) -> str | None:
-        """The id of the open class with a code."""
+        """Return the id of the open class with a code, or None."""
         ...
 
     def goes_on(self, class_id: str) -> bool:
-        """Whether a class has not ended."""
+        """Return whether a class has not ended."""
         ...
 
 
 class Door(Protocol):
-    """How visitors are let in."""
+    """Authenticates visitors."""
 
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Call `app` with a visitor in the scope, or answer in its place."""
+        """Call `app` with a visitor in the scope, or send a response instead."""
         ...
 
     async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
-        """Those of `visitors` who may not be here any more."""
+        """Return those of `visitors` who have lost their access."""
         ...
 
 
@@ -41,7 +41,7 @@ class Foreign:
     """What pages of other sites may do.
 
     Args:
-        routes: methods and paths that they may ask for.
+        routes: (method, path) that they may request.
         frames: origins whose pages may frame these paths.
     """
 
@@ -49,5 +49,5 @@ class Foreign:
     frames: tuple[str, ...] = ()
 
     def may(self, scope: Scope) -> bool:
-        """Whether a page of another site may make this request."""
+        """Return whether a page of another site may make this request."""
         return scope["type"] == "http" and (scope["method"], scope["path"]) in self.routes

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a director needs of a stage, of recordings and of kernels.
+"""Interfaces of the stage, recordings and kernels that a director uses.
 
-Real ones are in hosts/, recordings.py and builds.py; tests use synthetic ones with
-the same interfaces.
+The product's are in hosts/, recordings.py and builds.py; tests have synthetic ones.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from duet.stream.hub import Hub, RunLog
 
 
 class Run(Protocol):
-    """One run, live or recorded, and what can be asked of it later."""
+    """One run, live or recorded, and what can be requested of it later."""
 
     log: RunLog
 
     async def perform(self) -> None:
-        """Run until all lanes have ended; failures of lanes go into the log, not up."""
+        """Run until all lanes have ended. A lane's failure goes into the log and is not raised."""
         ...
 
     async def stop(self) -> None:
-        """End the workload; perform() then returns by itself."""
+        """End the workload; perform() then returns."""
         ...
 
     async def act(self, name: str, value: int) -> None:
-        """Do one of the lesson's acts.
+        """Perform one of the lesson's acts.
 
         Raises:
             DuetError: nothing runs that could take it, or the value is out of range.
@@ -44,37 +43,37 @@ class Run(Protocol):
         ...
 
     async def hold(self, on: bool, after: int) -> None:
-        """Hold the guests, each after so many more accesses (0: at once), or let them go.
+        """Hold the guests, each after `after` more accesses (0: at once), or resume them.
 
         Raises:
-            DuetError: none can be held now.
+            DuetError: no guest can be held now.
         """
         ...
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Raw records near a moment; of one row of the lane or of one CPU, if given."""
+        """Raw records near a moment; only of one row of the lane or of one CPU, if given."""
         ...
 
     def bundle(self) -> Path | bytes | None:
-        """The run as a .duet file; None while it is not over. Blocking."""
+        """Return the run as a .duet file; None until it has ended. Blocking."""
         ...
 
 
 class QueuedRun(Run, Protocol):
-    """A live run. It has a log, which may be watched, from the moment that it is asked for."""
+    """A live run. Its log exists, and may be watched, as soon as the run is requested."""
 
     async def perform(self, slot: int = 0) -> None:
         """Run until all lanes have ended, on the guests of a slot that no other run uses now."""
         ...
 
     def withdraw(self) -> None:
-        """It will not begin; those who watch its log read so."""
+        """Cancel the run before it begins, and say so in its log."""
         ...
 
     def close(self) -> None:
-        """It is over, and nobody can ask for it any more: it gives up what it holds."""
+        """Release all resources of an ended run that nobody can request any more."""
         ...
 
 
@@ -92,27 +91,27 @@ class Stage(Protocol):
 
     @property
     def saves_first(self) -> bool:
-        """Whether the next run in a slot may end what has the file of the last one there."""
+        """Whether a run's file must be saved before the next run in its slot starts."""
         ...
 
     def prepare(self, request: RunSpec, hub: Hub) -> QueuedRun:
-        """A run that publishes into the hub."""
+        """Make a run that publishes into the hub."""
         ...
 
     def expect(self, request: RunSpec, others: Callable[[], Sequence[RunSpec]]) -> None:
-        """This run may be asked for soon, and others later; nothing visible happens.
+        """Prepare for a run that may be requested soon, and for others later. Nothing is shown.
 
         Args:
-            others: gives these; it is called in a thread.
+            others: returns the others; called in a thread.
         """
         ...
 
     def parked(self) -> TemplateCounts:
-        """How parked guests stand, whose copies lanes can be."""
+        """Counts of parked guests, which lanes can be copies of."""
         ...
 
     async def measure(self, request: MeasureRequest, publish: Callable[[Measured], None]) -> None:
-        """Measure lanes one after another; publishes `measured` messages, the last one complete.
+        """Measure lanes one after another; publish `measured` messages, the last one complete.
 
         Raises:
             DuetError: no table can be made.
@@ -120,7 +119,7 @@ class Stage(Protocol):
         ...
 
     async def judge(self, request: JudgeRequest, publish: Callable[[Judged], None]) -> None:
-        """Judge an arm by a challenge; publishes `judged` messages, the last one decided.
+        """Judge an arm by a challenge; publish `judged` messages, the last one decided.
 
         Raises:
             DuetError: nothing can be measured.
@@ -136,10 +135,10 @@ class Recordings(Protocol):
     """Recorded runs of lessons."""
 
     publish: Callable[[RunLog, Packet], None]
-    """Where packets go of recordings that are being read; the director sets it."""
+    """Receives the packets of recordings that are being read; the director sets it."""
 
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
-        """What is recorded: name, params, arms, clock, seconds, bytes, recorded_at."""
+        """List the recordings: name, params, arms, clock, seconds, bytes, recorded_at."""
         ...
 
     def paths(self, slug: str) -> dict[str, Path]:
@@ -147,13 +146,14 @@ class Recordings(Protocol):
         ...
 
     def file(self, slug: str, name: str) -> Path | None:
-        """The bundle of that name; None: there is none."""
+        """Return the bundle of that name, or None."""
         ...
 
     def begin(self, slug: str, name: str | None = None) -> Run | None:
-        """The recording of that name, or the lesson's first, which may still be read.
+        """Return the named recording, or the lesson's first; None if there is none.
 
-        Packets, and why it cannot be read, go to `publish`. None when there is none.
+        It may still be being read. Its packets go to `publish`; so does the error if it cannot be
+        read.
 
         Raises:
             InputError: no recording of that name.
@@ -161,7 +161,7 @@ class Recordings(Protocol):
         ...
 
     async def load(self, slug: str, name: str | None = None) -> Run | None:
-        """The same, once it is whole.
+        """Return the named recording, or the lesson's first, once it is read completely.
 
         Raises:
             InputError: no recording of that name, or an unusable one.
@@ -169,11 +169,11 @@ class Recordings(Protocol):
         ...
 
     async def close(self) -> None:
-        """Give up what is being read."""
+        """Cancel the readings in progress."""
         ...
 
     def tables(self, slug: str) -> list[JsonValue]:
-        """All recorded measured tables as trees, the headline first; none if unreadable."""
+        """All recorded measured tables as trees, the headline first; empty if unreadable."""
         ...
 
     def measured(self, slug: str) -> Measured | None:
@@ -182,17 +182,17 @@ class Recordings(Protocol):
 
 
 class Kernels(Protocol):
-    """Which kernels are there."""
+    """The kernels of all lessons, and their builds."""
 
     def ready(self, slug: str) -> dict[str, bool]:
-        """arm -> its kernel is built."""
+        """Arm -> whether its kernel is built."""
         ...
 
     def request(self, slug: str, arms: Iterable[str]) -> bool:
         """Build these arms next, optional ones too.
 
         Returns:
-            Whether one of them is not there: a work() that has returned must be called anew.
+            Whether one of them is missing; a work() that has returned must then be called again.
         """
         ...
 
@@ -201,7 +201,7 @@ class Kernels(Protocol):
         ...
 
     async def work(self, tell: Callable[[ServerMessage], None]) -> None:
-        """Build what is missing, telling progress; returns when nothing is left to do."""
+        """Build what is missing, and publish progress. Return when nothing is left to build."""
         ...
 
 
@@ -209,7 +209,7 @@ class BuildListener(Protocol):
     """Receives the progress of background builds, on the event loop."""
 
     def started(self, kernels: int) -> None:
-        """A round of builds begins; so many kernels are not built yet."""
+        """Note that a round of builds begins, with the number of kernels to build."""
         ...
 
     def update(self, build: Build) -> None: ...

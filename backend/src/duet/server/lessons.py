@@ -31,12 +31,12 @@ from duet.server.recorded_items import NATIVE, read_native
 from duet.server.runs import RunFinder
 from duet.stream.hub import Hub, RunLog, Viewer
 
-# Lessons as the page gets them, encoded once and again only when something of them changed.
+# Lessons as messages for the page, encoded once and again only after a change.
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a lesson's tree is made of, as far as it can change while the server runs."""
+    """Inputs of a lesson's tree that can change while the server runs."""
 
     folder: LessonFolder
     files: Stamps
@@ -46,7 +46,7 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A lesson, made and encoded."""
+    """A lesson as a tree, and its encoded message."""
 
     sources: Sources
     tree: dict[str, JsonValue]
@@ -54,14 +54,14 @@ class View:
 
 
 class ChangedLessons(Protocol):
-    """Lessons with arms of visitors (see own_arms.py)."""
+    """Lessons with visitors' changed arms (implemented in own_arms.py)."""
 
     def shown(self, slug: str, arms: Iterable[str]) -> LessonFolder:
-        """A lesson with those of these arms that are changes."""
+        """Return a lesson with the changes among these arms added."""
         ...
 
     def ready(self, folder: LessonFolder) -> dict[str, bool]:
-        """arm -> its kernel is built, of the changed arms."""
+        """Changed arm -> whether its kernel is built."""
         ...
 
 
@@ -69,7 +69,7 @@ class LessonCache:
     """The lessons of a server.
 
     Args:
-        changed: has the arms of visitors.
+        changed: knows the arms of visitors.
     """
 
     def __init__(self, recordings: Recordings, kernels: Kernels, changed: ChangedLessons) -> None:
@@ -79,7 +79,7 @@ class LessonCache:
         self._views: dict[str, View] = {}
 
     def view(self, slug: str) -> View:
-        """A lesson for the page, over the socket or HTTP. Its tree must not be changed.
+        """Return a lesson for the page, over the socket or HTTP. Its tree must not be modified.
 
         Raises:
             InputError: no such lesson.
@@ -93,13 +93,13 @@ class LessonCache:
         return known
 
     def read_all(self) -> None:
-        """Read all lessons that can be read. Blocking."""
+        """Read all usable lessons into the cache. Blocking."""
         for folder in lesson_cache.usable():
             with contextlib.suppress(DuetError):
                 self.view(folder.slug)
 
     def packet(self, slug: str, arms: Iterable[str] = ()) -> Packet:
-        """A lesson as its message, with those of these arms that are changes of visitors.
+        """Return a lesson as its message, with the changed arms among `arms`.
 
         Raises:
             InputError: no such lesson.
@@ -132,7 +132,7 @@ class LessonCache:
 
 
 def _native(folder: LessonFolder) -> JsonValue:
-    """As a tree; none when it is unreadable, which `duet lint` reports."""
+    """The native result as a tree; None if it is unreadable, which `duet lint` reports."""
     try:
         found = read_native(folder.folder)
     except InputError:
@@ -141,14 +141,14 @@ def _native(folder: LessonFolder) -> JsonValue:
 
 
 ArmsOf = Callable[[str, str], Iterable[str]]
-"""Visitor and lesson -> the arms of his own."""
+"""Visitor and lesson -> the visitor's changed arms."""
 
 
 class LessonOpener:
     """Sends lessons to viewers.
 
     Args:
-        own: which arms of his own a visitor's page has.
+        own: returns a visitor's changed arms.
         opened: called with each lesson that a page opens.
     """
 
@@ -166,13 +166,13 @@ class LessonOpener:
         self._own = own
         self._opened = opened
         self._known: WeakKeyDictionary[Viewer, frozenset[str]] = WeakKeyDictionary()
-        """The changed arms that a page's lesson came with."""
+        """The changed arms in the lesson that a page has received."""
 
     def introduce(self, viewer: Viewer, arms: Iterable[str] | None = None) -> None:
-        """Send a page its lesson once more, if that has other changed arms now.
+        """Send a page its lesson again, if its changed arms are others now.
 
         Args:
-            arms: of a run that the page is to show; None: the visitor's own have changed.
+            arms: of a run that the page will show; None: the visitor's arms have changed.
         """
         slug = viewer.lesson
         if slug is None:
@@ -183,7 +183,7 @@ class LessonOpener:
             self._send(viewer, slug, known | changed)
 
     def publish(self, log: RunLog, packet: Packet) -> None:
-        """A packet of a recording that is being read; its run may have changed arms."""
+        """Publish a packet of a recording that is being read; its run may have changed arms."""
         if packet.type == "run":
             arms = m.Run.model_validate(msgpack.unpackb(packet.body)).arms
             for viewer in self._hub.watching(log):
@@ -227,16 +227,16 @@ class LessonOpener:
             viewer.watch(chosen.log)
 
 
-# The texts of all lessons in one language, as the page and an exported site get them.
+# The texts of all lessons in one language, for the page and for an exported site.
 
 log = logging.getLogger("duet.api")
 
 _made: dict[str, tuple[object, bytes]] = {}
-"""Language -> what it was made from, and the document."""
+"""Language -> stamps of its inputs, and the document."""
 
 
 def lesson_words(language: str) -> bytes:
-    """JSON: slug -> places and texts; lessons that do not have the language are left out."""
+    """JSON: slug -> path of a text -> text; lessons without that language are left out."""
     folders = [folder for folder in lesson_cache.usable() if files(folder, language)]
     if not folders:
         return b"{}"
@@ -249,7 +249,7 @@ def lesson_words(language: str) -> bytes:
 
 
 def words_of(folders: Iterable[LessonFolder], language: str) -> bytes:
-    """The document of these lessons; a translation that is not usable is left out, and logged."""
+    """Make the document of these lessons; unusable translations are left out and logged."""
     tree = {}
     for folder in folders:
         try:
@@ -265,11 +265,11 @@ def _stamps(folder: LessonFolder, language: str) -> list[tuple[int, int]]:
     return [(status.st_size, status.st_mtime_ns) for status in found]
 
 
-# Short descriptions of lessons and of live lanes, as viewers get them.
+# Short descriptions of lessons and of live lanes for viewers.
 
 
 def lanes_of(runs: Sequence[Run]) -> list[dict[str, JsonValue]]:
-    """Their lanes, each with the process of its guest while that is alive."""
+    """Lanes of these runs, each with its guest's process while that is alive."""
     return [
         {
             "run_id": run.log.run_id,
@@ -283,7 +283,7 @@ def lanes_of(runs: Sequence[Run]) -> list[dict[str, JsonValue]]:
 
 
 def lesson_card(folder: LessonFolder, ready: dict[str, bool]) -> m.LessonCard:
-    """A lesson on the front page.
+    """Describe a lesson for the front page.
 
     Args:
         ready: arm -> its kernel is built.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the server counts for Prometheus, as it happens; how things stand is in api/metrics.py.
+"""Prometheus counters that are updated as things happen. Gauges are in api/metrics.py.
 
-Names and units follow https://prometheus.io/docs/practices/naming/. They are of the process, as
-is usual for the library, and say nothing about who did what.
+Names and units follow https://prometheus.io/docs/practices/naming/. The metrics are global to the
+process, as is usual for the library, and hold nothing about single visitors.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ log = logging.getLogger("duet.runs")
 EVENTS: Final = CollectorRegistry()
 RUNS: Final = Counter(
     "duet_runs",
-    "Runs that are over. kind: run, measurement, judgement; outcome: done, stopped, failed.",
+    "Ended runs. kind: run, measurement, judgement; outcome: done, stopped, failed.",
     ("kind", "outcome"),
     registry=EVENTS,
 )
 QUEUE: Final = Histogram(
     "duet_run_queue_seconds",
-    "From the request of a run to its start.",
+    "From a run's request to its start.",
     ("kind",),
     buckets=(0.05, 0.2, 1, 5, 15, 30, 60, 120, 300, 600, 1800),
     registry=EVENTS,
@@ -43,14 +43,14 @@ FIRST_EVENT: Final = Histogram(
 LANE_FAILURES: Final = Counter("duet_lane_failures", "Live lanes that failed.", registry=EVENTS)
 BUILDS: Final = Counter(
     "duet_kernel_builds",
-    "Builds of lessons' kernels that are over. outcome: done, failed.",
+    "Ended builds of lessons' kernels. outcome: done, failed.",
     ("outcome",),
     registry=EVENTS,
 )
 
 
 def kind_of(job: Job) -> str:
-    """The label `kind` of what was asked for."""
+    """Return the label `kind` of a job."""
     if isinstance(job, MeasureRequest):
         return "measurement"
     return "judgement" if isinstance(job, JudgeRequest) else "run"
@@ -65,7 +65,7 @@ class LaneStarts:
         self._seen: set[str] = set()
 
     def begin(self) -> None:
-        """The lanes are about to be started; until now the run waited."""
+        """Start the timing: until now the run waited in the queue."""
         self._began_s = time.monotonic()
 
     def on_lane(self, state: Lane) -> None:

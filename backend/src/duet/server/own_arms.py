@@ -45,7 +45,7 @@ from duet.rpc.peer import Tasks
 from duet.server.builds import TELL_EVERY_S, Tell, build_beside
 from duet.stream.hub import Hub, Viewer
 
-# Lessons with arms that visitors changed: which are stored, which are built, whose they are.
+# Lessons with changed arms: which changes are stored, which are built, and whose they are.
 
 NONE_HERE = "This server compiles no kernels."
 NO_SANDBOX = (
@@ -56,11 +56,11 @@ NO_SANDBOX = (
 
 @dataclass(frozen=True, slots=True)
 class Changing:
-    """With what changes of visitors are built.
+    """What changes are built with.
 
     Args:
         kernels: where kernels are compiled and stored.
-        store: where the changes are.
+        store: where the changes are stored.
     """
 
     kernels: KernelSettings
@@ -68,11 +68,11 @@ class Changing:
 
 
 class OwnLessons:
-    """See the module.
+    """Lessons with the arms that visitors changed.
 
     Args:
-        changing: None: this server has no kernels.
-        off: why it compiles none, a sentence; "": it does.
+        changing: None if this server has no kernels.
+        off: a sentence that says why it compiles none; "" if it does.
     """
 
     def __init__(self, changing: Changing | None, off: str = "") -> None:
@@ -81,7 +81,7 @@ class OwnLessons:
         self._own: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
 
     def off(self) -> str:
-        """Why no change is built here, a sentence; "": they are. Blocking, the first time."""
+        """Return why changes are not built here, a sentence or "". The first call blocks."""
         if self.changing is None or self._off:
             return self._off or NONE_HERE
         if not house.changes_allowed():
@@ -94,17 +94,17 @@ class OwnLessons:
         return NO_SANDBOX
 
     def source(self, slug: str, arm: str) -> tuple[Source, ...]:
-        """What can be changed of an arm. Blocking.
+        """Return the source of an arm that can be changed. Blocking.
 
         Raises:
-            DuetError: no such arm, or its source is not here.
+            DuetError: no such arm, or its source is missing.
         """
         if self.changing is None:
             return ()
         return arm_source(lesson_cache.find(slug), arm, self.changing.kernels)
 
     def lesson(self, slug: str, arms: Iterable[str]) -> LessonFolder:
-        """A lesson with those of these arms that are changes.
+        """Return a lesson with the changes among these arms added.
 
         Raises:
             InputError: no such lesson, or a change is not stored here.
@@ -113,8 +113,12 @@ class OwnLessons:
         return folder if self.changing is None else self.changing.store.lesson(folder, arms)
 
     def shown(self, slug: str, arms: Iterable[str]) -> LessonFolder:
-        """The same for showing what was run: of a change that is gone, or that was made on another
-        server, the text is what a recording has of it; else there is none."""
+        """Return a lesson for showing what was run, with its changed arms. Never raises for a
+        change.
+
+        A deleted change, or one from another server, has the text that its recording holds, or
+        none.
+        """
         folder = lesson_cache.find(slug)
         for arm in arms:
             try:
@@ -126,11 +130,11 @@ class OwnLessons:
         return folder
 
     def ready(self, folder: LessonFolder) -> dict[str, bool]:
-        """arm -> its kernel is built, of the changed arms of a lesson."""
+        """Changed arm of a lesson -> whether its kernel is built."""
         return {arm: self.is_built(folder, arm) for arm in folder.changes}
 
     def is_built(self, folder: LessonFolder, arm: str) -> bool:
-        """Whether the kernel of an arm is stored."""
+        """Return whether the kernel of an arm is stored."""
         if self.changing is None:
             return False
         try:
@@ -144,7 +148,7 @@ class OwnLessons:
         return list(self._own.get((visitor, slug), []))
 
     def remember(self, visitor: str, change: Change) -> None:
-        """This change is a visitor's, too."""
+        """Add a change to a visitor's; the oldest beyond the limit are dropped."""
         names = self._own.setdefault((visitor, change.lesson), [])
         if change.name in names:
             names.remove(change.name)
@@ -155,17 +159,17 @@ class OwnLessons:
             self._own.popitem(last=False)
 
 
-# The changes that wait for their build, and the one that is built. Pure, on one event loop.
+# The queued changes, and the one that is built. Pure; used on one event loop only.
 
 
 @dataclass(eq=False, slots=True)
 class OwnBuild:
-    """A change that waits or is built.
+    """A change that is queued or being built.
 
     Args:
-        folder: the lesson with its arm.
-        owners: visitors that wait for it; without any it is given up.
-        asked_s: when it was first asked for, monotonic.
+        folder: the lesson with the changed arm.
+        owners: visitors who wait for it; the build is cancelled when none is left.
+        asked_s: when it was first requested, monotonic.
     """
 
     change: Change
@@ -175,22 +179,25 @@ class OwnBuild:
 
     @property
     def elapsed_s(self) -> float:
-        """Since it was asked for."""
+        """Seconds since it was first requested."""
         return round(time.monotonic() - self.asked_s, 1)
 
 
 class OwnQueue:
-    """First come, first served; at most one build that waits or goes on is a visitor's."""
+    """First come, first served. Each visitor has at most one build, queued or current."""
 
     def __init__(self) -> None:
         self.waiting: list[OwnBuild] = []
         self.current: OwnBuild | None = None
 
     def ask(self, owner: str, change: Change, folder: LessonFolder) -> tuple[OwnBuild, bool]:
-        """The build of a change; equal ones are one. Also whether the current one is given up.
+        """Queue the build of a change, or join an equal one. It replaces the visitor's other build.
+
+        Returns:
+            The build, and whether the current build has lost its last owner.
 
         Raises:
-            InfraError: too many wait.
+            InfraError: the queue is full.
         """
         ended = self.drop(owner, but=change.name)
         for known in self._all():
@@ -199,7 +206,7 @@ class OwnQueue:
                 return known, ended
         if len(self.waiting) >= CHANGES_WAITING:
             error = InfraError(
-                f"{len(self.waiting)} changes wait to be compiled already.",
+                f"{len(self.waiting)} changes are already waiting to be compiled.",
                 remedy="Try again in a minute.",
             )
             error.code = "busy"
@@ -209,11 +216,11 @@ class OwnQueue:
         return made, ended
 
     def drop(self, owner: str, name: str | None = None, but: str | None = None) -> bool:
-        """A visitor gives up what he waits for; True: nobody waits for the current build.
+        """Withdraw a visitor's build. Return whether the current build has lost its last owner.
 
         Args:
-            name: only this one; None: whatever it is.
-            but: not this one.
+            name: the change to withdraw; None withdraws any.
+            but: a change to keep.
         """
         for one in self._all():
             if one.change.name != but and name in (None, one.change.name):
@@ -222,16 +229,16 @@ class OwnQueue:
         return self.current is not None and not self.current.owners
 
     def next(self) -> OwnBuild | None:
-        """Take the next one; it is the current one until `over`."""
+        """Make the oldest queued build the current one, until `over` is called."""
         self.current = self.waiting.pop(0) if self.waiting else None
         return self.current
 
     def over(self) -> None:
-        """The current one has ended."""
+        """End the current build."""
         self.current = None
 
     def ahead(self, one: OwnBuild) -> int:
-        """Builds that come before it."""
+        """Number of builds before this one."""
         if one not in self.waiting:
             return 0
         return self.waiting.index(one) + (self.current is not None)
@@ -240,25 +247,25 @@ class OwnQueue:
         return [*([self.current] if self.current is not None else []), *self.waiting]
 
 
-# A tree is brought to an arm when its editor opens: the first change of it then is a quick one.
+# Prepare the source tree for an arm when its editor opens, so that its first change builds fast.
 #
-# One at a time, in the background, with the lowest priority. It gives way to every build, also of
-# other processes, and to a measurement.
+# One arm at a time, in the background, at the lowest priority. Every build, also of another
+# process, and every measurement preempts it.
 
 
 LOOK_S = 1.0
-"""How often is looked whether a measurement has begun."""
+"""Interval at which the task checks whether a measurement has begun."""
 LEAST = 19
-"""The nice value of what is compiled ahead."""
+"""The nice value of compiling ahead."""
 
 log = logging.getLogger("duet.api")
 
 
 class OwnReady:
-    """Owns that work.
+    """Owner of the task that compiles ahead.
 
     Args:
-        busy: what must not be disturbed now, in words; None: nothing.
+        busy: returns what must not be disturbed now, in words; None if nothing.
     """
 
     def __init__(self, lessons: OwnLessons, busy: Callable[[], str | None]) -> None:
@@ -268,13 +275,13 @@ class OwnReady:
         self._task: asyncio.Task[None] | None = None
 
     def ask(self, slug: str, arm: str) -> None:
-        """Somebody opens the editor of an arm; of those who did meanwhile the last one counts."""
+        """Prepare an arm whose editor opens. While one is prepared, only the last call is kept."""
         self._next = (slug, arm)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work(), name="ready for a change")
 
     async def give_way(self) -> None:
-        """A build is asked for: stop, and forget what was to come."""
+        """Cancel the task and forget the next arm: a build was requested."""
         self._next = None
         if self._task is not None:
             self._task.cancel()
@@ -306,16 +313,16 @@ class OwnReady:
         spec = arm_spec(lesson_cache.find(slug), arm)
 
         def work(tell: Tell, stop: threading.Event) -> None:
-            os.nice(LEAST)  # on Linux of this thread, and of what it starts
+            os.nice(LEAST)  # on Linux this applies to this thread and its children
             make_ready(spec, changing.kernels, stop)
 
         await build_beside(work)
 
 
-# What the compiler says of lines, out of the last lines of a build.
+# Compiler messages in the last lines of a build log.
 
 MOST = 50
-"""Problems that are sent; the first is what matters."""
+"""Maximum number of problems sent; the first ones matter."""
 _LINE = re.compile(
     r"^(?P<file>[\w./+-]+):(?P<line>\d{1,7}):(?:(?P<column>\d{1,5}):)? "
     r"(?:fatal )?(?P<severity>error|warning): (?P<text>.*)$",
@@ -324,10 +331,10 @@ _LINE = re.compile(
 
 
 def problems(text: str) -> list[m.Problem]:
-    """Errors and warnings of gcc, each place once, in their order.
+    """Parse the errors and warnings of gcc, each place once, in order.
 
     Args:
-        text: as make passed it on; files are relative to the kernel's source.
+        text: as make printed it; file names are relative to the kernel's source.
     """
     found: dict[tuple[str, ...], m.Problem] = {}
     for match in _LINE.finditer(text):
@@ -345,7 +352,7 @@ def problems(text: str) -> list[m.Problem]:
     return list(found.values())[:MOST]
 
 
-# How far changes are, as the `changed` messages that the pages of their visitors get.
+# Progress of changes, as `changed` messages to the pages of their visitors.
 
 PHASES: dict[Phase, m.ChangePhase] = {
     phase: name for phase in Phase for name in get_args(m.ChangePhase) if name == phase
@@ -353,7 +360,7 @@ PHASES: dict[Phase, m.ChangePhase] = {
 
 
 class OwnReports:
-    """Sends them to the pages of a lesson."""
+    """Sends the progress of changes to the pages of a lesson."""
 
     def __init__(self, hub: Hub, queue: OwnQueue) -> None:
         self._hub = hub
@@ -362,7 +369,7 @@ class OwnReports:
         self._sent_at = 0.0
 
     def refused(self, viewer: Viewer, command: m.Change, error: m.ErrorMessage) -> None:
-        """A change will not be built; the page that sent it reads why."""
+        """Tell the page that sent a change why it will not be built."""
         viewer.put(
             pack(
                 m.Changed(
@@ -372,7 +379,7 @@ class OwnReports:
         )
 
     def waiting(self) -> None:
-        """The queue has moved: everybody's place."""
+        """Send every visitor their place in the queue."""
         for job in self._queue.waiting:
             self._send(job, _state(job, "wait", ahead=self._queue.ahead(job)))
 
@@ -380,7 +387,7 @@ class OwnReports:
         self._send(job, _state(job, "wait", message=why))
 
     def progress(self, job: OwnBuild, progress: BuildProgress) -> None:
-        """A moment of the build; one of many, but for changes of the phase."""
+        """Send the progress of a build, at most every TELL_EVERY_S and at each new phase."""
         phase = PHASES.get(progress.phase)
         now = time.monotonic()
         if phase is None or (phase == self._phase and now - self._sent_at < TELL_EVERY_S):
@@ -390,7 +397,7 @@ class OwnReports:
         self._send(job, _state(job, phase, done=done, total=total, message=progress.note))
 
     def finished(self, job: OwnBuild) -> None:
-        """The kernel is there, for all that waited for it."""
+        """Tell all owners that the kernel is built."""
         self._send(job, _state(job, "built"))
 
     def failed(self, job: OwnBuild, error: m.ErrorMessage) -> None:
@@ -429,15 +436,16 @@ def _state(
 
 
 BUSY_POLL_S = 1.0
-"""How often is looked whether a measurement, which wants the machine alone, is over."""
+"""Interval at which the queue checks whether a measurement, which needs an idle machine, is over.
+"""
 
 
 class OwnArms:
-    """Owns the queue of changes and their builds. Use as `async with`.
+    """Owner of the queue of changes and their builds. Use as `async with`.
 
     Args:
-        introduce: sends a page its lesson anew, with its visitor's arms.
-        busy: what must not be disturbed now, in words; None: nothing.
+        introduce: sends a page its lesson again, with its visitor's arms.
+        busy: returns what must not be disturbed now, in words; None if nothing.
     """
 
     def __init__(
@@ -467,7 +475,7 @@ class OwnArms:
         await self._tasks.end()
 
     async def ask(self, viewer: Viewer, command: m.Change) -> None:
-        """Build a change, or report that it is refused; nothing is raised."""
+        """Build a change, or report that it is refused. Never raises."""
         visitor = viewer.visitor.ident
         try:
             job, built = await self._asked(visitor, command)
@@ -483,19 +491,20 @@ class OwnArms:
         self._moved.set()
 
     def make_ready(self, visitor: Visitor, slug: str, arm: str) -> None:
-        """An editor opens: compile what a change of this arm would wait for."""
+        """Compile ahead for an arm whose editor opens, if no build is queued."""
         idle = self._queue.current is None and not self._queue.waiting
         if idle and visitor.may(Action.CHANGE):
             self._ready.ask(slug, arm)
 
     def drop(self, viewer: Viewer, command: m.DropChange) -> None:
-        """Give up a change that waits or is built."""
+        """Withdraw a change that is queued or being built."""
         if self._queue.drop(viewer.visitor.ident, command.arm):
             self._stop()
         self._reports.waiting()
 
     async def _asked(self, visitor: str, command: m.Change) -> tuple[OwnBuild, bool]:
-        """A change read, stored and queued; or its kernel is built already."""
+        """Read, store and queue a change. Return its build, and whether its kernel is built
+        already."""
         changing = self._lessons.changing
         why = await asyncio.to_thread(self._lessons.off)
         if why or changing is None:

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which request for a live run starts next, and in which slot. Pure: no clock, tasks or guests.
 
-First come, first served, with one waiting and one running request per visitor: so visitors take
-turns, and nobody who waits is overtaken for ever. A visitor whose run goes on is passed over.
-Equal requests share one run. A request that wants the machine alone (a measurement) starts when
-nothing runs, and nothing that came later starts before it.
+First come, first served, with one waiting and one running request per visitor. So visitors take
+turns, and no waiting request starves. A visitor whose run is active is passed over. Equal requests
+share one run. A request that needs the machine alone (a measurement) starts when nothing runs.
+Nothing that came later starts before it.
 
-A judgement is no run: neither replaces or ends the other, and what a member tries in a class
-replaces nothing either. Who waits for one and asks for another as well keeps one place: the second
-request takes a place of its own, the last, when the first one starts. So it is as if he had asked
-for it at that moment, and nobody who came before it waits more: one member with five requests
-holds nobody back.
+A judgement and a run do not replace or end each other, and neither does a class's request. A
+visitor with several requests has one place in the queue. The others wait behind: the second gets a
+place, the last one, when the first one starts. So a visitor with five requests delays nobody more
+than five visits would.
 """
 
 from __future__ import annotations
@@ -26,28 +25,28 @@ from duet.lessons.load import duration_s
 from duet.runs.sources import Job, JudgeRequest, MeasureRequest, run_of
 from duet.server.archive import new_name
 
-# Requests that wait for their start: in the queue, or behind another one of their visitor. Pure.
+# Requests that wait: in the queue, or behind another request of their visitor. Pure.
 #
-# A visitor has one place in the queue. What he wants as well, a judgement with a run, a run with a
-# judgement, or what he tries in a class, is behind until he has none.
+# A visitor has one place in the queue. Further requests (a judgement beside a run, a run beside a
+# judgement, or a class's) wait behind until the visitor has no place.
 
 
 @dataclass(eq=False, slots=True)
 class Request:
-    """A live run that somebody wants.
+    """A request for a live run.
 
     Args:
         run_id: of the run, waiting or running.
-        owner: the visitor who asked first; when he withdraws, the next of `sharers`.
+        owner: the visitor who asked first; if they withdraw, the next of `sharers`.
         key: requests with equal keys share one run.
         kind: runs of one kind take about the same multiple of `expected_s`.
-        expected_s: how long it takes, as far as its parameters say.
+        expected_s: duration estimated from its parameters.
         alone: nothing else may run meanwhile.
         judges: it is a judgement.
-        sort: a newer request of its visitor replaces one of the same sort; those of others stay.
-        sharers: visitors who asked for the same later.
-        began_s: when it started; None: it waits.
-        ends: it has ended for whoever watches it, or is to end: nobody shares it any more.
+        sort: a newer request of the visitor replaces one of the same sort, and no other.
+        sharers: visitors who made an equal request later.
+        began_s: when it started; None while it waits.
+        ends: the run has ended for its viewers, or is stopping; nobody may share it any more.
     """
 
     run_id: str
@@ -68,34 +67,34 @@ class Request:
 
 
 class Line:
-    """The queue, and what is behind."""
+    """All waiting requests: those in the queue, and those behind."""
 
     def __init__(self) -> None:
         self.queue: list[Request] = []
         self.behind: list[Request] = []
 
     def all(self) -> tuple[Request, ...]:
-        """All that wait, those with a place first."""
+        """All waiting requests, those in the queue first."""
         return (*self.queue, *self.behind)
 
     def former(self, owner: str, sort: Hashable) -> Request | None:
-        """What a visitor waits for already, of this sort."""
+        """Return a visitor's waiting request of this sort, or None."""
         return next((r for r in self.of(owner) if r.sort == sort), None)
 
     def of(self, owner: str) -> tuple[Request, ...]:
-        """All that a visitor waits for, what has a place first."""
+        """All waiting requests of a visitor, the one in the queue first."""
         return tuple(request for request in self.all() if owner in request.owners)
 
     def waits_for(self, owner: str) -> Request | None:
-        """What a visitor has a place for."""
+        """Return a visitor's request in the queue, or None."""
         return next((r for r in self.queue if owner in r.owners), None)
 
     def comes_behind(self, owner: str) -> Request | None:
-        """What a visitor wants as well."""
+        """Return a visitor's first request that waits behind, or None."""
         return next((r for r in self.behind if owner in r.owners), None)
 
     def add(self, request: Request) -> None:
-        """The last of all, or behind what its visitor waits for."""
+        """Append a request to the queue, or behind if its visitor has a place already."""
         self.behind.append(request)
         self.move_up()
 
@@ -104,7 +103,7 @@ class Line:
         line[line.index(former)] = request
 
     def leave(self, former: Request | None, owner: str) -> Request | None:
-        """A visitor does not want it any more; returns it if nobody does."""
+        """Withdraw a visitor from a request. Return the request if nobody wants it any more."""
         if former is None:
             return None
         if former.owner != owner:
@@ -117,7 +116,7 @@ class Line:
         return former
 
     def move_up(self) -> None:
-        """What one of its visitors has no other place for takes the last one."""
+        """Move a request to the queue's end once one of its visitors has no place there."""
         for one in list(self.behind):
             if any(self.waits_for(owner) is None for owner in one.owners):
                 self.behind.remove(one)
@@ -125,16 +124,16 @@ class Line:
 
 
 DURATIONS = 8
-"""Past runs of a kind from which the next one's duration is estimated."""
+"""Number of past runs of a kind from which the next one's duration is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a waiting request stands.
+    """A waiting request's place in the queue.
 
     Args:
         place: 1 is the next to start.
-        waiting: requests that wait, in all.
+        waiting: number of requests in the queue.
         estimate_s: until it starts.
     """
 
@@ -144,11 +143,11 @@ class Place:
 
 
 class Scheduler:
-    """The queue of requests and what runs.
+    """The queue, and the running requests.
 
     Args:
-        slots: runs at once.
-        most_waiting: requests that may wait.
+        slots: number of runs at once.
+        most_waiting: maximum length of the queue.
     """
 
     def __init__(self, slots: int, most_waiting: int = WAITING_RUNS) -> None:
@@ -163,35 +162,36 @@ class Scheduler:
 
     @property
     def waiting(self) -> tuple[Request, ...]:
-        """Requests that wait, the next one first."""
+        """Requests in the queue, the next one first."""
         return tuple(self._line.queue)
 
     @property
     def running(self) -> tuple[Request, ...]:
-        """Requests that run, the oldest first."""
+        """Running requests, the oldest first."""
         return tuple(self._running.values())
 
     def waits_for(self, owner: str) -> Request | None:
-        """The request that a visitor waits for, as its owner or as a sharer."""
+        """Return the queued request of a visitor, as its owner or as a sharer."""
         return self._line.waits_for(owner)
 
     def comes_behind(self, owner: str) -> Request | None:
-        """What a visitor wants as well, and what has no place yet."""
+        """Return a visitor's request that has no place in the queue yet."""
         return self._line.comes_behind(owner)
 
     def runs_of(self, owner: str) -> Request | None:
-        """The run that a visitor started and that goes on."""
+        """Return the running request that a visitor owns."""
         return next((r for r in self._running.values() if r.owner == owner), None)
 
     def ask(self, request: Request) -> tuple[Request, Request | None]:
         """Add a request.
 
         Returns:
-            The request that will run: this one, or an equal one that is there already; and the
-            waiting one of the same visitor that is withdrawn for it, if nobody else wants that.
+            The request that will run: this one, or an equal one that exists already. Then the
+                visitor's
+            request that it replaces, if nobody else wants that one.
 
         Raises:
-            InputError: too many wait.
+            InputError: the queue is full.
         """
         equal, owner = self._equal(request), request.owner
         former = self._line.former(owner, request.sort)
@@ -202,11 +202,11 @@ class Scheduler:
             self._line.move_up()
             return equal, withdrawn
         replaces = former is not None and former.owners == (owner,)
-        # What comes behind something of its own visitor keeps no place from others.
+        # A request behind another one of its visitor takes no place from others.
         line = self._line.behind if self._line.waits_for(owner) else self._line.queue
         if not replaces and len(line) >= self._most_waiting:
             raise _queue_full(len(line))
-        if replaces and former is not None:  # a changed knob does not cost the place
+        if replaces and former is not None:  # a changed knob keeps the place
             self._line.replace(former, request)
             return request, former
         self._line.leave(former, owner)
@@ -214,10 +214,10 @@ class Scheduler:
         return request, None
 
     def withdraw(self, owner: str, run_id: str | None = None) -> Request | None:
-        """Take back what a visitor waits for; returns the request if nobody else wants it.
+        """Withdraw a visitor's waiting request. Return it if nobody else wants it.
 
         Args:
-            run_id: which of two; None: the one that has a place.
+            run_id: which request; None: the one in the queue.
         """
         found = next((r for r in self._line.of(owner) if run_id in (None, r.run_id)), None)
         withdrawn = self._line.leave(found, owner)
@@ -225,7 +225,7 @@ class Scheduler:
         return withdrawn
 
     def next(self, now_s: float) -> Request | None:
-        """The request that may start now, which then runs; None: nothing may."""
+        """Start the next request that may start, and return it; None if none may."""
         found = _first(self._line.queue, list(self._running.values()), self.slots)
         if found is not None:
             self._line.queue.remove(found)
@@ -235,10 +235,10 @@ class Scheduler:
         return found
 
     def over(self, run_id: str, now_s: float, whole: bool = True) -> None:
-        """A run has ended.
+        """Note that a run has ended.
 
         Args:
-            whole: it came to its own end, so its duration says something of the next one's.
+            whole: it was not stopped, so its duration improves the estimate for the next one.
         """
         request = self._running.pop(run_id, None)
         if request is None or request.began_s is None:
@@ -248,10 +248,11 @@ class Scheduler:
             self._slowness[request.kind].append(took)
 
     def gives_way(self, owner: str) -> Request | None:
-        """The run of a visitor that is to be stopped for what he waits for.
+        """Return the visitor's run to stop in favour of their queued request, or None.
 
-        It is when nobody else asked for that run and nobody else waits: then the machine is free
-        for him at once. Otherwise his next run waits for its turn like any other.
+        Only a run that nobody shares, and only if nobody else waits: then stopping it frees the
+        machine for that visitor. Otherwise the visitor's next run waits for its turn like any
+        other.
         """
         mine, waits = self.runs_of(owner), self.waits_for(owner)
         if mine is None or waits is None or mine.sharers or len(self._line.queue) > 1:
@@ -259,7 +260,7 @@ class Scheduler:
         return mine if mine.sort == waits.sort else None
 
     def place(self, run_id: str, now_s: float) -> Place | None:
-        """Where a request stands; None: it does not wait."""
+        """Place of a request in the queue; None if it does not wait."""
         waiting = [r.run_id for r in self._line.queue]
         if run_id not in waiting:
             return None
@@ -277,7 +278,7 @@ class Scheduler:
         return request.expected_s * (median(seen) if seen else 1.0)
 
     def _forecast(self, now_s: float) -> Iterator[tuple[str, float]]:
-        """When each waiting request starts, if every run takes as long as is expected."""
+        """When each queued request starts, if every run takes as long as expected."""
         waiting = list(self._line.queue)
         going: list[tuple[float, Request]] = []
         for request in self._running.values():
@@ -297,7 +298,7 @@ class Scheduler:
 
 def _queue_full(waiting: int) -> InputError:
     error = InputError(
-        f"{waiting} runs wait already, and no more than that may.",
+        f"{waiting} runs are waiting already, so the queue is full.",
         remedy="Watch one of the live runs, or try again in some minutes.",
     )
     error.code = "queue-full"
@@ -305,7 +306,7 @@ def _queue_full(waiting: int) -> InputError:
 
 
 def _first(waiting: list[Request], running: list[Request], slots: int) -> Request | None:
-    """The first that may start beside what runs."""
+    """Return the first request that may start beside the running ones."""
     if len(running) >= slots or any(request.alone for request in running):
         return None
     busy = {request.owner for request in running}
@@ -317,20 +318,20 @@ def _first(waiting: list[Request], running: list[Request], slots: int) -> Reques
     return None
 
 
-# A visitor's request as the scheduler takes it: key, expected time, name of the run.
+# A visitor's request in the scheduler's terms: key, expected time, id of the run.
 
 
 BOOT_S = 15.0
-"""What a run takes beyond its own seconds, until runs have shown what they take here."""
+"""Expected overhead of a run beyond its workload, until runs have been timed here."""
 USUAL_SECONDS = 10
-"""Of a lesson without that parameter."""
+"""Seconds of a lesson that has no duration parameter."""
 
 
 def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Request:
-    """What the scheduler needs of a visitor's request; equal ones have equal keys.
+    """Make the scheduler's request of a visitor's job. Equal jobs have equal keys.
 
     Args:
-        tries: a member of a class tries it; it replaces nothing that this visitor waits for.
+        tries: a class requested it; it replaces no waiting request of this visitor.
     """
     what = run_of(job)
     repeats = job.repeats if isinstance(job, MeasureRequest) else 0
@@ -353,26 +354,27 @@ def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Req
     )
 
 
-# Which slot a live run takes: one whose guests are likely to be those it needs. Pure.
+# Which slot a live run takes: one whose guests it can probably reuse. Pure.
 
 
 class Slots:
-    """Slots of a stage; runs in different ones share no guest.
+    """Slots of a stage; runs in different slots share no guest.
 
     Args:
-        count: how many.
+        count: number of slots.
     """
 
     def __init__(self, count: int) -> None:
         self._free = set(range(count))
         self._last: list[tuple[str, str]] = [("", "")] * count
-        """Lesson and visitor of the run that had a slot last: its guests are still up."""
+        """Lesson and visitor of the slot's last run: its guests are still up."""
 
     def take(self, lesson: str, visitor: str) -> int:
-        """A free slot: last this visitor's with this lesson, else with this lesson, else unused.
+        """Take a free slot: this visitor's with this lesson, else any with this lesson, else
+        unused.
 
         Raises:
-            ValueError: none is free.
+            ValueError: no slot is free.
         """
 
         def unlike(slot: int) -> tuple[bool, bool, bool, int]:
@@ -385,5 +387,5 @@ class Slots:
         return chosen
 
     def free(self, slot: int) -> None:
-        """The run in a slot is over; its guests stay up."""
+        """Free a slot whose run has ended; its guests stay up."""
         self._free.add(slot)

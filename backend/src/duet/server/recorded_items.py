@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a lesson has recorded, with the parameters it was made by, and what of it is stale.
+"""The recordings and tables of a lesson, with their parameters, and which of them are stale.
 
-Stale is what was made with other patches or another config than the tree's. The source package and
-the compiler do not count: an update of the host must not make every recording stale.
+A recording is stale if its kernels had other patches or another config than the tree has. The
+source package and the compiler do not count: a host's update must not make every recording stale.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from duet.measure.model import ArmFacts
 from duet.messages.lesson import NativeView
 from duet.server.recordings import MEASURED, read_tables
 
-# Of what a recorded table was made: written into it, and compared with the tree. Pure.
+# Provenance of a recorded table: written into it, and compared with the tree. Pure.
 
 
 def made(report: Report, seeds: Iterable[int]) -> m.Made:
-    """Kernels, machine and start states of a measurement with one table.
+    """Kernels, machine and seeds of a measurement with one table.
 
     Args:
         seeds: of its perturbed starts.
@@ -58,7 +58,7 @@ def _arm(arm: ArmFacts) -> m.MadeArm:
 
 
 def made_of_table(table: m.MeasuredTable) -> dict[str, MadeOf]:
-    """Arm -> what its kernel was asked to be; an empty one where the table does not say."""
+    """Arm -> what its kernel was made of; empty where the table does not say."""
     arms = {arm.arm: arm for arm in table.made.arms} if table.made else {}
     return {
         row.arm: MadeOf(
@@ -72,7 +72,7 @@ def made_of_table(table: m.MeasuredTable) -> dict[str, MadeOf]:
 
 
 MOST = 3
-"""Changes of one arm that a sentence names."""
+"""Number of changes of one arm that a sentence lists."""
 Kind = Literal["recording", "table"]
 
 
@@ -83,8 +83,8 @@ class Item:
     Args:
         name: of the file, or "measured" with what tells the table from others.
         shift, seed: of a recording on the count clock.
-        window_ms: what a recording keeps of each lane; None: all.
-        stale: arm -> what of its kernel has changed; empty: it is up to date.
+        window_ms: what a recording keeps of each lane; None keeps all.
+        stale: arm -> what of its kernel has changed; empty if the item is up to date.
     """
 
     lesson: str
@@ -106,7 +106,7 @@ class Item:
 
     @property
     def why(self) -> str:
-        """What is stale, in words; empty: nothing."""
+        """What is stale, in words; "" if nothing is."""
         arms: dict[str, list[str]] = {}
         for arm, found in self.stale.items():
             arms.setdefault(in_short(found), []).append(arm)
@@ -114,7 +114,7 @@ class Item:
 
 
 def in_short(changed: Sequence[str]) -> str:
-    """The first of what has changed, and how much more has."""
+    """List the first changes, and the number of the others."""
     more = [f"{len(changed) - MOST} more"] if len(changed) > MOST else []
     return ", ".join([*changed[:MOST], *more])
 
@@ -123,7 +123,7 @@ def recordings_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[It
     """The bundles of a lesson.
 
     Raises:
-        InputError: one cannot be opened, or a patch or the config cannot be read.
+        InputError: a bundle cannot be opened, or a patch or the config cannot be read.
     """
     for path in folder.recordings():
         manifest = read_manifest(path)
@@ -172,51 +172,51 @@ def tables_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[Item]:
 def _stale(
     folder: LessonFolder, recorded: Mapping[str, MadeOf], settings: KernelSettings
 ) -> dict[str, tuple[str, ...]]:
-    """Arm -> what has changed, of those arms where something has."""
+    """Stale arm -> what has changed."""
     known = {arm.name for arm in folder.lesson.arms}
     found: dict[str, tuple[str, ...]] = {}
     for arm, one in recorded.items():
         if arm not in known:
-            found[arm] = ("the lesson has no such arm any more",)
+            found[arm] = ("the lesson no longer has this arm",)
         elif differs := changes_since(one, made_of(arm_spec(folder, arm), settings)):
             found[arm] = differs
     return found
 
 
 def _made_of_entry(entry: ArmEntry) -> MadeOf:
-    """What a bundle says of a lane's kernel."""
+    """Return what a lane's kernel was made of, according to its bundle."""
     return MadeOf(entry.config_sha256, patches_of(entry))
 
 
 def checked_params(folder: LessonFolder, item: Item) -> dict[str, int]:
-    """The knobs of an item as the lesson takes them today; knobs that it lost are left out.
+    """The knobs of an item, checked by today's lesson. Knobs that the lesson no longer has are
+    dropped.
 
     Raises:
-        InputError: an arm, the workload or a value is not the lesson's any more.
+        InputError: the lesson no longer has the arm, the workload or the value.
     """
     for arm in item.arms:
         folder.arm(arm)
     if item.workload not in folder.lesson.workloads or item.clock not in folder.lesson.clocks:
         raise InputError(
-            f"{item.title} is of the workload {item.workload:.40} on the {item.clock} clock, "
+            f"{item.title} has the workload {item.workload:.40} on the {item.clock} clock, "
             "which the lesson no longer has.",
             remedy="Delete it, and record another with ./duet record.",
         )
     return folder.check_recorded_params(item.params, item.clock)
 
 
-# recorded/stale.txt of a lesson: what is known to be stale and still to be made anew.
+# recorded/stale.txt of a lesson: known stale recordings and tables.
 #
-# A line is the name of a recording or of a table, as `duet record-all --list` prints it. The lint
-# reports these as not checked; `duet record-all` takes off what it has made, and the file goes with
-# its last line.
+# Each line is a name as `duet record-all --list` prints it. The lint reports these as not checked.
+# `duet record-all` removes what it has made again, and deletes the file after the last line.
 
 
 STALE = "stale.txt"
 
 
 def known_stale(recorded: Path) -> tuple[str, ...]:
-    """Names in the file of this folder; none without one."""
+    """Names in stale.txt of this folder; empty without that file."""
     path = recorded / STALE
     if not path.is_file():
         return ()
@@ -225,7 +225,7 @@ def known_stale(recorded: Path) -> tuple[str, ...]:
 
 
 def take_off(item: Item) -> None:
-    """An item was made anew.
+    """Remove an item that was made again from stale.txt.
 
     Raises:
         OSError: the file cannot be written.
@@ -238,22 +238,22 @@ def take_off(item: Item) -> None:
         (recorded / STALE).unlink(missing_ok=True)
 
 
-# The result file of `duet microscope --native`, which lies beside a lesson's recordings.
+# The result file of `duet microscope --native`, among a lesson's recordings.
 
 NATIVE: Final = "recorded/native.json"
-"""In the lesson's folder."""
+"""Path in the lesson's folder."""
 
 
 def read_native(folder: Path) -> NativeView | None:
-    """What was measured for the lesson of that folder; None: there is no file.
+    """Read the native result of a lesson's folder; None if there is no file.
 
     Raises:
-        InputError: the file is not what --native writes, or of another lesson.
+        InputError: the file is not what --native writes, or belongs to another lesson.
     """
     path = folder / NATIVE
     if not path.is_file():
         return None
-    remedy = f"Make it anew with ./duet microscope {folder.name} --native, or delete it."
+    remedy = f"Make it again with ./duet microscope {folder.name} --native, or delete it."
     try:
         found = NativeView.model_validate(json.loads(path.read_bytes()))
     except (ValueError, ValidationError) as error:

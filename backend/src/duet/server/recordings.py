@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded runs: each bundle is read once, whoever opens it, and those who look see it come."""
+"""Recorded runs. Each bundle is decoded once, and its packets go to all viewers as they come."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ from duet.stream.hub import RunLog
 # One recording, which goes through the same decode and session as a live lane.
 
 LIMITS = Limits(backlog_bytes=2 << 20, transcript_bytes=0)
-"""Little is decoded at a time, so that a page that watches gets its first events soon; and what was
-read is not recorded again."""
+"""Small backlog, so that a watching page gets its first events soon. No transcript: a recording is
+not recorded again."""
 STEPS = 50
-"""Progress is reported so many times, at most."""
+"""Maximum number of progress reports."""
 
 Publish = Callable[[RunLog, Packet], None]
-"""Adds a packet to a log, and may send it to those who watch."""
+"""Adds a packet to a log, and may send it to viewers."""
 
 
 class Progress:
-    """How much of a recording is decoded, from what was fed when a lane's watermark moved.
+    """How much of a recording is decoded.
 
-    A lane works on what was fed before its last step; so that much is decoded, at least.
+    Each time a lane's watermark moves, at least the bytes fed before its previous move are decoded.
 
     Args:
         sizes: lane -> bytes of its transcript.
-        tell: called with the bytes read.
+        tell: called with the total of bytes decoded.
     """
 
     def __init__(self, sizes: Mapping[str, int], tell: Callable[[int], None]) -> None:
@@ -68,7 +68,7 @@ class Progress:
         self._fed[arm] += length
 
     def decoded(self, arm: str, watermark_ns: float) -> None:
-        """Events of a lane came, complete up to there."""
+        """Note that a lane's watermark has moved."""
         if self._marks.get(arm) == watermark_ns:
             return
         self._marks[arm] = watermark_ns
@@ -80,7 +80,7 @@ class Progress:
 
 
 class ProgressFeed(Feed):
-    """A feed that also reports how far lanes are."""
+    """A feed that also reports the progress of its lanes."""
 
     progress: Progress | None = None
 
@@ -91,11 +91,11 @@ class ProgressFeed(Feed):
 
 
 class RecordedRun:
-    """A recording, decoded (see server.interfaces.Run).
+    """A decoded recording (implements server.interfaces.Run).
 
     Args:
-        run_id: what the page calls it.
-        publish: where packets go.
+        run_id: the run's id on the page.
+        publish: receives packets.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class RecordedRun:
         self._session: RunSession | None = None
 
     async def perform(self) -> None:
-        """Read the bundle into the log; those who watch get what has been decoded so far.
+        """Read the bundle into the log; viewers get packets as they are decoded.
 
         Raises:
             InputError: the bundle is not usable.
@@ -116,11 +116,11 @@ class RecordedRun:
         manifest = await asyncio.to_thread(read_manifest, self._path)
         if manifest.lesson != self._folder.slug:
             raise InputError(
-                f"the recording {self._path.stem} is of another lesson than {self._folder.slug}.",
+                f"the recording {self._path.stem} is not of lesson {self._folder.slug}.",
                 remedy="List the saved runs of a lesson with ./duet runs.",
             )
         own = are_changed(entry.name for entry in manifest.arms)
-        # Their patches first: whoever watches gets the lesson with these arms as the run comes.
+        # Load the patches first: viewers need the lesson with these arms before the run's packets.
         bundle = await asyncio.to_thread(self._with_changes, own) if own else None
         spec = recorded_spec(self._folder, manifest, self.log.run_id)
         waited = {x.name: x.contention for x in manifest.arms if x.contention is not None}
@@ -150,7 +150,7 @@ class RecordedRun:
         self._reading(total, total, whole=True)
 
     def _with_changes(self, arms: Iterable[str]) -> Bundle:
-        """Take in what the recording has of arms that somebody changed. Blocking."""
+        """Load the patches of changed arms from the recording. Blocking."""
         bundle = open_bundle(self._path)
         for arm in arms:
             if f"{arm}.patch" in bundle.patches:
@@ -183,14 +183,14 @@ class RecordedRun:
         )
 
     def close(self) -> None:
-        """Give up the decoded records, and the processes that have them."""
+        """Release the decoded records and end the decoding processes."""
         if self._session is not None:
             self._session.close()
 
     async def stop(self) -> None: ...
 
     async def act(self, name: str, value: int) -> None:
-        """A recording has happened.
+        """Refuse: a recording cannot be acted on.
 
         Raises:
             InputError: always.
@@ -200,7 +200,7 @@ class RecordedRun:
         )
 
     async def hold(self, on: bool, after: int) -> None:
-        """The same.
+        """Refuse: a recording has no guests to hold.
 
         Raises:
             InputError: always.
@@ -210,7 +210,7 @@ class RecordedRun:
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Raw records near a moment."""
+        """Return raw records near a moment."""
         if self._session is None:
             return []
         return self._session.raw_events(arm, around_ns, row, n, cpu)
@@ -220,35 +220,35 @@ class RecordedRun:
 
 
 MAX_OPEN_RUNS = 4
-"""Recordings kept decoded; each is a few megabytes."""
+"""Maximum number of decoded recordings in memory; each takes a few megabytes."""
 READERS = 2
-"""So many are read at once; others wait, since more would only take longer each."""
+"""Maximum number of recordings read at once; more would only slow each other down."""
 MEASURED = "measured.json"
 LARGE = 8 << 20
-"""Of larger recordings a listing reads the manifest alone; unpacking them takes seconds."""
+"""Of larger recordings a listing reads only the manifest; unpacking them takes seconds."""
 MANIFESTS = 64
-"""So many manifests are kept for all servers of a process; tests start hundreds."""
+"""Size of the manifest cache, shared by all servers of a process; tests start hundreds."""
 
 log = logging.getLogger("duet.api")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A recording, and the task that reads it; none when it is whole."""
+    """A recording, and the task that reads it; None once it is read."""
 
     run: RecordedRun
     task: asyncio.Task[Exception | None] | None = None
 
 
 class LessonRecordings:
-    """The recordings that lie in the lessons' folders (see server.interfaces.Recordings)."""
+    """The recordings in the lessons' folders (implements server.interfaces.Recordings)."""
 
     kind = "recorded"
-    """What ids of runs begin with."""
+    """Prefix of the ids of these runs."""
 
     def __init__(self) -> None:
         self.publish: Publish = RunLog.add
-        """Where packets go of recordings that are being read."""
+        """Receives the packets of recordings that are being read."""
         self._open_runs: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
         self._coming: dict[tuple[str, str], Found] = {}
         self._readers = asyncio.Semaphore(READERS)
@@ -256,20 +256,20 @@ class LessonRecordings:
         self._listed: dict[Path, tuple[tuple[int, int], dict[str, JsonValue] | None]] = {}
 
     def paths(self, slug: str) -> dict[str, Path]:
-        """Name -> bundle, the lesson's first one first."""
+        """Name -> bundle, the lesson's first recording first."""
         return {path.stem: path for path in lesson_cache.find(slug).recordings()}
 
     def file(self, slug: str, name: str) -> Path | None:
-        """The bundle of that name; None: there is none."""
+        """Return the bundle of that name, or None."""
         return self.paths(slug).get(name)
 
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
-        """What is recorded; a bundle that cannot be opened is left out (lint names it)."""
+        """List the recordings. A bundle that cannot be opened is left out; lint reports it."""
         listed = (self._entry(name, path) for name, path in self.paths(slug).items())
         return [entry for entry in listed if entry is not None]
 
     def _entry(self, name: str, path: Path) -> dict[str, JsonValue] | None:
-        """One line of the listing; a bundle is opened again only when it changed."""
+        """One entry of the listing; a bundle is opened again only when it changed."""
         status = path.stat()
         stamp = (status.st_size, status.st_mtime_ns)
         known = self._listed.get(path)
@@ -279,21 +279,21 @@ class LessonRecordings:
         return known[1]
 
     def begin(self, slug: str, name: str | None = None) -> Run | None:
-        """The recording of that name, or the first; it may still be read, see `load`.
+        """Return the named recording, or the first one. It may still be being read; `load` waits.
 
-        Its packets go to `publish` as they come, and so does the error if it is not usable.
+        Its packets go to `publish` as they come; so does the error if it is not usable.
 
         Raises:
-            InputError: none of that name.
+            InputError: no recording of that name.
         """
         found = self._find(slug, name)
         return None if found is None else found.run
 
     async def load(self, slug: str, name: str | None = None) -> Run | None:
-        """The recording of that name, or the first, once it is whole.
+        """Return the named recording, or the first one, once it is read completely.
 
         Raises:
-            InputError: none of that name, or it is not usable.
+            InputError: no recording of that name, or it is not usable.
         """
         found = self._find(slug, name)
         if found is None:
@@ -305,7 +305,7 @@ class LessonRecordings:
         return found.run
 
     async def close(self) -> None:
-        """Give up what is being read."""
+        """Cancel the readings in progress."""
         tasks = [one.task for one in self._coming.values() if one.task is not None]
         for task in tasks:
             task.cancel()
@@ -335,7 +335,7 @@ class LessonRecordings:
         return self._coming[key]
 
     async def _read(self, key: tuple[str, str], run: RecordedRun) -> Exception | None:
-        """Read a recording; what comes back is why it could not be."""
+        """Read a recording. Return the error if it cannot be read."""
         try:
             async with self._readers:
                 await run.perform()
@@ -353,20 +353,24 @@ class LessonRecordings:
         return None
 
     def tables(self, slug: str) -> list[JsonValue]:
-        """All recorded measured tables as trees; none when they are unreadable."""
+        """All recorded measured tables as trees; empty if they are unreadable."""
         try:
             tables = self._read_tables(slug)
-        except DuetError:  # reported where the table itself is asked for
+        except DuetError:  # reported when the table itself is requested
             return []
         return [table.model_dump(mode="json", exclude={"type"}) for table in tables]
 
     def measured(self, slug: str) -> m.Measured | None:
-        """The first recorded measured table; None when there is none or it is unreadable."""
+        """The first recorded measured table; None if there is none.
+
+        Raises:
+            InputError: the tables are unreadable.
+        """
         tables = self._read_tables(slug)
         return tables[0] if tables else None
 
     def _read_tables(self, slug: str) -> list[m.Measured]:
-        """Read again only when the file changed: each `open` asks."""
+        """Read the tables, again only when the file changed: each `open` calls this."""
         folder = lesson_cache.find(slug)
         path = folder.folder / "recorded" / MEASURED
         now = stamp(path)
@@ -378,7 +382,7 @@ class LessonRecordings:
 
 
 class ChosenRecordings(LessonRecordings):
-    """Recordings of one lesson, from wherever they lie, in place of its own.
+    """Recordings of one lesson, from any place, instead of its own.
 
     Args:
         chosen: name -> bundle.
@@ -389,15 +393,15 @@ class ChosenRecordings(LessonRecordings):
         self._chosen = {slug: dict(chosen)}
 
     def paths(self, slug: str) -> dict[str, Path]:
-        """Those that were chosen."""
+        """Name -> bundle, as chosen."""
         return self._chosen.get(slug, {})
 
 
 def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | None:
-    """One line of a listing; None: it cannot be opened.
+    """One entry of a listing; None if the bundle cannot be opened.
 
     Args:
-        whole: unpack all of it and check its sums; else the manifest is read alone.
+        whole: unpack all of it and check its sums; else read only the manifest.
     """
     try:
         size = path.stat().st_size
@@ -419,12 +423,12 @@ def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | No
 
 @lru_cache(MANIFESTS)
 def _manifest(path: Path, seen: Stamp | None, whole: bool) -> Manifest:
-    """Of a file as it was seen. What fails is tried again, since no error is kept."""
+    """Return the manifest of a file, cached by its stamp. Errors are not cached."""
     return open_bundle(path).manifest if whole else read_manifest(path)
 
 
 def length_s(manifest: Manifest) -> int | None:
-    """How long the workload ran, in seconds; None where no knob of a known lesson says it."""
+    """Seconds that the workload ran; None if no knob of a known lesson says so."""
     try:
         name = knob(lesson_cache.find(manifest.lesson).lesson, "duration")
     except DuetError:
@@ -433,7 +437,7 @@ def length_s(manifest: Manifest) -> int | None:
 
 
 def read_tables(path: Path) -> list[m.Measured]:
-    """Recorded measured tables, the headline first; empty when there is no file.
+    """Read recorded measured tables, the headline first; empty if there is no file.
 
     Raises:
         InputError: the file is not what `duet record --measured` writes.
@@ -446,6 +450,6 @@ def read_tables(path: Path) -> list[m.Measured]:
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise InputError(
             f"{path.parent.parent.name}/recorded/{path.name} is not a measured table.",
-            remedy="Make it anew with ./duet record --measured.",
+            remedy="Make it again with ./duet record --measured.",
             detail=str(error),
         ) from error

@@ -20,10 +20,10 @@ NO_GUESTS = "this server shows recordings only; its guests are switched off."
 
 
 def refuse_guests(command: m.Command) -> None:
-    """Of a server that boots no guest.
+    """Refuse a command that needs a guest, on a server that boots none.
 
     Raises:
-        InputError: the command needs one.
+        InputError: the command needs a guest.
     """
     if command.boots:
         raise InputError(
@@ -33,14 +33,14 @@ def refuse_guests(command: m.Command) -> None:
 
 
 def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) -> RunSpec:
-    """What a command asks for; its arms may be changes of visitors. Raises as check_start()."""
+    """Read a command into a run; its arms may be changes of visitors. Raises as check_start()."""
     folder = own.lesson(command.lesson, command.arms)
     ready = kernels.ready(folder.slug) | own.ready(folder)
     return check_start(command, folder, ready, all_ready=isinstance(command, m.Measure))
 
 
 def read_judge(command: m.Judge, own: OwnLessons, kernels: Kernels) -> JudgeRequest:
-    """What a challenge has measured; its arm may be a change. Raises as check_judge()."""
+    """Read what a challenge measures; its arm may be a change. Raises as check_judge()."""
     folder = own.lesson(command.lesson, [command.arm])
     return check_judge(command, folder, kernels.ready(folder.slug) | own.ready(folder))
 
@@ -51,7 +51,7 @@ def check_start(
     ready: Mapping[str, bool],
     all_ready: bool = False,
 ) -> RunSpec:
-    """What is to run, with defaults filled in.
+    """Check a command and fill in defaults.
 
     Args:
         folder: the lesson that the command names.
@@ -60,7 +60,7 @@ def check_start(
 
     Raises:
         InputError: unknown arm, workload, parameter or clock, or a value out of range.
-        InfraError: no kernel that was asked for is built yet.
+        InfraError: no kernel of the command is built yet, or with `all_ready` one is missing.
     """
     if isinstance(command, m.Start) and folder.lesson.view is None:
         raise InputError(
@@ -77,7 +77,7 @@ def check_start(
 
 
 def check_judge(command: m.Judge, folder: LessonFolder, ready: Mapping[str, bool]) -> JudgeRequest:
-    """What a challenge has measured, with the arms that it takes.
+    """Return what a challenge measures, with the arms that it compares.
 
     Args:
         folder: the lesson that the command names.
@@ -108,7 +108,7 @@ def check_judge(command: m.Judge, folder: LessonFolder, ready: Mapping[str, bool
 
 
 def not_built(missing: tuple[str, ...]) -> InfraError:
-    """Kernels that are still to come."""
+    """Make the error for arms whose kernels are not built."""
     error = InfraError(
         f"the kernel of {' and '.join(missing)} is not built yet.",
         remedy="Wait for its progress bar to end, or run ./duet build.",
@@ -118,7 +118,7 @@ def not_built(missing: tuple[str, ...]) -> InfraError:
 
 
 def denied(visitor: Visitor) -> dict[m.ActionName, str]:
-    """What a visitor may not do, each with the reason, for the page."""
+    """Permissions that a visitor lacks, each with the reason, for the page."""
     names: dict[m.ActionName, Action] = {
         "watch": Action.WATCH,
         "run": Action.RUN,

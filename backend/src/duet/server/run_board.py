@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each page is shown of the live runs: what goes on, its visitor's place, who controls."""
+"""What each page shows of the live runs: what runs, its visitor's place, and who controls it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from duet.server.queue import Request, Scheduler
 from duet.session import RunSpec
 from duet.stream.hub import Hub, Viewer, ViewerId
 
-# Who controls one live run: its owner, until he gives it back, goes, idles, or is overruled.
+# Who controls a live run: its owner, until they release it, leave, idle, or are overruled.
 #
 # Pure: times come from the caller.
 
@@ -29,8 +29,8 @@ class Control:
     """Control of one run.
 
     Args:
-        owner: ident of the visitor who started it; he has control first.
-        idle_s: control without a command for so long expires.
+        owner: ident of the visitor who started it, and who has control first.
+        idle_s: seconds without a command after which control expires.
     """
 
     def __init__(self, owner: str, now_s: float, idle_s: float = CONTROL_IDLE_S) -> None:
@@ -40,16 +40,17 @@ class Control:
         self._used_s = now_s
 
     def may_take(self, visitor: Visitor) -> bool:
-        """Whether a visitor could have control now by asking for it."""
+        """Return whether a visitor would get control now."""
         if not visitor.may(Action.RUN):
             return False
         return self.holder in (None, visitor.ident) or visitor.may(Action.CONTROL_OTHERS)
 
     def use(self, visitor: Visitor, now_s: float) -> None:
-        """A visitor acts on the run; free control becomes his.
+        """Note that a visitor acts on the run; they get control if it is free.
 
         Raises:
-            InputError: somebody else has control (code `not-controller`), or he may only watch.
+            InputError: somebody else has control (code `not-controller`), or the visitor may only
+                watch.
         """
         visitor.require(Action.RUN)
         if self.holder not in (None, visitor.ident):
@@ -67,28 +68,28 @@ class Control:
         self._used_s = now_s
 
     def take(self, visitor: Visitor, now_s: float) -> None:
-        """A visitor asks for control; an instructor gets it from anybody.
+        """Give a visitor control; an instructor may take it from anybody.
 
         Raises:
-            InputError: somebody else has it, and this visitor may not take it from him.
+            InputError: somebody else has control, and this visitor may not take it.
         """
         if self.may_take(visitor):
             self.holder = visitor.ident
         self.use(visitor, now_s)
 
     def release(self, ident: str) -> bool:
-        """A visitor gives control back or has gone; returns whether he had it."""
+        """Release a visitor's control. Return whether they had it."""
         had = self.holder == ident
         if had:
             self.holder = None
         return had
 
     def expires_in_s(self, now_s: float) -> float | None:
-        """Until control expires; None: nobody has it."""
+        """Seconds until control expires; None if nobody has it."""
         return None if self.holder is None else max(0.0, self._used_s + self._idle_s - now_s)
 
     def expire(self, now_s: float) -> bool:
-        """Free control that was idle for too long; returns whether it was."""
+        """Release control that was idle for too long. Return whether it was."""
         if self.expires_in_s(now_s) != 0.0:
             return False
         self.holder = None
@@ -97,19 +98,19 @@ class Control:
 
 @dataclass(eq=False, slots=True)
 class Entry:
-    """A run that was asked for: it waits, runs, or is over.
+    """A requested run: it waits, runs, or has ended.
 
     Args:
-        performance: None for a measurement, which has nothing to watch.
+        performance: None for a measurement, which cannot be watched.
         askers: pages that are moved to it when it begins.
-        halt: it is to end.
-        used: control was used or changed.
+        halt: set to stop the run.
+        used: set when control is used or changes.
         began: it has started.
         over: it has ended.
-        saving: writes its file; None: no file is written.
-        since_s: when it was asked for, in the monotonic clock.
-        tried: a class wants it.
-        trouble: why it failed, a sentence; empty: it did not.
+        saving: the task that writes its file; None if none is written.
+        since_s: when it was requested, monotonic.
+        tried: a class requested it.
+        trouble: why it failed, a sentence; empty if it did not.
     """
 
     request: Request
@@ -133,7 +134,7 @@ class Entry:
 
     @property
     def ends(self) -> bool:
-        """It is to end, or its pages have seen its end, and it is cleared away."""
+        """True once the run is stopping, or its pages have its end and only cleaning up is left."""
         return self.halt.is_set() or (self.performance is not None and self.performance.log.over)
 
     @property
@@ -142,10 +143,10 @@ class Entry:
 
 
 class RunBoard:
-    """Shows pages what runs and who controls it, and moves pages to runs.
+    """Tells pages what runs and who controls it, and moves pages to runs.
 
     Args:
-        entries: all runs that were asked for; one that is withdrawn is taken out.
+        entries: all requested runs; this class removes a withdrawn one.
     """
 
     def __init__(self, hub: Hub, scheduler: Scheduler, entries: MutableMapping[str, Entry]) -> None:
@@ -156,11 +157,11 @@ class RunBoard:
         """Called with the lanes of a run before a page is moved to it."""
 
     def greet(self, viewer: Viewer) -> None:
-        """The live runs, for a page that joins."""
+        """Send the live runs to a page that joins."""
         viewer.put(pack(self._runs(viewer.visitor.ident)))
 
     def show_runs(self) -> None:
-        """The live runs, for everybody. Pages of one visitor, and all who have none, share one."""
+        """Send the live runs to all pages. Pages with equal content share one packet."""
         involved = {
             owner
             for request in (*self._scheduler.running, *self._scheduler.waiting)
@@ -174,13 +175,13 @@ class RunBoard:
             viewer.put(packets[ident])
 
     def show_control(self, entry: Entry) -> None:
-        """Who controls a run, for all who watch it."""
+        """Send all viewers of a run who controls it."""
         if entry.performance is not None:
             for viewer in self._hub.watching(entry.performance.log):
                 self.show_control_to(viewer, entry)
 
     def show_control_to(self, viewer: Viewer, entry: Entry) -> None:
-        """Who controls a run, for one viewer of it. Of a run that is over nobody does."""
+        """Send one viewer who controls the run that they watch. Nobody controls an ended run."""
         ident, control = viewer.visitor.ident, entry.control
         holder = None if entry.over else control.holder
         viewer.put(
@@ -195,7 +196,7 @@ class RunBoard:
         )
 
     def trouble(self, entry: Entry, message: m.ErrorMessage) -> None:
-        """Why a run failed, for those who asked for it and those who watch it."""
+        """Send why a run failed to those who requested it and those who watch it."""
         entry.trouble = message.sentence
         owners = {v for owner in entry.request.owners for v in self._hub.pages_of(owner)}
         run = entry.performance
@@ -222,7 +223,7 @@ class RunBoard:
         )
 
     def judged(self, entry: Entry, phase: m.JudgePhase, because: str) -> None:
-        """How a judgement stands that has not begun, for those who asked for it."""
+        """Send the state of a judgement that has not begun to those who requested it."""
         if not isinstance(entry.job, JudgeRequest):
             return
         packet = pack(
@@ -258,7 +259,7 @@ class RunBoard:
     # Which live run a page watches
 
     def watch(self, viewer: Viewer, run: QueuedRun) -> None:
-        """Put a live run on a viewer's screen."""
+        """Show a live run on a viewer's page."""
         entry = self._entries.get(run.log.run_id)
         if entry is not None:
             self.before(viewer, entry.what.arms)
@@ -267,11 +268,11 @@ class RunBoard:
             self.show_control_to(viewer, entry)
 
     def watched(self, viewer: Viewer) -> Entry | None:
-        """The live run on a viewer's screen."""
+        """Return the live run that a viewer watches, or None."""
         return self._entries.get(viewer.log.run_id) if viewer.log is not None else None
 
     def going(self, viewer: Viewer) -> Entry | None:
-        """The run that goes on and that a viewer means: the one he watches, else his own."""
+        """Return the active run that a command applies to: the watched one, else the visitor's."""
         watched = self.watched(viewer)
         if watched is not None and watched.runs:
             return watched
@@ -279,14 +280,14 @@ class RunBoard:
         return None if own is None else self._entries[own.run_id]
 
     def begin(self, viewer: Viewer, entry: Entry) -> None:
-        """Move the page that asked for a run to it, unless it has gone to another lesson."""
+        """Move the page that requested a run to it, unless the page shows another lesson now."""
         if entry.performance is None or viewer.lesson != entry.performance.log.lesson:
             return
         viewer.put(pack(m.Begun(run_id=entry.request.run_id)))
         self.watch(viewer, entry.performance)
 
     def show(self, entry: Entry) -> None:
-        """Move the pages that asked for a run to it; those that watch it learn who controls."""
+        """Move the pages that requested a run to it; tell its viewers who controls it."""
         run = entry.performance
         assert run is not None
         for ident in sorted(entry.askers):
@@ -297,21 +298,21 @@ class RunBoard:
             self.show_control_to(viewer, entry)
 
     def stay(self, owner: str) -> None:
-        """No page of a visitor is moved to what he asked for before."""
+        """Cancel moving a visitor's pages to runs that they requested before."""
         pages = {viewer.ident for viewer in self._hub.pages_of(owner)}
         for entry in self._entries.values():
             entry.askers -= pages
 
     def waits(self, entry: Entry, because: str) -> None:
-        """Who asked for a judgement reads what it waits for."""
+        """Tell those who requested a judgement what it waits for."""
         self.judged(entry, "waiting", because)
 
     def withdraw(self, request: Request) -> None:
-        """A request will not run; those who watch its log read so."""
+        """Drop a request that will not run, and tell those who watch its log."""
         entry = self._entries.pop(request.run_id)
         run = entry.performance
         if run is None:
-            self.judged(entry, "failed", "It was taken back before it began.")
+            self.judged(entry, "failed", "It was withdrawn before it began.")
             return
         run.withdraw()
         error = InputError(

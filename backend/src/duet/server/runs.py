@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live runs: who asks for which, what runs in which slot, and what stays when it is over.
+"""Live runs: queue them, start each in a slot, and save those that have ended.
 
-queue.py decides who is next, run_board.py shows pages what runs and who controls it.
+queue.py decides what runs next. run_board.py tells pages what runs and who controls it.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ log = logging.getLogger("duet.api")
 runs = logging.getLogger("duet.runs")
 
 IDLE_LANES_S: Final = 300.0
-"""Lanes that nobody has used for so long are closed; a later run boots them again."""
+"""Idle lanes are closed after this time; a later run boots them again."""
 FAILED: Final = {"phase": "failed", "met": None}
 AFTER_RUN: Final = "It is judged after your live run."
 WHEN_FREE: Final = "It is judged when nothing else runs here: it wants the machine for itself."
 Judged = Callable[[str, m.Judged], None]
-"""Receives the ident of a visitor who asked for a judgement, and how that ended."""
+"""Called with the ident of each visitor who requested a judgement, and its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A run that is over.
+    """A run that has ended.
 
     Args:
-        trouble: why it failed, a sentence; empty: it did not.
-        saving: writes its file; None: no file is written.
+        trouble: why the run failed, a sentence; empty if it did not fail.
+        saving: the task that writes the recording; None if no file is written.
     """
 
     run: Run
@@ -63,14 +63,14 @@ class Ended:
 
 
 class LiveRuns:
-    """Owns the queue, the slots and what runs in them. Use as `async with`.
+    """Owner of the queue, the slots and the runs in them. Use as `async with`.
 
-    The stage is entered and left with it.
+    Enters and leaves the stage.
 
     Args:
-        archiver: saves runs that are over; None: nobody does.
-        slots: runs at once, as many as the stage has.
-        judged: is called for each visitor who asked for a judgement.
+        archiver: saves runs that have ended; None saves nothing.
+        slots: number of live runs at once, as many as the stage has.
+        judged: called for each visitor who requested a judgement.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class LiveRuns:
         self._board = RunBoard(hub, self._scheduler, self._entries)
         self._task = RunTask(hub, stage, archiver, self._expired, judged)
         self._former: OrderedDict[str, RunSpec] = OrderedDict()
-        """Ident of a visitor -> the live run that they asked for last."""
+        """Ident of a visitor -> the live run that they requested last."""
         self._numbers = itertools.count(1)
         self._moved = asyncio.Event()
-        """The queue has changed."""
+        """Set when the queue changes."""
         self._tasks = Tasks()
         self.measured = self._task.measured
         self.before_show = self._board.before
@@ -111,14 +111,14 @@ class LiveRuns:
     # The queue
 
     def ask(self, viewer: Viewer, job: Job, tries: bool = False) -> str:
-        """Queue a run, or share an equal one; this page shows it when it begins. Gives its id.
+        """Queue a run, or share an equal one, and return its id. The page shows it when it begins.
 
         Args:
-            tries: for a class, which wants it though nobody of it is there when it begins. It
-                replaces nothing of its visitor.
+            tries: the run is a class's: it starts even if none of its visitors has a page open, and
+                replaces no queued run of its visitor.
 
         Raises:
-            InputError: too many wait.
+            InputError: the queue is full.
         """
         ident = viewer.visitor.ident
         for entry in self._entries.values():
@@ -157,10 +157,10 @@ class LiveRuns:
             self._former.popitem(last=False)
 
     def again(self, viewer: Viewer) -> None:
-        """Queue once more what this viewer watches live, or asked for last.
+        """Queue again the live run that this viewer watches, or else their last one.
 
         Raises:
-            InputError: there is neither, or too many wait.
+            InputError: there is neither, or the queue is full.
         """
         watched = self._board.watched(viewer)
         job = watched.job if watched is not None else self._former.get(viewer.visitor.ident)
@@ -172,7 +172,7 @@ class LiveRuns:
         self.ask(viewer, job)
 
     def take_back(self, ident: str, run_id: str | None = None) -> bool:
-        """A visitor no longer wants a run that waits, or all of theirs; whether there was one."""
+        """Withdraw a queued run of a visitor, or all of theirs. Return whether there was one."""
         found = [r for r in self._scheduler.asked_by(ident) if run_id in (None, r.run_id)]
         for request in found:
             if not request.judges:
@@ -184,20 +184,20 @@ class LiveRuns:
         return bool(found)
 
     def place(self, run_id: str) -> Place | None:
-        """Where a run stands in the queue; None: it has no place, or does not wait."""
+        """Place of a run in the queue; None if it has none or does not wait."""
         return self._scheduler.place(run_id, time.monotonic())
 
     def phase(self, run_id: str) -> str:
-        """`waiting`, `running` or `ended`: it is over, or was taken back."""
+        """`waiting`, `running` or `ended`. A withdrawn run is `ended`."""
         entry = self._entries.get(run_id)
         if entry is None or entry.over:
             return "ended"
         return "running" if entry.began else "waiting"
 
-    # Control of a run, and that its guests go on when nobody has it
+    # Control of a run. Without a controller, held guests are resumed.
 
     def stop(self, viewer: Viewer, run_id: str | None) -> None:
-        """End a run or a measurement, or withdraw a request that waits.
+        """End a run or a measurement, or withdraw a queued request.
 
         Raises:
             InputError: somebody else controls that run, or it has ended.
@@ -206,13 +206,13 @@ class LiveRuns:
             return
         entry = self._board.going(viewer) if run_id is None else self._entries.get(run_id)
         if run_id is not None and (entry is None or not entry.runs):
-            raise InputError("that run does not go on any more.", remedy="Start one of your own.")
+            raise InputError("that run has ended.", remedy="Start one of your own.")
         if entry is not None:
             self._use(viewer, entry)
             entry.halt.set()
 
     def take(self, viewer: Viewer, take: bool) -> None:
-        """Take control of the live run that is watched, or give it back.
+        """Take or release control of the live run that the viewer watches.
 
         Raises:
             InputError: somebody else has control and keeps it.
@@ -228,22 +228,22 @@ class LiveRuns:
         self._board.show_control(entry)
 
     def controlled(self, viewer: Viewer) -> QueuedRun:
-        """The run that a viewer acts on, and from now on controls.
+        """Return the run that a viewer acts on, and give them control of it.
 
         Raises:
-            InputError: none goes on, or somebody else controls it.
+            InputError: no run is live, or somebody else controls it.
         """
         entry = self._board.going(viewer)
         if entry is None or entry.performance is None:
             raise InputError(
-                "no live run goes on, so there is nothing to do it to.",
+                "no run is live, so this cannot be done.",
                 remedy="Press run first.",
             )
         self._use(viewer, entry)
         return entry.performance
 
     def left(self, viewer: Viewer) -> None:
-        """A page has gone; a visitor without any other controls nothing."""
+        """Release a visitor's control when their last page is gone."""
         if self._hub.pages_of(viewer.visitor.ident):
             return
         for entry in self._entries.values():
@@ -251,7 +251,7 @@ class LiveRuns:
                 self._expired(entry)
 
     def _use(self, viewer: Viewer, entry: Entry) -> None:
-        """A visitor acts on a run.
+        """Note that a visitor acts on a run: they take or keep control.
 
         Raises:
             InputError: somebody else controls it.
@@ -263,18 +263,18 @@ class LiveRuns:
             self._board.show_control(entry)
 
     def _expired(self, entry: Entry) -> None:
-        """Nobody controls a run any more."""
+        """Resume a run's guests and tell pages that nobody controls it."""
         self._let_go(entry)
         self._board.show_control(entry)
 
     def _let_go(self, entry: Entry) -> None:
-        """Nobody is left who would let the guests go, so they go on."""
+        """Resume held guests, in the background: nobody is left who could do it."""
         run = entry.performance
         if run is None or not entry.runs:
             return
 
         async def go() -> None:
-            with contextlib.suppress(DuetError):  # none can be held, or the run is over
+            with contextlib.suppress(DuetError):  # no guest can be held, or the run has ended
                 await run.hold(False, 0)
 
         self._tasks.spawn(go(), "let go")
@@ -282,49 +282,49 @@ class LiveRuns:
     # What pages see
 
     def greet(self, viewer: Viewer) -> None:
-        """What a new page sees of the live runs."""
+        """Send a new page the state of the live runs."""
         self._board.greet(viewer)
 
     def watch(self, viewer: Viewer, run: QueuedRun) -> None:
-        """Put a live run on a viewer's screen."""
+        """Show a live run on a viewer's page."""
         self._board.watch(viewer, run)
 
-    # What exists
+    # Lookups
 
     def find(self, run_id: str) -> QueuedRun | None:
-        """A run that waits, runs, or is over and still in memory."""
+        """Return a run that waits, runs, or has ended and is still in memory."""
         entry = self._entries.get(run_id)
         return None if entry is None else entry.performance
 
     def owners(self, run_id: str) -> tuple[str, ...]:
-        """Idents of the visitors who asked for a run in memory; none: there is no such run."""
+        """Idents of the visitors who requested a run in memory; empty if there is no such run."""
         entry = self._entries.get(run_id)
         return () if entry is None else tuple(entry.request.owners)
 
     def running(self) -> list[str]:
-        """Ids of what runs now, measurements too, the oldest first."""
+        """Ids of running runs and measurements, the oldest first."""
         return [request.run_id for request in self._scheduler.running]
 
     def waiting(self) -> int:
         return len(self._scheduler.waiting)
 
     def newest(self) -> list[QueuedRun]:
-        """The runs that go on; when none does, the newest one that did."""
+        """All live runs; if there is none, the newest ended run."""
         shown = [e for e in self._entries.values() if e.began and e.performance is not None]
         chosen = [entry for entry in shown if entry.runs] or shown[-1:]
         return [entry.performance for entry in chosen if entry.performance is not None]
 
-    # From the start of a run to its end
+    # A run from its start to its end
 
     async def _start_runs(self) -> None:
-        """Start what may start, whenever the queue has changed; rest idle lanes."""
+        """Loop: start runs when the queue changes; close lanes that stay idle."""
         while True:
             while (request := self._scheduler.next(time.monotonic())) is not None:
                 entry = self._entries[request.run_id]
                 owners = request.owners
                 if not entry.tried and not any(self._hub.pages_of(owner) for owner in owners):
                     self._scheduler.over(request.run_id, time.monotonic(), whole=False)
-                    self._board.withdraw(request)  # nobody is left who would see it
+                    self._board.withdraw(request)  # no page is left that would show it
                     continue
                 entry.began = True
                 self._tasks.spawn(self._carry_out(entry), request.run_id)
@@ -341,7 +341,7 @@ class LiveRuns:
                     log.exception("closing idle lanes failed")
 
     async def _carry_out(self, entry: Entry) -> None:
-        """One run in a slot, and what is said and kept of it."""
+        """Carry out one run in a slot: run it, count it, log it, and end it."""
         slug = entry.what.folder.slug
         kind, began_s = kind_of(entry.job), time.monotonic()
         waited_s = began_s - entry.since_s
@@ -392,7 +392,7 @@ class LiveRuns:
         self._moved.set()
 
     def _forget(self) -> None:
-        """Keep few runs that are over, and each until its file is written."""
+        """Drop old ended runs from memory, each only after its file is written."""
         over = [entry for entry in self._entries.values() if entry.over]
         for entry in [entry for entry in over if entry.performance is None]:
             del self._entries[entry.request.run_id]
@@ -405,12 +405,12 @@ class LiveRuns:
 
 
 class RunTask:
-    """Carries out one run, one measurement or one judgement, from its start to its file.
+    """Carries out one run, measurement or judgement, and starts saving a run's file.
 
     Args:
-        archiver: saves runs that are over; None: nobody does.
-        expired: called when control of a run was idle for too long.
-        judged: is called for each visitor who asked for a judgement.
+        archiver: saves runs that have ended; None saves nothing.
+        expired: called when the controller of a run was idle for too long.
+        judged: called for each visitor who requested a judgement.
     """
 
     def __init__(
@@ -422,7 +422,7 @@ class RunTask:
         judged: Judged,
     ) -> None:
         self.measured: dict[str, m.Measured] = {}
-        """Lesson -> the newest table that was measured here."""
+        """Lesson -> the newest complete table that was measured here."""
         self._judged = judged
         self._hub = hub
         self._stage = stage
@@ -430,7 +430,7 @@ class RunTask:
         self._expired = expired
 
     async def perform(self, entry: Entry, slot: int) -> None:
-        """Run until all lanes have ended or the run is to end; then begin to save it."""
+        """Run until all lanes have ended or a stop is requested; then start saving the run."""
         run = entry.performance
         assert run is not None
         performing = asyncio.create_task(run.perform(slot), name=f"perform {run.log.run_id}")
@@ -453,7 +453,7 @@ class RunTask:
             await asyncio.gather(performing, return_exceptions=True)
 
     async def _next_of(self, entry: Entry, performing: asyncio.Task[None]) -> None:
-        """Wait until a run ends or is to end, or its control changes or expires."""
+        """Wait until a run ends, is asked to stop, or its control changes or expires."""
         entry.used.clear()
         waits = [asyncio.create_task(event.wait()) for event in (entry.halt, entry.used)]
         try:
@@ -469,7 +469,7 @@ class RunTask:
             self._expired(entry)
 
     async def measure(self, entry: Entry, job: MeasureRequest) -> None:
-        """Measure; a measurement that is ended leaves a table that says so."""
+        """Measure. A measurement that is stopped leaves a table that says so."""
         slug = job.run.folder.slug
         if self._archiver is not None:
             await self._archiver.idle()
@@ -488,7 +488,7 @@ class RunTask:
                 publish(unfinished(last[0]))
 
     async def judge(self, entry: Entry, job: JudgeRequest) -> None:
-        """Judge; who asked for it sees each step, and an end in any case."""
+        """Judge a challenge. Each visitor who requested it gets every step, and always an end."""
         if self._archiver is not None:
             await self._archiver.idle()
         last: list[m.Judged] = []
@@ -514,7 +514,7 @@ class RunTask:
         failed("It was ended before it was judged.", None)
 
     async def _until_halt(self, entry: Entry, work: Coroutine[object, object, None]) -> None:
-        """Until the work is done, or is to end; then it is cancelled and waited for."""
+        """Run work until it is done or a stop is requested; then cancel it and wait for it."""
         run_id = entry.request.run_id
         working = asyncio.create_task(work, name=run_id)
         halt = asyncio.create_task(entry.halt.wait(), name=f"halt {run_id}")
@@ -528,15 +528,15 @@ class RunTask:
             await asyncio.gather(working, halt, return_exceptions=True)
 
 
-# Which run an id means: live, recorded, or saved.
+# Which run an id names: live, recorded, or saved.
 
 
 class RunFinder:
-    """Ids are `recorded:SLUG:NAME`, `kept:SLUG:NAME`, or those of runs in memory.
+    """Finds runs by id: `recorded:SLUG:NAME`, `kept:SLUG:NAME`, or the id of a run in memory.
 
     Args:
-        saved: recordings of live runs that are over; None: none are saved.
-        elsewhere: a live run that is not one of this server's.
+        saved: recordings of ended live runs; None if none are saved.
+        elsewhere: returns a live run of another server, by id.
     """
 
     def __init__(
@@ -552,7 +552,7 @@ class RunFinder:
         self._elsewhere = elsewhere
 
     async def find_run(self, run_id: str) -> Run:
-        """A run: live (while it is in memory), saved, or recorded and then whole.
+        """Return a run that is live (while in memory), saved, or recorded, read to its end.
 
         Raises:
             InputError: unknown, deleted or not usable.
@@ -564,7 +564,7 @@ class RunFinder:
         return self._known(run_id, None if source is None else await source.load(slug, name))
 
     def starts_of(self, run_id: str) -> tuple[str, ...]:
-        """Idents of the visitors who started a run, live or saved; none: nobody is known."""
+        """Idents of the visitors who started a live or saved run; empty if unknown."""
         if owners := self.live_runs.owners(run_id):
             return owners
         source, slug, name = self._recorded(run_id)
@@ -573,12 +573,12 @@ class RunFinder:
         return (owner,) if owner else ()
 
     def file_of(self, run_id: str) -> Path | None:
-        """The file of a recorded or saved run; None: it has none, or there is no such run."""
+        """Return the file of a recorded or saved run; None if it has none or does not exist."""
         source, slug, name = self._recorded(run_id)
         return None if source is None else source.file(slug, name)
 
     def _recorded(self, run_id: str) -> tuple[Recordings | None, str, str]:
-        """Which recordings have a run of that id, its lesson and its name; None: it is no such."""
+        """Split an id into recordings, lesson and name. The recordings are None for other ids."""
         kind, _, rest = run_id.partition(":")
         slug, _, name = rest.partition(":")
         sources = {"recorded": self.recordings, "kept": self.saved}
@@ -594,9 +594,9 @@ class RunFinder:
         return found
 
     def chosen(self, command: m.Open) -> Run | None:
-        """The run to show: the named one, or the recording that fits the step.
+        """Return the run to show: the named one, or the recording that fits the step.
 
-        A recording may still be read; its packets come by the hub.
+        A recording may still be being read; its packets then come through the hub.
         """
         slug, run = command.lesson, command.run
         if run == "none":

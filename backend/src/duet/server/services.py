@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What plug-ins add to a server: a service each, between the director and its viewers."""
+"""Services: what plug-ins add to a server, between the director and its viewers."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ Some = TypeVar("Some", bound="Service")
 
 
 class Service:
-    """One plug-in's part of a server. What it does not override does nothing.
+    """One plug-in's part of a server. Methods that it does not override do nothing.
 
-    Entered when the server starts and left when it ends, in an asyncio task.
+    Entered when the server starts and left when it ends, in the same asyncio task.
 
     Attributes:
-        commands: the messages of a page that `command` carries out.
-        actions: what each of its routes needs; one that is not here answers nobody.
-        doors: websockets by path that check who comes by themselves, past the visitors' door.
-        foreign: what pages of other sites may do; None: nothing.
+        commands: the page messages that `command` carries out.
+        actions: route -> permission that it needs; a route that is missing here is refused.
+        doors: path -> websocket handler that authenticates its peers, not by the visitors' door.
+        foreign: what pages of other sites may do; None if nothing.
     """
 
     commands: tuple[type[m.Command], ...] = ()
@@ -54,24 +54,24 @@ class Service:
         """Carry out one of its commands.
 
         Raises:
-            DuetError: why not.
+            DuetError: it cannot be carried out.
         """
 
     def left(self, viewer: Viewer) -> None: ...
 
     def needs(self, command: m.Command) -> Action | None:
-        """Another action that is enough for a command; None: it needs its own."""
+        """Another permission that is enough for this command; None if it needs its own."""
         return None
 
     def find_run(self, run_id: str) -> Run | None:
-        """A live run that is not one of this server's."""
+        """Return a live run of another server, or None."""
         return None
 
     async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> bool:
-        """Open a run that is not one of this server's.
+        """Open a run of another server.
 
         Args:
-            opens: opens one of this server, or one that `find_run` gives.
+            opens: opens a run of this server, or one that `find_run` returned.
 
         Returns:
             Whether it has opened something.
@@ -79,10 +79,10 @@ class Service:
         return False
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """A challenge of a visitor, by ident, has been judged."""
+        """Note that a visitor's challenge, by ident, has been judged."""
 
     def admit(self, door: Door) -> None:
-        """Tell the door who else may come in, before the first one comes."""
+        """Register further visitors that the door admits, before the first request."""
 
     def add_routes(self, app: FastAPI) -> None: ...
 
@@ -96,13 +96,13 @@ class Core:
     """What services may use of the server.
 
     Attributes:
-        store: the database; None: nothing is stored.
-        live_runs: where a service asks for runs on behalf of visitors.
-        read: checks what a `start` asks for.
-        no_runs: why nothing runs live here, a sentence; empty: it does.
-        no_patches: gives why no patch can be changed here. Blocking.
-        hold: takes names of saved runs that stay, the newest first.
-        services: those made so far; `of` gives one that this one requires.
+        store: the database; None if nothing is stored.
+        live_runs: queue for runs on behalf of visitors.
+        read: checks a `start` command.
+        no_runs: why this server runs nothing live, a sentence; empty if it does.
+        no_patches: returns why no patch can be changed here. Blocking.
+        hold: sets the names of pinned saved runs, the newest first.
+        services: those made so far; `of` returns one that this one requires.
     """
 
     hub: Hub
@@ -117,11 +117,11 @@ class Core:
 
 
 Maker = Callable[[Core], Service | None]
-"""Makes a service; None: this server does not use it."""
+"""Makes a service; None if this server does not use it."""
 
 
 def makers() -> dict[str, Maker]:
-    """How the service of each plug-in is made, by its name."""
+    """Plug-in -> function that makes its service."""
     made = ((one.__name__.split(".")[-2], one.service) for one in plugins.offered("service"))
     return dict(made)
 
@@ -134,7 +134,7 @@ class Services(list[Service]):
         self._stack = AsyncExitStack()
 
     def make(self, core: Core, made: Iterable[Maker]) -> None:
-        """Make them, in an order in which each finds those that it requires."""
+        """Make the services, in an order in which each finds those that it requires."""
         for make in made:
             service = make(core)
             if service is not None:
@@ -152,7 +152,7 @@ class Services(list[Service]):
         """Have the service that knows a command carry it out.
 
         Raises:
-            DuetError: why not.
+            DuetError: it cannot be carried out.
         """
         await self._of(command).command(viewer, command)
 
@@ -161,33 +161,33 @@ class Services(list[Service]):
             service.left(viewer)
 
     def needs(self, command: m.Command) -> Action:
-        """What a visitor must be allowed to, to send a command."""
+        """Return the permission that a visitor needs to send a command."""
         others = (service.needs(command) for service in self)
         return next((one for one in others if one is not None), command.needs)
 
     def find_run(self, run_id: str) -> Run | None:
-        """A live run that is not one of this server's."""
+        """Return a live run of another server, or None."""
         found = (service.find_run(run_id) for service in self)
         return next((one for one in found if one is not None), None)
 
     async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> None:
-        """Open a run, wherever it is."""
+        """Open a run of this server or another one."""
         for service in self:
             if await service.open(viewer, command, opens):
                 return
         opens(viewer, command)
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """A challenge of a visitor, by ident, has been judged."""
+        """Tell all services that a visitor's challenge, by ident, has been judged."""
         for service in self:
             service.judged(visitor, verdict)
 
     def action_of(self, path: str) -> Action | None:
-        """What a route of a service needs; None: none has it."""
+        """Permission that a service's route needs; None if no service has the route."""
         return next((one.actions[path] for one in self if path in one.actions), None)
 
     def of(self, kind: type[Some]) -> Some:
-        """The service of that kind.
+        """Return the service of that class.
 
         Raises:
             LookupError: there is none.
@@ -198,7 +198,7 @@ class Services(list[Service]):
         return found
 
     def doors(self) -> dict[str, Serve]:
-        """Websockets by path that check who comes by themselves."""
+        """Path -> websocket handler that authenticates its peers."""
         return {path: serve for one in self for path, serve in one.doors.items()}
 
     def _of(self, command: m.Command) -> Service:
@@ -206,6 +206,6 @@ class Services(list[Service]):
             if isinstance(command, service.commands):
                 return service
         raise InputError(
-            f"this server does not carry out '{command.tag()}'.",
-            remedy="Use one that does.",
+            f"this server does not support '{command.tag()}'.",
+            remedy="Use a server with that plug-in.",
         )

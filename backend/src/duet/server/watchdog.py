@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Watches how long each callback holds the event loop, and where.
+"""Measures how long each callback blocks the event loop, and where.
 
-A callback beyond LOOP_HOLD_S of wall time is looked at: its CPU time says whether it worked or
-waited for a busy host, and its stack, taken by a thread while it was going on, says where. The
-loop's own debug mode measures the same, at many times the cost.
+A callback that takes over LOOP_HOLD_S of wall time is examined. Its CPU time says whether it worked
+or waited for a busy host. Its stack, which a thread takes while it runs, says where. The loop's own
+debug mode measures this too, at many times the cost.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from pydantic import JsonValue
 from duet.base.budgets import LOOP_HOLD_LOG_S, LOOP_HOLD_S
 
 FRAMES: Final = 6
-"""Innermost frames of a stack that are shown."""
+"""Number of innermost frames that are reported."""
 CPU_SLACK_S: Final = 0.005
-"""The CPU clock of the thread is read so often: it costs a system call."""
+"""Minimum interval between reads of the thread's CPU clock: each costs a system call."""
 
 log = logging.getLogger("duet.loop")
 
 
 @dataclass(slots=True)
 class Holds:
-    """What was seen so far.
+    """What has been measured so far.
 
     Args:
         count: callbacks that took more than LOOP_HOLD_S of wall time.
-        worked: those of them that took more than LOOP_HOLD_S of CPU time as well.
+        worked: those of them that also took more than LOOP_HOLD_S of CPU time.
         longest_s: the longest, in wall time.
-        longest_cpu_s: the most CPU time that one took.
-        place: where the one with the most CPU time was seen.
-        longest_gc_s: the longest garbage collection in the loop's thread; callbacks in which one
-            happened to begin are not charged for it.
+        longest_cpu_s: the most CPU time of one callback.
+        place: stack of the callback with the most CPU time.
+        longest_gc_s: the longest garbage collection in the loop's thread. It is not charged to the
+            callback in which it ran.
     """
 
     count: int = 0
@@ -54,7 +54,7 @@ class Holds:
     longest_gc_s: float = 0.0
 
     def tree(self) -> dict[str, JsonValue]:
-        """For /api/health; times in ms."""
+        """Return the figures for /api/health; times in ms."""
         return {
             "holds": self.count,
             "holds_cpu": self.worked,
@@ -75,12 +75,12 @@ class Watchdog:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
         self._began: float | None = None
-        """Of the callback that runs now; None: the loop waits."""
+        """Start of the callback that runs now; None while the loop waits."""
         self._cpu = self._cpu_at = 0.0
         self._gc = self._gc_began = (0.0, 0.0)
-        """CPU and wall time of collections in this callback; and when one began."""
+        """CPU and wall time of collections in this callback, and when the current one began."""
         self._seen: tuple[float, str] = (0.0, "")
-        """When the callback began whose stack was taken, and the stack."""
+        """Start of the callback whose stack was taken last, and that stack."""
         self._logged: dict[str, float] = {}
         self._end = threading.Event()
 
@@ -105,7 +105,7 @@ class Watchdog:
             _watched.pop(self._loop, None)
 
     def run(self, handle: Handle) -> None:
-        """Run one callback of the loop."""
+        """Run one callback of the loop, and time it."""
         began = time.perf_counter()
         if began - self._cpu_at > CPU_SLACK_S:
             self._cpu, self._cpu_at = time.thread_time(), began
@@ -120,7 +120,7 @@ class Watchdog:
                 self._held(began, took, handle)
 
     def _collecting(self, phase: str, info: dict[str, int]) -> None:
-        """Python calls this around each garbage collection, in whichever thread it happens."""
+        """Time a full garbage collection. Python calls this around each, in any thread."""
         if info["generation"] < 2 or threading.get_ident() != self._thread:
             return
         if phase == "start":
@@ -158,12 +158,12 @@ class Watchdog:
             self._logged.clear()
         self._logged[place] = now
         log.warning(
-            "the event loop worked %.0f ms (%.0f ms of CPU) on one thing: %s",
+            "one callback blocked the event loop for %.0f ms (%.0f ms of CPU): %s",
             *(took * 1e3, cpu * 1e3, place),
         )
 
     def _sample(self) -> None:
-        """The watching thread: takes the stack of a callback that goes on for too long."""
+        """Loop of the sampling thread: take the stack of a callback that runs too long."""
         while not self._end.wait(self._hold_s):
             began = self._began
             if began is None or began == self._seen[0]:
@@ -176,7 +176,7 @@ class Watchdog:
 
 
 def place_of(frame: FrameType) -> str:
-    """The innermost frames, outermost first: `file:line function > ...`."""
+    """Format the innermost frames, outermost first: `file:line function > ...`."""
     stack = traceback.extract_stack(frame, limit=None)[-FRAMES:]
     return " > ".join(
         f"{'/'.join(each.filename.split('/')[-2:])}:{each.lineno} {each.name}" for each in stack
@@ -196,5 +196,5 @@ def _watched_run(handle: Handle) -> None:
 
 
 def _install() -> None:
-    """Each callback of a loop goes through here: tasks' steps, readers, timers."""
+    """Route each callback of a loop through the watchdog: tasks' steps, readers, timers."""
     Handle._run = _watched_run  # type: ignore[method-assign,assignment]

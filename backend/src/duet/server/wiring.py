@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The director of real guests, real kernels and the lessons' own recordings."""
+"""Makes the director with real guests, real kernels and the lessons' recordings."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def default_director(
     hosts: HostDoor | None = None,
     hosts_url: str = "",
 ) -> Director:
-    """What `duet serve` runs.
+    """Make the director that `duet serve` runs.
 
     Args:
         listener: receives the progress of kernel builds.
-        early: start the process beside the guests now, not with the first lesson that is opened.
-        stage: where live runs happen; None: on a host process of this machine.
-        hosts: where host processes of other machines come in; None: nowhere,
-            or where $DUET_POOL says that there are some.
-        hosts_url: what these dial, where $DUET_POOL_SERVER does not say it.
+        early: start the host process now, not when the first lesson is opened.
+        stage: where live runs happen; None uses a host process of this machine, or $DUET_POOL.
+        hosts: endpoint for host processes of other machines; None if there is none, unless
+            $DUET_POOL needs one.
+        hosts_url: address that those hosts connect to, unless $DUET_POOL_SERVER is set.
 
     Raises:
         DuetError: $DUET_POOL or another variable is not usable.
@@ -52,7 +52,7 @@ def default_director(
     claim(folder.folder)
     saved = ArchivedRuns(folder)
     slots = live_runs()
-    template_bytes()  # a mistake in its variable is better seen now than by a host process
+    template_bytes()  # a mistake in its variable should fail here, not in a host process
     if stage is None and live:
         made = stage_elsewhere(settings, hosts_url)
         if made is not None:
@@ -76,15 +76,15 @@ POOL = "DUET_POOL"
 def stage_elsewhere(
     settings: KernelSettings, hosts_url: str
 ) -> tuple[HostStage, int, HostDoor] | None:
-    """Where live runs happen, if not here: stage, runs at once, door of its hosts.
+    """Make the stage of a pool, if one is configured. Return stage, number of slots, and endpoint.
 
     Raises:
-        DuetError: it is set to be elsewhere, and nothing here can do that.
+        DuetError: a pool is configured, but no plug-in supports it.
     """
     modules = plugins.offered("stage")
     if not modules and os.environ.get(POOL, "local") not in ("", "local"):
         raise InputError(
-            f"{POOL} is set, and this Kernel Duet has no plug-in for pools.",
+            f"{POOL} is set, but this Kernel Duet has no plug-in for pools.",
             remedy=f"Unset {POOL}.",
         )
     found = (module.stage(settings, hosts_url) for module in modules)

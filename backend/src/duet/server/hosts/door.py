@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where host processes of other machines come in: by a token that counts once, then by a secret.
+"""Endpoint for host processes of other machines. They join by a single-use token, then by a secret.
 
-Only hashes of both are stored. What answers is no page: a request with an Origin is refused, since
-a browser has nothing to do here.
+Only hashes of both are stored. A request with an Origin header is refused: browsers have no access
+here.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from duet.rpc.peer import Connection, Peer, Tasks
 KERNEL_PATH: Final = "/hosts/kernels/"
 KEY: Final = re.compile(r"[0-9a-f]{8,64}")
 AT_ONCE: Final = 4
-"""Files that are read and sent at once. Further hosts are to ask again."""
+"""Maximum number of files read and sent at once. Further hosts get 503 and retry."""
 
 
 class KernelFiles:
-    """What the store of a server has.
+    """Serves the kernels in a server's store.
 
     Args:
-        store: None: nothing.
+        store: None if there is none.
     """
 
     def __init__(self, store: Store | None) -> None:
@@ -55,9 +55,9 @@ class KernelFiles:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the list of a kernel's files (PATH + key), or one of them (and / + its name)."""
+        """Send the list of a kernel's files (PATH + key), or one file (PATH + key / name)."""
         if self._places.locked():
-            busy = PlainTextResponse("Other hosts have their turn.\n", 503)
+            busy = PlainTextResponse("Too many hosts are loading kernels; retry.\n", 503)
             await busy(scope, receive, send)
             return
         async with self._places:
@@ -98,7 +98,7 @@ BEARER = "bearer "
 
 @dataclass(slots=True)
 class _Expected:
-    """A host that may come, or has come and may come back."""
+    """A host that is expected, or has joined and may reconnect."""
 
     connection: Connection
     until_s: float
@@ -107,32 +107,32 @@ class _Expected:
 
 
 class HostDoor:
-    """All hosts that are expected.
+    """All expected hosts.
 
     Args:
-        store: of kernels, for hosts that lack one; None: none is given.
+        store: kernels for hosts that lack one; None if no kernel is served.
     """
 
     def __init__(self, store: Store | None = None) -> None:
         self.kernels = KernelFiles(store)
         self._expected: dict[str, _Expected] = {}
-        """Hash of a token or secret -> the host that has it."""
+        """Hash of a token or secret -> its host."""
         self._tasks = Tasks()
-        """Each ends with the connection that it is about, at the latest."""
+        """Each ends with its host's connection at the latest."""
 
     def expect(self, connection: Connection) -> str:
-        """A token for one host, whose connection this will be."""
+        """Make a token with which one host joins this connection."""
         token = secrets.token_urlsafe(32)
         self._expected[_hash(token)] = _Expected(connection, time.monotonic() + limits.TICKET_S)
         return token
 
     def forget(self, connection: Connection) -> None:
-        """This host is not expected any more."""
+        """Stop expecting the host of this connection."""
         for key in [k for k, one in self._expected.items() if one.connection is connection]:
             del self._expected[key]
 
     def knows(self, request: Request) -> bool:
-        """Whether a request is of a host that has joined, and has not been given up."""
+        """Return whether a request is from a host that has joined and is still expected."""
         found = self._who(request)
         return found is not None and found[1].came
 
@@ -150,7 +150,7 @@ class HostDoor:
         return key, found
 
     async def serve(self, socket: WebSocket) -> None:
-        """One connection of a host, from its handshake to its end."""
+        """Serve one connection of a host, from its handshake to its end."""
         found = self._who(socket)
         if found is None:
             await socket.close()  # before accept: the handshake is answered with 403
@@ -178,18 +178,18 @@ class HostDoor:
     async def _messages(self, socket: WebSocket, key: str, host: _Expected) -> AsyncIterator[bytes]:
         while True:
             message = await socket.receive_bytes()
-            if not host.came:  # it has the secret, so the token has done its work
+            if not host.came:  # it has the secret, so the token is used up
                 host.came = True
                 self._expected[_hash(host.secret)] = self._expected.pop(key)
             yield message
 
     async def _await_return(self, host: _Expected) -> None:
-        """The host's connection has broken: give it up if it does not come back."""
+        """Wait for a host whose connection broke; end it if it does not return in AWAY_S."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limits.AWAY_S):
                 await host.connection.attached.wait()
                 return
-        host.connection.end(f"it is away for {limits.AWAY_S:g} s")
+        host.connection.end(f"it did not reconnect within {limits.AWAY_S:g} s")
         self.forget(host.connection)
 
 
@@ -197,23 +197,23 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-# A host process somewhere else: something starts it with a token, and it dials in.
+# A host process on another machine: a launcher starts it with a token, and it connects here.
 
 
 class Elsewhere(Protocol):
-    """A program that was started somewhere."""
+    """A program that was started on another machine."""
 
     async def gone(self) -> str:
-        """Wait until it is not there any more, and why, in words."""
+        """Wait until the program has ended. Return why, in words."""
         ...
 
 
 Launch = Callable[[str], AbstractAsyncContextManager[Elsewhere]]
-"""Starts a host process that is given this token; leaving ends it."""
+"""Starts a host process with this token; leaving the context ends it."""
 
 
 class JoinedHost:
-    """One such host. Use as `async with`; leaving ends it and its guests."""
+    """A host process that connects to this server. Use as `async with`; leaving ends it."""
 
     def __init__(self, peer: Peer, door: HostDoor, launch: Launch) -> None:
         self._peer, self._door, self._launch = peer, door, launch
@@ -237,8 +237,8 @@ class JoinedHost:
             if not connection.spoken.is_set():
                 why = connection.why or f"nothing came in {TICKET_S:g} s"
                 raise InfraError(
-                    f"the host process did not come to this server: {why}.",
-                    remedy="Look at its output, and whether its machine reaches this server.",
+                    f"the host process did not connect to this server: {why}.",
+                    remedy="Read its output, and check that its machine can reach this server.",
                 )
         except BaseException:
             await self.__aexit__()

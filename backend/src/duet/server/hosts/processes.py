@@ -30,13 +30,13 @@ from duet.rpc.link import StreamChannel
 from duet.rpc.peer import Handler, Peer, Tasks
 
 ARENAS = {"MALLOC_ARENA_MAX": "2"}
-"""Threads pack a run's file now and then; with an arena each, glibc holds that much for each."""
+"""Limit on malloc arenas: a file is packed in several threads, and glibc keeps memory per arena."""
 SECRET = re.compile("TOKEN|SECRET|PASSWORD|JUPYTERHUB|DUET_LTI|DUET_CLASSES")
-"""Variables that a process beside guests need not know."""
+"""Environment variables that are withheld from a process beside guests."""
 
 
 class Terminal:
-    """Passes on what a process writes on standard error, its log."""
+    """Copies a process's standard error, which is its log, to ours."""
 
     def feed(self, text: bytes) -> None:
         with contextlib.suppress(OSError, ValueError):  # the terminal is gone
@@ -45,8 +45,8 @@ class Terminal:
 
 
 def words(descriptor: int) -> tuple[str, ...]:
-    """The command of a host process."""
-    # It may start in a folder that somebody else writes to: nothing is imported from there.
+    """The command line of a host process."""
+    # -P: it may start in a folder that others can write to, so nothing is imported from there.
     return (sys.executable, "-P", "-s", "-m", "duet.host", str(descriptor))
 
 
@@ -54,7 +54,7 @@ class HostProcess:
     """One host process. Use as `async with`; leaving ends it and its guests.
 
     Args:
-        peer: is attached to it, and given up when it is gone.
+        peer: attached to the process; ended when the process is gone.
     """
 
     def __init__(self, peer: Peer) -> None:
@@ -106,7 +106,8 @@ class HostProcess:
         if self._channel is not None:
             self._channel.close()
         if not self._peer.connection.spoken.is_set():
-            self._process.kill()  # it has no guests yet, and would first see the end of its imports
+            # it has no guests yet, and would notice the end only after its imports
+            self._process.kill()
         elif self._process.returncode is None:
             try:
                 async with asyncio.timeout(LEAVE_S):
@@ -117,19 +118,20 @@ class HostProcess:
         await asyncio.to_thread(sweep_groups)
 
 
-# Has one host process, and another one after it.
+# Keeps one host process running, and restarts it when it ends.
 
 LOG = logging.getLogger("duet.hosts")
 
 
 class Supervisor:
-    """Starts a host process, and again when it has ended.
+    """Starts a host process, and another one when it has ended.
 
     Args:
-        start: gives the host process that a peer speaks with, and ends it.
-        new_peer: makes the peer of the next one.
-        begin: what each is to be.
-        early: start the first one before anybody needs it.
+        start: makes the context of a host process that the peer talks to; leaving it ends the
+            process.
+        new_peer: makes the peer of the next process.
+        begin: settings for each process.
+        early: start the first process before it is needed.
     """
 
     def __init__(
@@ -141,11 +143,11 @@ class Supervisor:
     ) -> None:
         self._start, self._new_peer, self._begin = start, new_peer, begin
         self.peer: Peer | None = None
-        """The one that takes requests now."""
+        """The peer that takes requests now."""
         self._failed: DuetError | None = None
-        """Why the last start came to nothing."""
+        """Why the last start failed."""
         self._settled = asyncio.Event()
-        """Set while there is a host process, and after a start that failed."""
+        """Set while there is a host process, and after a failed start."""
         self._wanted = asyncio.Event()
         self._starts: deque[float] = deque(maxlen=limits.RESTARTS)
         if early:
@@ -170,7 +172,7 @@ class Supervisor:
             await asyncio.sleep(limits.RESTART_S)
 
     async def _why_failed(self) -> DuetError | None:
-        """Have one until it ends; None: it was there."""
+        """Run one host process until it ends. Return why it failed to start, or None."""
         try:
             await self._have_one()
         except DuetError as error:
@@ -179,7 +181,7 @@ class Supervisor:
             LOG.exception("no host process")
             return InfraError(
                 f"the host process cannot be started ({type(error).__name__}: {error}).",
-                remedy="Look at the server's log, and at its limits of files and processes.",
+                remedy="Read the server's log, and check its limits of files and processes.",
             )
         return None
 
@@ -192,10 +194,10 @@ class Supervisor:
                 self.peer = peer
                 self._settled.set()
                 await peer.connection.over.wait()
-                self._forget()  # what is asked for from now on waits for the next one
+                self._forget()  # requests from now on wait for the next process
                 await peer.ended()
                 why = peer.connection.why
-                LOG.error("the host process is gone (%s); another one is started", why)
+                LOG.error("the host process is gone (%s); starting another", why)
         finally:
             self._forget()
             peer.connection.end("the server ends")
@@ -207,10 +209,10 @@ class Supervisor:
         self.peer = None
 
     async def ready(self) -> Peer:
-        """The host process, once it takes requests.
+        """Return the host process once it takes requests; start it if needed.
 
         Raises:
-            DuetError: why it does not come.
+            DuetError: it did not start.
         """
         self._wanted.set()
         with contextlib.suppress(TimeoutError):
@@ -219,12 +221,12 @@ class Supervisor:
         if self.peer is None:
             raise self._failed or InfraError(
                 f"the host process did not start in {limits.READY_S:g} s.",
-                remedy="Look at the server's log, and start the server again.",
+                remedy="Read the server's log, and start the server again.",
             )
         return self.peer
 
 
-# Where a stage has its host processes: one on this machine for all, or leases of a pool.
+# The host processes of a stage: one on this machine for all slots, or leases of a pool.
 
 
 class Place(NamedTuple):
@@ -232,7 +234,7 @@ class Place(NamedTuple):
 
     Args:
         peer: the host process.
-        slot: what the run's slot is there.
+        slot: slot number on that host.
     """
 
     peer: Peer
@@ -240,7 +242,7 @@ class Place(NamedTuple):
 
 
 class Hosts(Protocol):
-    """Use as `async with`: leaving ends all host processes, with their guests."""
+    """Host processes of a stage. Use as `async with`: leaving ends them, with their guests."""
 
     async def __aenter__(self) -> Hosts: ...
 
@@ -257,50 +259,52 @@ class Hosts(Protocol):
         ...
 
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> Sequence[Place]:
-        """The host processes of a slot, once they take requests: one for all lanes, or one each.
+        """Return a slot's host processes once they take requests: one for all lanes, or one per
+        lane.
 
         Args:
-            lanes: of the run.
-            begins: a run begins there, and nothing else goes on in that slot.
+            lanes: number of the run's lanes.
+            begins: a run begins there, and nothing else uses that slot.
 
         Raises:
-            InfraError: none can be had.
+            InfraError: there is no host process to use.
         """
         ...
 
     def alone(self) -> AbstractAsyncContextManager[Peer]:
-        """A host process for something that wants all of its machine, such as a measurement.
+        """Yield a host process whose machine runs nothing else, for a measurement.
 
         Raises:
-            InfraError: none can be had.
+            InfraError: there is no host process to use.
         """
         ...
 
     def parked(self) -> TemplateCounts:
-        """How parked guests stand."""
+        """Counts of parked guests."""
         ...
 
     async def rest(self) -> None:
-        """Nothing has run for a while: end guests, and give back what costs others something."""
+        """End idle guests, and release resources that others could use."""
         ...
 
 
 def shared_out(arms: Sequence[str], places: int) -> tuple[tuple[str, ...], ...]:
-    """Which lanes each of so many host processes has."""
+    """Divide lanes among `places` host processes."""
     return tuple(tuple(arms[at::places]) for at in range(places))
 
 
-# One host process of this machine for all slots; another one is started when it dies.
+# One host process of this machine for all slots, restarted when it dies.
 
 
 class LocalHosts:
-    """See Hosts.
+    """The host process of this machine (implements Hosts).
 
     Args:
-        handlers: what host processes may call.
-        begin: what each is to be.
-        early: start it before anybody needs it.
-        start: gives the host process that a peer speaks with, and ends it.
+        handlers: requests that host processes may call.
+        begin: settings for each process.
+        early: start the process before it is needed.
+        start: makes the context of a host process that the peer talks to; leaving it ends the
+            process.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live runs on host processes (see server.interfaces.Stage).
+"""Live runs on host processes (implements server.interfaces.Stage).
 
-The server's own process boots nothing. A host process that dies takes its guests with it, and the
-runs that went on there fail with a sentence.
+The server's own process boots nothing. When a host process dies, its guests die with it, and its
+runs fail with a sentence.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ Take = Callable[["Share", m.SessionMessage, Packet], None]
 
 
 class Share:
-    """Some lanes of a run, where they are.
+    """The lanes of a run that are on one host process.
 
     Args:
-        first: the run's first message, which has all lanes.
-        arms: the lanes.
+        first: the run's first message, which names all lanes.
+        arms: the arms of these lanes.
     """
 
     def __init__(self, place: Place, first: m.Run, arms: Sequence[str]) -> None:
         self.arms = tuple(arms)
         self._place, self._first = place, first
         self._patience: asyncio.Timeout | None = None
-        """While the lanes are waited for."""
+        """Timeout of `perform`, while it runs."""
 
     async def perform(self, what: r.SentRun, take: Take, together: bool) -> None:
-        """Run them to their end.
+        """Run the lanes to their end.
 
         Args:
-            take: gets each message of theirs, as it is sent to browsers, too.
-            together: they begin when `go` is called, with lanes elsewhere.
+            take: gets each message of these lanes, and the packet that goes to browsers.
+            together: the lanes wait for `go`, so that they begin with the lanes on other hosts.
 
         Raises:
-            DuetError: none of them can begin, or the host process is gone.
+            DuetError: none of the lanes can begin, or the host process is gone.
         """
         asked = r.Perform(
             slot=self._place.slot,
@@ -81,16 +81,16 @@ class Share:
             self._patience = None
 
     def give_up(self) -> None:
-        """The others have waited for long enough: `perform` fails."""
+        """Make `perform` fail: the other lanes have waited for too long."""
         if self._patience is not None:
             self._patience.reschedule(asyncio.get_running_loop().time())
 
     def go(self) -> None:
-        """All lanes of the run are ready: begin."""
+        """Start the workloads: all lanes of the run are ready."""
         self._place.peer.note("go", r.OfRun(run_id=self._first.run_id).packed())
 
     def close(self) -> None:
-        """Give up what the host process has of it."""
+        """Have the host process release the run."""
         self._place.peer.note("close", r.OfRun(run_id=self._first.run_id).packed())
 
     async def ask(
@@ -100,11 +100,11 @@ class Share:
         timeout_s: float = limits.CALL_S,
         event: Events | None = None,
     ) -> bytes:
-        """Have something done with the run there. Raises as Peer.call()."""
+        """Call a request of this run on its host process. Raises as Peer.call()."""
         return await self._place.peer.call(name, asked.packed(), timeout_s, event)
 
     async def raw_events(self, where: r.OfRun) -> list[dict[str, JsonValue]]:
-        """Raw records near a moment."""
+        """Return raw records near a moment."""
         found = await self.ask("raw", where, limits.RAW_S)
         try:
             tree = json.loads(found)
@@ -115,7 +115,7 @@ class Share:
         return tree
 
     async def bundle(self) -> bytes | None:
-        """These lanes as a bundle; None: there is none of them."""
+        """Return these lanes as a bundle; None if the host has none of them."""
         content = bytearray()
 
         def piece(of: bytes) -> None:
@@ -133,25 +133,25 @@ class Share:
 
 def _unreadable(what: str) -> InfraError:
     return InfraError(
-        f"the host process has sent {what} that cannot be read.", remedy="Start the run again."
+        f"the host process sent {what} that cannot be read.", remedy="Start the run again."
     )
 
 
-# One state of a run whose lanes are on several hosts, and when they may begin. Pure.
+# The state of a run whose lanes are on several hosts, and when they may begin. Pure.
 #
-# It follows session/run.py, which does the same for lanes of one process.
+# session/run.py does the same for the lanes of one process.
 
 _GOING: Final = ("preparing", "booting", "ready", "running", "draining")
-"""In the order of a run."""
+"""In the order in which a run passes them."""
 _NOT_READY: Final = frozenset({"waiting", "building", "booting"})
 
 
 class Merged:
-    """The run as its parts report it.
+    """The state of a run, merged from the states that its parts report.
 
     Args:
-        first: what was said of the run before it began.
-        parts: how many there are.
+        first: the run's message before it began.
+        parts: number of parts.
     """
 
     def __init__(self, first: m.Run, parts: int) -> None:
@@ -159,13 +159,13 @@ class Merged:
         self._last: m.Run | None = None
 
     def report(self, part: int, state: m.Run) -> m.Run | None:
-        """A part's newest state; returns that of the run, if it is another one now."""
+        """Store a part's newest state. Return the run's state if it changed, else None."""
         self._parts[part] = state
         last, self._last = self._last, self._state()
         return None if self._last == last else self._last
 
     def fail(self, part: int, error: DuetError) -> m.Run | None:
-        """A part is gone; returns as `report`. One that has reported its end stays as it was."""
+        """Mark a part as failed, unless it has ended. Return as `report` does."""
         state = self._parts[part]
         if state.phase in OVER:
             return None
@@ -173,7 +173,7 @@ class Merged:
         return self.report(part, state.model_copy(update=how))
 
     def _state(self) -> m.Run:
-        """A run is where its slowest part is, parts that are over aside."""
+        """Return the phase of the slowest part that has not ended."""
         phases = [part.phase for part in self._parts]
         started = [part.started_at for part in self._parts if part.started_at]
         same = {"started_at": min(started, default=None)}
@@ -190,19 +190,19 @@ class Merged:
 
 
 def not_ready(arms: Iterable[str], lanes: Mapping[str, m.Lane]) -> set[str]:
-    """Those that are neither ready nor over: lanes start together."""
+    """Arms that are neither ready nor over. Lanes start together."""
     return {arm for arm in arms if arm not in lanes or lanes[arm].phase in _NOT_READY}
 
 
-# All shares of a run: what is asked of the run is asked of those whom it concerns.
+# All shares of a run. A request about one lane goes to the share that has it.
 
 
 class Shares:
-    """The shares of a run; none before it has a host process.
+    """The shares of a run; empty until the run has a host process.
 
     Args:
         first: the run's first message.
-        arms: its lanes, which the places share.
+        arms: its lanes, divided among the places.
     """
 
     def __init__(self, places: Sequence[Place], first: m.Run, arms: Sequence[str]) -> None:
@@ -211,9 +211,9 @@ class Shares:
             Share(place, first, own) for place, own in zip(places, parts, strict=True)
         )
         self._waiting = set(arms)
-        """Lanes whose share goes on, until all have begun."""
+        """Lanes of shares that have not ended; cleared once all begin."""
         self._late: set[str] = set()
-        """Of them those that are not ready."""
+        """Lanes of `_waiting` that are not ready."""
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -226,7 +226,7 @@ class Shares:
         return self._all.index(share)
 
     def go_if_ready(self, lanes: Mapping[str, m.Lane]) -> None:
-        """Lanes have moved: all begin when all are ready, or wait for the others for a while."""
+        """Start all lanes if all are ready; else start the timeout once some are."""
         if len(self._all) < 2 or not self._waiting:
             return
         self._late = not_ready(self._waiting, lanes)
@@ -237,7 +237,7 @@ class Shares:
             self._timer = loop.call_later(limits.TOGETHER_S, self._give_up)
 
     def ended(self, share: Share, lanes: Mapping[str, m.Lane]) -> None:
-        """Nobody waits for these lanes any more."""
+        """Stop waiting for the lanes of a share that has ended."""
         self._waiting.difference_update(share.arms)
         self.go_if_ready(lanes)
 
@@ -254,15 +254,15 @@ class Shares:
                 share.give_up()
 
     def close(self) -> None:
-        """Give up what host processes have of the run."""
+        """Have the host processes release the run."""
         for share in self._all:
             share.close()
 
     async def everywhere(self, name: str, asked: r.OfRun) -> None:
-        """Have something done with all lanes.
+        """Call a request on all shares.
 
         Raises:
-            DuetError: it is not done anywhere, as with lanes on one host process.
+            DuetError: it failed on every share, or the run has none yet.
         """
         if not self._all:
             raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
@@ -273,12 +273,12 @@ class Shares:
             raise failed[0]
 
     async def raw_events(self, where: r.OfRun) -> list[dict[str, JsonValue]]:
-        """Raw records near a moment of a lane; there is a share at least."""
+        """Return raw records near a moment of a lane. The run has at least one share."""
         having = [share for share in self._all if where.arm in share.arms] or self._all
         return await having[0].raw_events(where)
 
     async def bundles(self) -> list[Part]:
-        """The lanes of each as a bundle, of those that have any.
+        """Return a bundle per share that has lanes to give.
 
         Raises:
             DuetError: all host processes are gone, or have sent no bundle.
@@ -298,16 +298,16 @@ class Shares:
         return found
 
 
-# One live run on host processes, as the server has it (see server.interfaces.QueuedRun).
+# One live run on host processes (implements server.interfaces.QueuedRun).
 #
-# All its lanes are on one, or each is on one of its own. Those wait for each other: when all are
-# ready, all begin.
+# All its lanes are on one host, or each lane is on a separate host. Separate lanes begin together,
+# when all are ready.
 
 Answer = TypeVar("Answer")
 
 
 class HostedRun:
-    """One live run (see server.interfaces.QueuedRun)."""
+    """A live run (implements server.interfaces.QueuedRun)."""
 
     def __init__(self, hosts: Hosts, request: RunSpec, hub: Hub) -> None:
         self.log = RunLog(request.run_id, request.folder.slug)
@@ -334,7 +334,7 @@ class HostedRun:
         self._hub.publish(self.log, packet)
 
     async def perform(self, slot: int = 0) -> None:
-        """Run until all lanes have ended; failures of single lanes are messages.
+        """Run until all lanes have ended. A failed lane is a message, not an exception.
 
         Raises:
             DuetError: no lane can begin, or all host processes are gone.
@@ -358,11 +358,11 @@ class HostedRun:
             self._fail(error)
             raise
         except asyncio.CancelledError:
-            self._fail(InfraError("the run was ended before its end.", remedy="Start it again."))
+            self._fail(InfraError("the run was cancelled.", remedy="Start it again."))
             raise
 
     async def _perform(self, share: Share, what: r.SentRun) -> DuetError | None:
-        """A share that fails takes no other one along."""
+        """Run one share, and return its error. One failed share does not fail the others."""
         why = None
         try:
             await share.perform(what, self._take, together=len(self._shares) > 1)
@@ -389,7 +389,7 @@ class HostedRun:
             self._say(merged)
 
     def _fail(self, error: DuetError) -> None:
-        """No host process can say any more what has become of run and lanes."""
+        """Publish that run and lanes have failed: no host process can report their end."""
         last = self.log.run()
         if last is None or self.log.over:
             return
@@ -406,23 +406,23 @@ class HostedRun:
         self._say(self._first.model_copy(update={"phase": "stopped"}))
 
     def close(self) -> None:
-        """Give up what host processes have of it."""
+        """Have the host processes release the run."""
         self._shares.close()
 
     async def act(self, name: str, value: int) -> None:
-        """Do one of the lesson's acts on every lane. Raises as Performance.act()."""
+        """Perform one of the lesson's acts on every lane. Raises as QueuedRun.act()."""
         run_id = self.log.run_id
         await self._shares.everywhere("act", r.OfRun(run_id=run_id, name=name, value=value))
 
     async def hold(self, on: bool, after: int) -> None:
-        """Hold the guests, or let them go. Raises as Performance.hold()."""
+        """Hold or resume the guests. Raises as QueuedRun.hold()."""
         run_id = self.log.run_id
         await self._shares.everywhere("hold", r.OfRun(run_id=run_id, on=on, value=after))
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Raw records near a moment. Blocking; not on the event loop."""
+        """Return raw records near a moment. Blocking: not for the event loop."""
         if not self._shares:
             return []
         where = r.OfRun(
@@ -431,7 +431,8 @@ class HostedRun:
         return self._wait(self._shares.raw_events(where))
 
     def bundle(self) -> bytes | None:
-        """The whole run as a bundle; None: no lane has any. Blocking; not on the event loop.
+        """Return the whole run as a bundle; None if no lane has any. Blocking: not for the event
+        loop.
 
         Raises:
             DuetError: a host process is gone, or has sent no bundle.
@@ -448,13 +449,13 @@ class HostedRun:
 
 
 def not_built(run_id: str, arms: Iterable[str]) -> list[m.Lane]:
-    """Lanes that cannot run now."""
+    """Messages of lanes that cannot run because their kernels are not built."""
     why = "Its kernel is not built yet; run again when it is."
     return [m.Lane(run_id=run_id, arm=arm, phase="building", message=why) for arm in arms]
 
 
 def failed(log: RunLog, arms: Iterable[str], error: DuetError) -> list[m.Lane]:
-    """Those lanes, failed, of which nobody has said yet that they are over."""
+    """Messages that those lanes have failed which have not ended yet."""
     lanes = log.lanes()
     waiting = [m.Lane(run_id=log.run_id, arm=arm, phase="waiting") for arm in arms]
     found = [lanes.get(lane.arm, lane) for lane in waiting]
@@ -467,17 +468,18 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class HostStage:
-    """Use as `async with`.
+    """The stage of live runs. Use as `async with`.
 
     Args:
-        make: makes the hosts, given what their processes may call; None: nothing runs here.
+        make: makes the hosts from the requests that their processes may call; None if this server
+            boots no guests.
     """
 
     def __init__(self, make: Callable[[dict[str, Handler]], Hosts] | None) -> None:
         self._hosts = None if make is None else make({"others": self._answer_others})
         self._tasks = Tasks()
         self._others: Others = list
-        """Runs that may be asked for later: those of the page that came last."""
+        """Returns further runs that may be requested, from the page that called `expect` last."""
         self._expected: tuple[RunSpec, Others] | None = None
         self._expecting = False
 
@@ -493,10 +495,10 @@ class HostStage:
 
     @property
     def hosts(self) -> Hosts:
-        """Where they are.
+        """The hosts of this stage.
 
         Raises:
-            InfraError: nothing runs here.
+            InfraError: this server boots no guests.
         """
         if self._hosts is None:
             raise InfraError(
@@ -509,11 +511,11 @@ class HostStage:
         return self._hosts is not None and self._hosts.saves_first
 
     def prepare(self, request: RunSpec, hub: Hub) -> HostedRun:
-        """A run that publishes into the hub."""
+        """Make a run that publishes into the hub."""
         return HostedRun(self.hosts, request, hub)
 
     def expect(self, request: RunSpec, others: Others) -> None:
-        """Park guests for a run that may be asked for, then for others, while nothing runs."""
+        """Park guests for a likely run, then for `others`, while nothing runs."""
         if self._hosts is None:
             return
         self._expected = (request, others)
@@ -522,11 +524,11 @@ class HostStage:
             self._tasks.spawn(self._expect_all(), "expect runs")
 
     async def _expect_all(self) -> None:
-        """One after another; of those that come meanwhile the last one."""
+        """Park guests for one expected run after another; a newer one replaces a queued one."""
         try:
             while self._expected is not None:
                 (request, self._others), self._expected = self._expected, None
-                with contextlib.suppress(DuetError):  # a run that is asked for will say so
+                with contextlib.suppress(DuetError):  # the run reports it when it is requested
                     await self._expect_one(request)
         finally:
             self._expecting = False
@@ -544,7 +546,7 @@ class HostStage:
         return (await asyncio.to_thread(found)).packed()
 
     def parked(self) -> TemplateCounts:
-        """How parked guests stand."""
+        """Counts of parked guests."""
         return TemplateCounts() if self._hosts is None else self._hosts.parked()
 
     async def measure(self, request: MeasureRequest, publish: Callable[[m.Measured], None]) -> None:
@@ -555,7 +557,7 @@ class HostStage:
             await peer.call("measure", asked.packed(), None, _taker(m.Measured, publish))
 
     async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
-        """Measure what a challenge wants, and stress, with no other guest alive."""
+        """Judge a challenge: measure and stress, with no other guest alive."""
         what = await asyncio.to_thread(r.sent_run, request.run)
         asked = r.JudgeIt(what=what, challenge=request.challenge, arm=request.arm)
         async with self.hosts.alone() as peer:
@@ -568,7 +570,7 @@ class HostStage:
 
 
 def begin_of(settings: KernelSettings, slots: int) -> r.Begin:
-    """What a host process is to be."""
+    """Settings that a host process starts with."""
     return r.Begin(
         slots=slots,
         source=None if settings.source is None else str(settings.source),
@@ -577,15 +579,15 @@ def begin_of(settings: KernelSettings, slots: int) -> r.Begin:
 
 
 def _taker(kind: type[T], publish: Callable[[T], None]) -> Callable[[bytes], None]:
-    """Publishes messages of that kind that come as events."""
+    """Return a handler that decodes events of that kind and publishes them."""
 
     def take(body: bytes) -> None:
         try:
             message = kind.model_validate_json(body)
         except ValidationError as error:
             raise InfraError(
-                "the host process has sent a message that cannot be read.",
-                remedy="Start it again; if it happens again, look at the server's log.",
+                "the host process sent a message that cannot be read.",
+                remedy="Start it again. If this happens again, read the server's log.",
             ) from error
         publish(message)
 
