@@ -49,7 +49,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[RunSpec]:
 
         return some
 
-    monkeypatch.setattr(recorded_items, "take_off", lambda item: None)
+    monkeypatch.setattr(recorded_items, "remove_stale", lambda item: None)
     monkeypatch.setattr(recorded_items, "_stale", stale)
     for name in ("recordings_of", "tables_of"):
         monkeypatch.setattr(recorded_items, name, fresh(getattr(recorded_items, name)))

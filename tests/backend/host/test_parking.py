@@ -13,7 +13,7 @@ from duet.base.errors import InputError
 from duet.host import guests as parking
 from duet.host.guests import Parking, template_bytes
 from duet.lessons import load as lesson_cache
-from duet.server.director import Expecting
+from duet.server.director import Prewarmer
 from duet.session import GuestRequest, LaneSource, RunSpec
 from duet.session.lane.request import guest_of
 from tests.support.toy_stage import ToyStage
@@ -39,7 +39,7 @@ class Stage(ToyStage):
 @pytest.mark.parametrize("slug", [folder.slug for folder in lesson_cache.usable()])
 def test_a_page_that_opens_a_lesson_is_expected_to_run_its_hero_step(slug: str) -> None:
     stage = Stage()
-    Expecting(stage, Kernels(), live=True).opened(slug)  # type: ignore[arg-type]
+    Prewarmer(stage, Kernels(), live=True).prewarm(slug)  # type: ignore[arg-type]
     (request,) = stage.expected
     lesson = request.folder.lesson
     hero = next((one for one in lesson.scenes if one.id == lesson.hero), lesson.scenes[0])
@@ -48,7 +48,7 @@ def test_a_page_that_opens_a_lesson_is_expected_to_run_its_hero_step(slug: str) 
 
 def test_the_other_lessons_are_expected_after_it_those_behind_it_first() -> None:
     stage = Stage()
-    Expecting(stage, Kernels(), live=True).opened(SLUG)  # type: ignore[arg-type]
+    Prewarmer(stage, Kernels(), live=True).prewarm(SLUG)  # type: ignore[arg-type]
     others = [request.folder.slug for request in stage.others]
     all_of_them = [folder.slug for folder in lesson_cache.usable()]
     at = all_of_them.index(SLUG)
@@ -74,7 +74,7 @@ def test_guests_of_other_lessons_are_parked_when_a_page_has_been_open_for_a_whil
 
     stage = Stage()
     for slug in (SLUG, "05-cacheline-pingpong"):
-        Expecting(stage, Kernels(), live=True).opened(slug)  # type: ignore[arg-type]
+        Prewarmer(stage, Kernels(), live=True).prewarm(slug)  # type: ignore[arg-type]
     first, other = stage.expected
 
     def others() -> list[RunSpec]:
@@ -102,8 +102,8 @@ def test_guests_of_other_lessons_are_parked_when_a_page_has_been_open_for_a_whil
 
 def test_a_server_without_guests_expects_nothing() -> None:
     stage = Stage()
-    Expecting(stage, Kernels(), live=False).opened(SLUG)  # type: ignore[arg-type]
-    Expecting(stage, Kernels(), live=True).opened("no-lesson")  # type: ignore[arg-type]
+    Prewarmer(stage, Kernels(), live=False).prewarm(SLUG)  # type: ignore[arg-type]
+    Prewarmer(stage, Kernels(), live=True).prewarm("no-lesson")  # type: ignore[arg-type]
     assert stage.expected == []
 
 

@@ -57,9 +57,9 @@ def test_a_guest_that_was_held_is_timed_as_rightly(
 
     calibration = Calibration()
     for stops, _, stood, goes, _, went in calls:
-        calibration.stops(stops)
-        calibration.stands(stood)
-        calibration.goes(goes, went)
+        calibration.stopping(stops)
+        calibration.stopped(stood)
+        calibration.resumed(goes, went)
     for sent, there, back in sorted(frames):
         calibration.order_sent(sent, guest(sent + there))
         calibration.reply_received(sent + there + back, guest(sent + there))
@@ -72,8 +72,8 @@ def test_while_it_stands_its_time_does() -> None:
     calibration = Calibration()
     calibration.order_sent(0, 0)
     calibration.reply_received(0, 0)
-    calibration.stops(1000)
-    calibration.stands(1002)
+    calibration.stopping(1000)
+    calibration.stopped(1002)
     window = calibration.guest(9000, 9000)
     assert window is not None and (window.low_ns, window.high_ns) == (1000, 1002)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from duet.lessons import load as lessons
-from duet.lessons.translations import laid_over, languages, texts_of, translated
+from duet.lessons.translations import languages, texts_of, translated, translated_places
 from duet.lint.lessons import lint_lesson
 from duet.server.lessons import lesson_words
 
@@ -33,7 +33,7 @@ def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def said(language: str) -> dict[str, str]:
     """What is laid over the lesson, by its place."""
-    found = laid_over(lessons.load(SLUG), language)
+    found = translated_places(lessons.load(SLUG), language)
     return {".".join(map(str, place)): text for place, text in found}
 
 

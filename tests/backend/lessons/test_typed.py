@@ -23,7 +23,7 @@ def test_a_lesson(word: str, slug: str | None) -> None:
 
 def scene(name: str) -> Any:
     was = ("former",) if name == "ticks" else ()
-    return SimpleNamespace(id=name, goes_by=lambda word: word == name or word in was)
+    return SimpleNamespace(id=name, has_name=lambda word: word == name or word in was)
 
 
 @pytest.mark.parametrize(("word", "name"), (CASES["step"] | {"former": "ticks"}).items())

@@ -349,13 +349,13 @@ def test_what_was_saved_just_now_stays_even_if_its_owner_has_most(tmp_path: Path
 def test_runs_of_a_class_stay_while_it_goes_on_within_half_of_what_is_saved(tmp_path: Path) -> None:
     saved = folder(tmp_path, most=4, most_bytes=100)
     of_class = [str(saved.save(b"x" * 10, at(second), ANNE)) for second in range(3)]
-    saved.held.hold(list(reversed(of_class)))
+    saved.held.pin(list(reversed(of_class)))
     for second in range(10, 20):
         saved.save(b"x" * 10, at(second), BERT)
     left = set(saved.paths())
     assert left.isdisjoint(of_class[:1]) and left.issuperset(of_class[1:]) and len(left) == 4
-    assert saved.held.among(dict.fromkeys(of_class, 30), 2, 50) == {of_class[2]}
-    saved.held.hold([])
+    assert saved.held.pinned_among(dict.fromkeys(of_class, 30), 2, 50) == {of_class[2]}
+    saved.held.pin([])
     for second in range(30, 40):
         saved.save(b"x" * 10, at(second), BERT)
     assert len(saved.paths()) == 4

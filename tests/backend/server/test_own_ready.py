@@ -15,7 +15,7 @@ import pytest
 
 from duet.base.errors import InfraError
 from duet.server import own_arms as own_ready
-from duet.server.own_arms import OwnReady
+from duet.server.own_arms import CompileAhead
 
 SLUG = "02-grace-periods"
 
@@ -49,11 +49,11 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
     return made
 
 
-def ready(busy: Callable[[], str | None] = lambda: None, off: str = "") -> OwnReady:
+def ready(busy: Callable[[], str | None] = lambda: None, off: str = "") -> CompileAhead:
     lessons: Any = SimpleNamespace(
         off=lambda: off, changing=SimpleNamespace(kernels=Path("/nowhere"))
     )
-    return OwnReady(lessons, busy)
+    return CompileAhead(lessons, busy)
 
 
 async def until(true: Callable[[], bool]) -> None:

@@ -28,7 +28,7 @@ from duet.lessons import load as lesson_cache
 from duet.lessons.document import meant_by, scene_called
 from duet.lessons.load import LessonFolder, slugs
 from duet.lessons.plan import outline
-from duet.lessons.translations import laid_over
+from duet.lessons.translations import translated_places
 from duet.lessons.view import Laid, step_text
 from duet.runs.fitting import best_recording
 from duet.server.director import Director
@@ -311,7 +311,7 @@ def noscript(query: str) -> str:
 def _said(folder: LessonFolder, language: str) -> Laid:
     """Return the lesson's texts in the address's language; missing ones stay English."""
     try:
-        return dict(laid_over(folder, language))
+        return dict(translated_places(folder, language))
     except DuetError:  # duet lint reports it
         return {}
 

@@ -153,7 +153,7 @@ async def record_items(
             done.errors[item.title] = error
             note(f"error: {item.title}: {error.sentence}\nremedy: {error.remedy}")
             continue
-        take_off(item)
+        remove_stale(item)
         done.seconds[item.title] = round(time.monotonic() - began, 1)
         pace.took(item, done.seconds[item.title])
 

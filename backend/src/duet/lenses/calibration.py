@@ -42,13 +42,13 @@ NEVER = 1 << 63
 
 
 @dataclass(slots=True)
-class Held:
+class Hold:
     """A hold of the guest: host times of the calls that stopped and resumed it."""
 
-    stops_ns: int
-    stood_ns: int = NEVER
-    goes_ns: int = NEVER
-    went_ns: int = NEVER
+    stopping_ns: int
+    stopped_ns: int = NEVER
+    resuming_ns: int = NEVER
+    resumed_ns: int = NEVER
 
 
 class Calibration:
@@ -58,17 +58,17 @@ class Calibration:
         # (host minus guest, host time of that observation)
         self._above: tuple[int, int] | None = None
         self._below: tuple[int, int] | None = None
-        self._held: list[Held] = []
+        self._holds: list[Hold] = []
 
-    def stops(self, host_ns: int) -> None:
+    def stopping(self, host_ns: int) -> None:
         """Note that the guest is about to be stopped."""
-        self._held.append(Held(host_ns))
+        self._holds.append(Hold(host_ns))
 
-    def stands(self, host_ns: int) -> None:
-        self._held[-1].stood_ns = host_ns
+    def stopped(self, host_ns: int) -> None:
+        self._holds[-1].stopped_ns = host_ns
 
-    def goes(self, began_ns: int, ended_ns: int) -> None:
-        self._held[-1].goes_ns, self._held[-1].went_ns = began_ns, ended_ns
+    def resumed(self, began_ns: int, ended_ns: int) -> None:
+        self._holds[-1].resuming_ns, self._holds[-1].resumed_ns = began_ns, ended_ns
 
     def reply_received(self, host_ns: int, guest_ns: int) -> None:
         """Note that a frame stamped by the guest has arrived."""
@@ -93,10 +93,10 @@ class Calibration:
 
     def _ran_most(self, host_ns: int) -> int:
         """Host time minus holds: upper bound of the time that the guest has run."""
-        return host_ns - sum(_within(h.stood_ns, h.goes_ns, host_ns) for h in self._held)
+        return host_ns - sum(_within(h.stopped_ns, h.resuming_ns, host_ns) for h in self._holds)
 
     def _ran_least(self, host_ns: int) -> int:
-        return host_ns - sum(_within(h.stops_ns, h.went_ns, host_ns) for h in self._held)
+        return host_ns - sum(_within(h.stopping_ns, h.resumed_ns, host_ns) for h in self._holds)
 
 
 def bracket(before_ns: int, after_ns: int, tick_ns: int) -> Window:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from duet.base.errors import InputError
 from duet.base.settings import EXTRA_LESSONS, extra_lessons, repo_root
-from duet.lessons.load import SLUG, Place, places
+from duet.lessons.load import SLUG, LessonPaths, places
 from duet.lessons.schema import FILES
 
 PROGRAM = re.compile(r"\bnap\b")
@@ -32,7 +32,7 @@ class Started:
     """
 
     slug: str
-    place: Place
+    place: LessonPaths
     program: str
     known: bool
 
@@ -53,7 +53,7 @@ def start(slug: str, folder: Path | None = None) -> Started:
             remedy="Use two digits, a dash, and lower-case letters, digits and dashes.",
         )
     top = repo_root() if folder is None else folder.resolve()
-    place = Place(top / "lessons" / slug, top / "kernel-patches" / slug)
+    place = LessonPaths(top / "lessons" / slug, top / "kernel-patches" / slug)
     there = [*([places()[slug].folder] if slug in places() else []), place.folder, place.patch_dir]
     if taken := next((path for path in there if path.exists()), None):
         raise InputError(

@@ -58,7 +58,7 @@ def scene_called(scenes: Sequence[Scene], word: str | None) -> Scene | None:
     """
     if not word:
         return None
-    named = next((one for one in scenes if one.goes_by(word)), None)
+    named = next((one for one in scenes if one.has_name(word)), None)
     text = plain(word)
     if named is not None or not text:
         return named

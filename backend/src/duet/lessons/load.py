@@ -131,14 +131,14 @@ SLUG = re.compile(r"^\d{2}-[a-z0-9-]+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LessonPaths:
     """The two folders of one lesson; the second need not exist."""
 
     folder: Path
     patch_dir: Path
 
 
-def places(root: Path | None = None) -> dict[str, Place]:
+def places(root: Path | None = None) -> dict[str, LessonPaths]:
     """Slug -> folders of every lesson, in order of the slugs.
 
     Args:
@@ -148,7 +148,7 @@ def places(root: Path | None = None) -> dict[str, Place]:
         InputError: a folder of DUET_LESSONS is missing or has no lessons/, or two lessons have the
             same slug.
     """
-    found: dict[str, Place] = {}
+    found: dict[str, LessonPaths] = {}
     for base in (repo_root(), *_extra()) if root is None else (root,):
         for path in sorted((base / "lessons").glob("*/lesson.yaml")):
             slug = path.parent.name
@@ -159,7 +159,7 @@ def places(root: Path | None = None) -> dict[str, Place]:
                     f"two lessons are called {slug}: {found[slug].folder} and {path.parent}.",
                     remedy=f"Rename one of the folders, or remove its folder from {EXTRA_LESSONS}.",
                 )
-            found[slug] = Place(path.parent, base / "kernel-patches" / slug)
+            found[slug] = LessonPaths(path.parent, base / "kernel-patches" / slug)
     return dict(sorted(found.items()))
 
 

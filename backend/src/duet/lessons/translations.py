@@ -122,7 +122,7 @@ MADE_FROM: Final = re.compile(r"<!--\s*en:\s*([0-9a-f]{10})\s*-->")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Translation:
     """One translated text.
 
     Args:
@@ -161,7 +161,7 @@ def files(folder: LessonFolder, language: str) -> list[Path]:
     return [inside / name for name in (STRINGS, PROSE) if (inside / name).is_file()]
 
 
-def laid_over(folder: LessonFolder, language: str) -> list[tuple[Place, str]]:
+def translated_places(folder: LessonFolder, language: str) -> list[tuple[Place, str]]:
     """(place, translation) of each text of the lesson as the page gets it.
 
     Missing and outdated translations are left out.
@@ -192,7 +192,7 @@ def _current(folder: LessonFolder, language: str) -> Iterator[tuple[Text, str]]:
             yield text, said.text
 
 
-def translated(folder: LessonFolder, language: str) -> Iterator[Said]:
+def translated(folder: LessonFolder, language: str) -> Iterator[Translation]:
     """Yield all translated texts in the files of a language.
 
     Raises:
@@ -207,7 +207,7 @@ def shown(path: Path) -> str:
     return "/".join(path.parts[-5:])
 
 
-def _strings(path: Path) -> Iterator[Said]:
+def _strings(path: Path) -> Iterator[Translation]:
     document = read(path, shown(path))
     try:
         file = StringsFile.model_validate(document.values)
@@ -226,7 +226,7 @@ def _strings(path: Path) -> Iterator[Said]:
         ) from error
     for key, line in file.strings.items():
         at = document.line(("strings", key))
-        yield Said(key, line.says, path, at, line.en, "")
+        yield Translation(key, line.says, path, at, line.en, "")
 
 
 def _placed(one: Found, document: Document) -> Problem:
@@ -234,7 +234,7 @@ def _placed(one: Found, document: Document) -> Problem:
     return Problem(document.name, line, key, one.sentence, one.remedy)
 
 
-def _prose(path: Path) -> Iterator[Said]:
+def _prose(path: Path) -> Iterator[Translation]:
     raw = path.read_text(encoding="utf-8")
     said: Mapping[str, str] = sections(raw)
     for heading in HEADING.finditer(raw):
@@ -242,4 +242,4 @@ def _prose(path: Path) -> Iterator[Said]:
         after = HEADING.search(raw, heading.end())
         made = MADE_FROM.search(raw, heading.end(), after.start() if after else len(raw))
         line = raw.count("\n", 0, heading.start()) + 1
-        yield Said(f"{CONTENT}.{step}", said[step], path, line, "", made[1] if made else "-")
+        yield Translation(f"{CONTENT}.{step}", said[step], path, line, "", made[1] if made else "-")

@@ -60,17 +60,17 @@ FUNCTION = re.compile(r"^[pr]\d*:\S+\s+([A-Za-z_]\w+)")
 BACKEND = "backend/src/duet"
 FRONTEND = "frontend/src"
 SUFFIXES = (".py", ".c", ".h", ".ts", ".tsx")
-LEFT_OUT = (
+EXCLUDED = (
     "backend/src/duet/lessons/words.py",
     "frontend/src/gallery/",
 )
 """The list above, and a page for developers."""
-NOBODYS = (".test.", "/fixtures/", ".gen.")
+TEST_PARTS = (".test.", "/fixtures/", ".gen.")
 """Parts of the names of tests, of their fixtures, and of generated files."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WordUse:
     """A word of a lesson in a generic file."""
 
     path: str
@@ -113,7 +113,7 @@ def generic_files(root: Path) -> list[str]:
     return found
 
 
-def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[Found]:
+def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[WordUse]:
     """Yield each place in generic code that has a word of a lesson.
 
     Args:
@@ -131,11 +131,11 @@ def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[Found]:
         for number, line in enumerate(text.splitlines(), 1):
             for match in pattern.finditer(line):
                 word = next(group for group in match.groups() if group)
-                yield Found(name, number, word, owners[word])
+                yield WordUse(name, number, word, owners[word])
 
 
 def _left_out(name: str) -> bool:
-    return name.startswith(LEFT_OUT) or any(part in name for part in NOBODYS)
+    return name.startswith(EXCLUDED) or any(part in name for part in TEST_PARTS)
 
 
 def _pattern(words: Iterable[str]) -> re.Pattern[str] | None:

@@ -10,8 +10,8 @@ from duet.lessons.translations import (
     CONTENT,
     FOLDER,
     LANGUAGE,
-    Said,
     Text,
+    Translation,
     digest,
     languages,
     texts_of,
@@ -39,7 +39,7 @@ def translations(subject: Subject) -> Iterator[Finding | NotChecked]:
                 yield Finding(key + problem.sentence, problem.remedy, file=at, line=problem.line)
 
 
-def _one(said: Said, known: dict[str, Text]) -> Iterator[Finding]:
+def _one(said: Translation, known: dict[str, Text]) -> Iterator[Finding]:
     text = known.get(said.key)
     if text is None:
         sentence = f"the lesson has no text '{said.key}'{meant(said.key, list(known))}"

@@ -13,9 +13,8 @@ from pydantic import BaseModel
 from duet.base import plugins
 from duet.base.errors import DuetError
 from duet.base.settings import repo_root
-from duet.lessons import author as editor
+from duet.lessons import author, words
 from duet.lessons import load as lessons
-from duet.lessons import words
 from duet.lessons.document import Found, LessonError
 from duet.lessons.document import Problem as FileProblem
 from duet.lessons.load import placing
@@ -24,15 +23,6 @@ from duet.lessons.schema.base import StringsFile
 from duet.lessons.translations import STRINGS
 from duet.lessons.view import read_views
 from duet.lint import arms, languages, names, probes, recorded, story
-from duet.lint import arms as pairs
-from duet.lint import arms as workloads
-from duet.lint import names as metrics
-from duet.lint import recorded as fresh
-from duet.lint import recorded as windows
-from duet.lint import story as challenges
-from duet.lint import story as discussion
-from duet.lint import story as slides
-from duet.lint import story as terms
 from duet.lint.finding import Finding, NotChecked, Rule, Subject
 
 RULES: tuple[Rule, ...] = (
@@ -41,12 +31,12 @@ RULES: tuple[Rule, ...] = (
     arms.patches,
     arms.fair,
     arms.lit,
-    pairs.workloads,
-    pairs.values,
-    pairs.probes,
-    workloads.programs,
-    workloads.builds,
-    metrics.patterns,
+    arms.workloads,
+    arms.values,
+    arms.probes,
+    arms.programs,
+    arms.builds,
+    names.patterns,
     probes.definitions,
     probes.kernels,
     probes.xray,
@@ -54,29 +44,29 @@ RULES: tuple[Rule, ...] = (
     names.steps,
     names.focus,
     names.hidden,
-    windows.spans,
+    recorded.spans,
     names.answers,
     names.points,
     names.knobs,
     story.prose,
     story.predictions,
     story.questions,
-    slides.claims,
-    slides.excerpts,
-    slides.plan,
-    discussion.trials,
-    terms.terms,
-    terms.drawings,
-    terms.recap,
+    story.claims,
+    story.excerpts,
+    story.plan,
+    story.trials,
+    story.terms,
+    story.drawings,
+    story.recap,
     languages.translations,
-    challenges.challenges,
-    challenges.stress,
+    story.challenges,
+    story.stress,
     recorded.recordings,
-    fresh.fresh,
+    recorded.fresh,
     recorded.claims,
     recorded.table,
     recorded.predictions,
-    windows.windows,
+    recorded.windows,
     recorded.native,
 )
 """In the order in which an author meets them."""
@@ -205,8 +195,8 @@ def stale_schemas() -> list[Problem]:
     sentence = "it differs from the models of duet/lessons/schema"
     remedy = "Run ./duet lint --schemas and commit it."
     return [
-        Problem(editor.FOLDER, name, sentence, remedy, f"{editor.FOLDER}/{name}", 1)
-        for name in editor.stale(repo_root(), beside())
+        Problem(author.FOLDER, name, sentence, remedy, f"{author.FOLDER}/{name}", 1)
+        for name in author.stale(repo_root(), beside())
     ]
 
 

@@ -27,7 +27,7 @@ from duet.server.recorded_items import (
     NATIVE,
     STALE,
     Item,
-    in_short,
+    first_changes,
     known_stale,
     read_native,
     recordings_of,
@@ -203,7 +203,8 @@ def fresh(subject: Subject) -> Iterator[Finding | NotChecked]:
         for arm, changed in item.stale.items():
             which = f"{item.name}: " if item.kind == "table" else ""
             sentence = (
-                f"{which}the kernel of {arm} differs from the recorded one ({in_short(changed)})"
+                f"{which}the kernel of {arm} differs from the recorded one "
+                f"({first_changes(changed)})"
             )
             yield Finding(sentence, remedy, file=item.path, where=item.path.name)
 

@@ -30,17 +30,17 @@ from duet.server.recordings import LessonRecordings, describe
 # Saved runs pinned by a class that is still open, up to half of the limits.
 
 
-class Held:
+class PinnedRuns:
     """Names of pinned runs, the newest first. Written on the event loop, read in the archiver's
     thread."""
 
     def __init__(self) -> None:
         self._names: tuple[str, ...] = ()
 
-    def hold(self, names: Sequence[str]) -> None:
+    def pin(self, names: Sequence[str]) -> None:
         self._names = tuple(names)
 
-    def among(self, sizes: Mapping[str, int], most: int, most_bytes: int) -> set[str]:
+    def pinned_among(self, sizes: Mapping[str, int], most: int, most_bytes: int) -> set[str]:
         """Return the pinned runs that stay: the newest ones that fit.
 
         Args:
@@ -160,7 +160,7 @@ class ArchiveFolder:
     folder: Path
     most: int
     most_bytes: int
-    held: Held = field(default_factory=Held, compare=False)
+    held: PinnedRuns = field(default_factory=PinnedRuns, compare=False)
 
     @classmethod
     def default(cls) -> ArchiveFolder:
@@ -275,7 +275,7 @@ class ArchiveFolder:
             Saved(name, _size(path), owner_of(self.folder, name)) for name, path in paths.items()
         ]
         sizes = {one.name: one.size_bytes for one in saved}
-        spared = {spare} | self.held.among(sizes, self.most // 2, self.most_bytes // 2)
+        spared = {spare} | self.held.pinned_among(sizes, self.most // 2, self.most_bytes // 2)
         for name in victims(saved, self.most, self.most_bytes, spared):
             forget_owner(self.folder, name)
             paths[name].unlink(missing_ok=True)

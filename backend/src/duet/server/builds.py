@@ -220,7 +220,7 @@ _PHASES: dict[Phase, m.BuildPhase] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CachedReadiness:
     """A cached lookup, and stamps of the files that decide it."""
 
     specs: tuple[ArmSpec, ...]
@@ -236,7 +236,7 @@ class Known:
 class Readiness:
     def __init__(self, settings: KernelSettings) -> None:
         self._settings = settings
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, CachedReadiness] = {}
 
     def of(self, lesson: str, specs: dict[str, ArmSpec]) -> dict[str, bool]:
         """Arm -> whether its kernel is built; all False if there is no compiler either."""
@@ -259,7 +259,7 @@ class Readiness:
             name: name in keys and lookup(keys[name], self._settings) is not None for name in specs
         }
         if settled:
-            self._known[lesson] = Known(arms, recipe, store, ready)
+            self._known[lesson] = CachedReadiness(arms, recipe, store, ready)
         else:
             self._known.pop(lesson, None)
         return dict(ready)
@@ -372,7 +372,7 @@ class CheckoutKernels:
         if self._listener is not None:
             self._listener.finished()
         if built:
-            await self._go_home()
+            await self._return_to_stock()
 
     def _absent(self) -> dict[ArmName, ArmSpec]:
         """Arms to build: the usual ones, and those requested."""
@@ -452,7 +452,7 @@ class CheckoutKernels:
                 BuildMessages(of, one, [], publish).finished()
         return True
 
-    async def _go_home(self) -> None:
+    async def _return_to_stock(self) -> None:
         """Bring the tree back to stock, which is close to the first kernel of most trials."""
         stock = ArmSpec("trial", "stock", instrumented=False)
 

@@ -15,7 +15,7 @@ from duet.base.errors import DuetError
 from duet.lessons import load as lesson_cache
 from duet.messages.codec import pack
 from duet.runs.sources import MeasureRequest
-from duet.server.archive import ArchivedRuns, Archiver, Held
+from duet.server.archive import ArchivedRuns, Archiver, PinnedRuns
 from duet.server.builds import BuildTask
 from duet.server.hosts.door import HostDoor
 from duet.server.interfaces import Kernels, QueuedRun, Recordings, Stage
@@ -41,7 +41,7 @@ from duet.stream.hub import Hub, Viewer
 # wait for a boot.
 
 
-class Expecting:
+class Prewarmer:
     """Tells the stage which runs may be requested soon.
 
     Args:
@@ -51,7 +51,7 @@ class Expecting:
     def __init__(self, stage: Stage, kernels: Kernels, live: bool) -> None:
         self._stage, self._kernels, self._live = stage, kernels, live
 
-    def opened(self, slug: str) -> None:
+    def prewarm(self, slug: str) -> None:
         """Prepare the stage for a lesson that a page has opened."""
         if self._live and (request := self.first_run(slug)) is not None:
             self._stage.expect(request, partial(self.others, slug))
@@ -122,7 +122,7 @@ class Director:
         finder = RunFinder(self.live_runs, recordings, saved, self.services.find_run)
         self.find_run, self.file_of = finder.find_run, finder.file_of
         self.parked = stage.parked
-        expects = Expecting(stage, kernels, live).opened
+        expects = Prewarmer(stage, kernels, live).prewarm
         self._opener = LessonOpener(hub, self._lessons, finder, self.own.arms_of, expects)
         self.live_runs.before_show.register(self._opener.introduce)
         for source in (recordings, saved):
@@ -130,7 +130,7 @@ class Director:
                 source.publish = self._opener.publish
         self.changes = OwnArms(hub, self.own, self._opener.introduce, self.measuring)
         self._builds = BuildTask(kernels, hub.everyone) if builds and live else None
-        held = Held() if saved is None else saved.folder.held
+        held = PinnedRuns() if saved is None else saved.folder.held
         self.store = store
         core = Core(
             hub,
@@ -140,7 +140,7 @@ class Director:
             self._read,
             "" if live else NO_GUESTS,
             self.own.off,
-            held.hold,
+            held.pin,
             self.services,
         )
         self.services.make(core, makers().values() if services is None else services)

@@ -22,7 +22,7 @@ from duet.lessons import load as lesson_cache
 from duet.lessons import view as terms
 from duet.lessons.load import LessonFolder
 from duet.lessons.own import are_changed
-from duet.lessons.translations import files, laid_over
+from duet.lessons.translations import files, translated_places
 from duet.lessons.view import lesson_tree
 from duet.messages.codec import Packet, failure, pack
 from duet.messages.lesson import lesson_of
@@ -253,7 +253,7 @@ def words_of(folders: Iterable[LessonFolder], language: str) -> bytes:
     tree = {}
     for folder in folders:
         try:
-            tree[folder.slug] = laid_over(folder, language)
+            tree[folder.slug] = translated_places(folder, language)
         except DuetError as error:
             log.warning("lesson %s in %s is left out: %s", folder.slug, language, error.sentence)
     return json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode()

@@ -16,7 +16,7 @@ from functools import partial
 from typing import get_args
 
 from duet import messages as m
-from duet.base import settings as house
+from duet.base import settings
 from duet.base.access import Action, Visitor
 from duet.base.budgets import CHANGES_WAITING, OWN_ARMS, OWN_VISITORS
 from duet.base.errors import DuetError, InfraError
@@ -84,7 +84,7 @@ class OwnLessons:
         """Return why changes are not built here, a sentence or "". The first call blocks."""
         if self.changing is None or self._off:
             return self._off or NONE_HERE
-        if not house.changes_allowed():
+        if not settings.changes_allowed():
             return "The operator of this server has switched changes off (DUET_CHANGES)."
         why = missing_box()
         if not why:
@@ -255,13 +255,13 @@ class OwnQueue:
 
 LOOK_S = 1.0
 """Interval at which the task checks whether a measurement has begun."""
-LEAST = 19
+COMPILE_AHEAD_NICE = 19
 """The nice value of compiling ahead."""
 
 log = logging.getLogger("duet.api")
 
 
-class OwnReady:
+class CompileAhead:
     """Owner of the task that compiles ahead.
 
     Args:
@@ -313,7 +313,7 @@ class OwnReady:
         spec = arm_spec(lesson_cache.find(slug), arm)
 
         def work(tell: Tell, stop: threading.Event) -> None:
-            os.nice(LEAST)  # on Linux this applies to this thread and its children
+            os.nice(COMPILE_AHEAD_NICE)  # on Linux this applies to this thread and its children
             make_ready(spec, changing.kernels, stop)
 
         await build_beside(work)
@@ -321,7 +321,7 @@ class OwnReady:
 
 # Compiler messages in the last lines of a build log.
 
-MOST = 50
+MOST_MESSAGES = 50
 """Maximum number of problems sent; the first ones matter."""
 _LINE = re.compile(
     r"^(?P<file>[\w./+-]+):(?P<line>\d{1,7}):(?:(?P<column>\d{1,5}):)? "
@@ -330,7 +330,7 @@ _LINE = re.compile(
 )
 
 
-def problems(text: str) -> list[m.Problem]:
+def compiler_messages(text: str) -> list[m.Problem]:
     """Parse the errors and warnings of gcc, each place once, in order.
 
     Args:
@@ -349,7 +349,7 @@ def problems(text: str) -> list[m.Problem]:
             text=match["text"][:500],
         )
         found.setdefault((problem.file, str(line), problem.text), problem)
-    return list(found.values())[:MOST]
+    return list(found.values())[:MOST_MESSAGES]
 
 
 # Progress of changes, as `changed` messages to the pages of their visitors.
@@ -359,7 +359,7 @@ PHASES: dict[Phase, m.ChangePhase] = {
 }
 
 
-class OwnReports:
+class ChangeReports:
     """Sends the progress of changes to the pages of a lesson."""
 
     def __init__(self, hub: Hub, queue: OwnQueue) -> None:
@@ -401,7 +401,7 @@ class OwnReports:
         self._send(job, _state(job, "built"))
 
     def failed(self, job: OwnBuild, error: m.ErrorMessage) -> None:
-        found = problems(error.detail)
+        found = compiler_messages(error.detail)
         state = _state(job, "failed")
         self._send(job, state.model_copy(update={"error": error, "problems": found}))
 
@@ -460,8 +460,8 @@ class OwnArms:
         self._introduce = introduce
         self._busy = busy
         self._queue = OwnQueue()
-        self._ready = OwnReady(lessons, busy)
-        self._reports = OwnReports(hub, self._queue)
+        self._ready = CompileAhead(lessons, busy)
+        self._reports = ChangeReports(hub, self._queue)
         self._moved = asyncio.Event()
         self._building: asyncio.Task[None] | None = None
         self._tasks = Tasks()
@@ -514,7 +514,7 @@ class OwnArms:
             error.code = "changes-off"
             raise error
         folder = lesson_cache.find(command.lesson)
-        change = read_change(folder, command.arm, command.diff, house.patch_files())
+        change = read_change(folder, command.arm, command.diff, settings.patch_files())
         own = await asyncio.to_thread(changing.store.put, folder, change)
         if await asyncio.to_thread(self._lessons.is_built, own, change.name):
             if self._queue.drop(visitor):

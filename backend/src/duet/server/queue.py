@@ -66,7 +66,7 @@ class Request:
         return (self.owner, *self.sharers)
 
 
-class Line:
+class WaitingRequests:
     """All waiting requests: those in the queue, and those behind."""
 
     def __init__(self) -> None:
@@ -77,11 +77,11 @@ class Line:
         """All waiting requests, those in the queue first."""
         return (*self.queue, *self.behind)
 
-    def former(self, owner: str, sort: Hashable) -> Request | None:
+    def replaceable(self, owner: str, sort: Hashable) -> Request | None:
         """Return a visitor's waiting request of this sort, or None."""
-        return next((r for r in self.of(owner) if r.sort == sort), None)
+        return next((r for r in self.requests_of(owner) if r.sort == sort), None)
 
-    def of(self, owner: str) -> tuple[Request, ...]:
+    def requests_of(self, owner: str) -> tuple[Request, ...]:
         """All waiting requests of a visitor, the one in the queue first."""
         return tuple(request for request in self.all() if owner in request.owners)
 
@@ -99,10 +99,10 @@ class Line:
         self.move_up()
 
     def replace(self, former: Request, request: Request) -> None:
-        line = self.queue if former in self.queue else self.behind
-        line[line.index(former)] = request
+        requests = self.queue if former in self.queue else self.behind
+        requests[requests.index(former)] = request
 
-    def leave(self, former: Request | None, owner: str) -> Request | None:
+    def withdraw(self, former: Request | None, owner: str) -> Request | None:
         """Withdraw a visitor from a request. Return the request if nobody wants it any more."""
         if former is None:
             return None
@@ -153,8 +153,8 @@ class Scheduler:
     def __init__(self, slots: int, most_waiting: int = WAITING_RUNS) -> None:
         self.slots = slots
         self._most_waiting = most_waiting
-        self._line = Line()
-        self.asked_by = self._line.of
+        self._waiting = WaitingRequests()
+        self.asked_by = self._waiting.requests_of
         self._running: dict[str, Request] = {}
         self._slowness: defaultdict[Hashable, deque[float]] = defaultdict(
             lambda: deque(maxlen=DURATIONS)
@@ -163,7 +163,7 @@ class Scheduler:
     @property
     def waiting(self) -> tuple[Request, ...]:
         """Requests in the queue, the next one first."""
-        return tuple(self._line.queue)
+        return tuple(self._waiting.queue)
 
     @property
     def running(self) -> tuple[Request, ...]:
@@ -172,11 +172,11 @@ class Scheduler:
 
     def waits_for(self, owner: str) -> Request | None:
         """Return the queued request of a visitor, as its owner or as a sharer."""
-        return self._line.waits_for(owner)
+        return self._waiting.waits_for(owner)
 
     def comes_behind(self, owner: str) -> Request | None:
         """Return a visitor's request that has no place in the queue yet."""
-        return self._line.comes_behind(owner)
+        return self._waiting.comes_behind(owner)
 
     def runs_of(self, owner: str) -> Request | None:
         """Return the running request that a visitor owns."""
@@ -194,23 +194,23 @@ class Scheduler:
             InputError: the queue is full.
         """
         equal, owner = self._equal(request), request.owner
-        former = self._line.former(owner, request.sort)
+        former = self._waiting.replaceable(owner, request.sort)
         if equal is not None:
-            withdrawn = None if former in (None, equal) else self._line.leave(former, owner)
+            withdrawn = None if former in (None, equal) else self._waiting.withdraw(former, owner)
             if owner not in equal.owners:
                 equal.sharers.append(owner)
-            self._line.move_up()
+            self._waiting.move_up()
             return equal, withdrawn
         replaces = former is not None and former.owners == (owner,)
         # A request behind another one of its visitor takes no place from others.
-        line = self._line.behind if self._line.waits_for(owner) else self._line.queue
+        line = self._waiting.behind if self._waiting.waits_for(owner) else self._waiting.queue
         if not replaces and len(line) >= self._most_waiting:
             raise _queue_full(len(line))
         if replaces and former is not None:  # a changed knob keeps the place
-            self._line.replace(former, request)
+            self._waiting.replace(former, request)
             return request, former
-        self._line.leave(former, owner)
-        self._line.add(request)
+        self._waiting.withdraw(former, owner)
+        self._waiting.add(request)
         return request, None
 
     def withdraw(self, owner: str, run_id: str | None = None) -> Request | None:
@@ -219,19 +219,21 @@ class Scheduler:
         Args:
             run_id: which request; None: the one in the queue.
         """
-        found = next((r for r in self._line.of(owner) if run_id in (None, r.run_id)), None)
-        withdrawn = self._line.leave(found, owner)
-        self._line.move_up()
+        found = next(
+            (r for r in self._waiting.requests_of(owner) if run_id in (None, r.run_id)), None
+        )
+        withdrawn = self._waiting.withdraw(found, owner)
+        self._waiting.move_up()
         return withdrawn
 
     def next(self, now_s: float) -> Request | None:
         """Start the next request that may start, and return it; None if none may."""
-        found = _first(self._line.queue, list(self._running.values()), self.slots)
+        found = _first(self._waiting.queue, list(self._running.values()), self.slots)
         if found is not None:
-            self._line.queue.remove(found)
+            self._waiting.queue.remove(found)
             found.began_s = now_s
             self._running[found.run_id] = found
-            self._line.move_up()
+            self._waiting.move_up()
         return found
 
     def over(self, run_id: str, now_s: float, whole: bool = True) -> None:
@@ -255,13 +257,13 @@ class Scheduler:
         other.
         """
         mine, waits = self.runs_of(owner), self.waits_for(owner)
-        if mine is None or waits is None or mine.sharers or len(self._line.queue) > 1:
+        if mine is None or waits is None or mine.sharers or len(self._waiting.queue) > 1:
             return None
         return mine if mine.sort == waits.sort else None
 
     def place(self, run_id: str, now_s: float) -> Place | None:
         """Place of a request in the queue; None if it does not wait."""
-        waiting = [r.run_id for r in self._line.queue]
+        waiting = [r.run_id for r in self._waiting.queue]
         if run_id not in waiting:
             return None
         begins = dict(self._forecast(now_s))
@@ -270,7 +272,7 @@ class Scheduler:
         return Place(at, len(waiting), max(0.0, begins[run_id] - now_s))
 
     def _equal(self, request: Request) -> Request | None:
-        there = (*self._line.all(), *self._running.values())
+        there = (*self._waiting.all(), *self._running.values())
         return next((r for r in there if r.key == request.key and not r.ends), None)
 
     def _duration_s(self, request: Request) -> float:
@@ -279,7 +281,7 @@ class Scheduler:
 
     def _forecast(self, now_s: float) -> Iterator[tuple[str, float]]:
         """When each queued request starts, if every run takes as long as expected."""
-        waiting = list(self._line.queue)
+        waiting = list(self._waiting.queue)
         going: list[tuple[float, Request]] = []
         for request in self._running.values():
             began = now_s if request.began_s is None else request.began_s

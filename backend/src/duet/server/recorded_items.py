@@ -109,11 +109,11 @@ class Item:
         """What is stale, in words; "" if nothing is."""
         arms: dict[str, list[str]] = {}
         for arm, found in self.stale.items():
-            arms.setdefault(in_short(found), []).append(arm)
+            arms.setdefault(first_changes(found), []).append(arm)
         return "; ".join(f"{', '.join(names)}: {words}" for words, names in arms.items())
 
 
-def in_short(changed: Sequence[str]) -> str:
+def first_changes(changed: Sequence[str]) -> str:
     """List the first changes, and the number of the others."""
     more = [f"{len(changed) - MOST} more"] if len(changed) > MOST else []
     return ", ".join([*changed[:MOST], *more])
@@ -224,7 +224,7 @@ def known_stale(recorded: Path) -> tuple[str, ...]:
     return tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
 
 
-def take_off(item: Item) -> None:
+def remove_stale(item: Item) -> None:
     """Remove an item that was made again from stale.txt.
 
     Raises:

@@ -22,7 +22,6 @@ from duet.bundle import Bundle, Manifest, open_bundle, read_manifest
 from duet.host.feed import Feed
 from duet.kernels import brought
 from duet.lessons import load as lesson_cache
-from duet.lessons import load as roles
 from duet.lessons.load import LessonFolder, knob
 from duet.lessons.own import are_changed
 from duet.messages.codec import Packet, failure, pack
@@ -131,7 +130,7 @@ class RecordedRun:
             self._add,
             contention,
             int(cpus) if cpus.isascii() and cpus.isdigit() and len(cpus) < 6 else None,
-            roles.cpus(self._folder.lesson, manifest.params),
+            lesson_cache.cpus(self._folder.lesson, manifest.params),
         )
         feed.announce()
         self._reading(0, 0)
@@ -233,7 +232,7 @@ log = logging.getLogger("duet.api")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OpenedRecording:
     """A recording, and the task that reads it; None once it is read."""
 
     run: RecordedRun
@@ -250,7 +249,7 @@ class LessonRecordings:
         self.publish: Publish = RunLog.add
         """Receives the packets of recordings that are being read."""
         self._open_runs: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
-        self._coming: dict[tuple[str, str], Found] = {}
+        self._coming: dict[tuple[str, str], OpenedRecording] = {}
         self._readers = asyncio.Semaphore(READERS)
         self._tables: dict[Path, tuple[Stamp | None, list[m.Measured]]] = {}
         self._listed: dict[Path, tuple[tuple[int, int], dict[str, JsonValue] | None]] = {}
@@ -311,7 +310,7 @@ class LessonRecordings:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _find(self, slug: str, name: str | None) -> Found | None:
+    def _find(self, slug: str, name: str | None) -> OpenedRecording | None:
         folder = lesson_cache.find(slug)
         chosen = next(iter(self.paths(slug)), None) if name is None else name
         if chosen is None:
@@ -325,13 +324,13 @@ class LessonRecordings:
         key = (slug, chosen)
         if key in self._open_runs:
             self._open_runs.move_to_end(key)
-            return Found(self._open_runs[key])
+            return OpenedRecording(self._open_runs[key])
         if key not in self._coming:  # many pages open the same recording at once
             run_id = f"{self.kind}:{slug}:{chosen}"
             run = RecordedRun(folder, path, run_id, self.publish)
             with about(run=run_id, lesson=slug):
                 task = asyncio.create_task(self._read(key, run), name=f"read {run_id}")
-            self._coming[key] = Found(run, task)
+            self._coming[key] = OpenedRecording(run, task)
         return self._coming[key]
 
     async def _read(self, key: tuple[str, str], run: RecordedRun) -> Exception | None:

@@ -224,7 +224,7 @@ class LiveRuns:
             entry.control.take(viewer.visitor, time.monotonic())
             entry.used.set()
         elif entry.control.release(viewer.visitor.ident):
-            self._let_go(entry)
+            self._resume_guests(entry)
         self._board.show_control(entry)
 
     def controlled(self, viewer: Viewer) -> QueuedRun:
@@ -264,10 +264,10 @@ class LiveRuns:
 
     def _expired(self, entry: Entry) -> None:
         """Resume a run's guests and tell pages that nobody controls it."""
-        self._let_go(entry)
+        self._resume_guests(entry)
         self._board.show_control(entry)
 
-    def _let_go(self, entry: Entry) -> None:
+    def _resume_guests(self, entry: Entry) -> None:
         """Resume held guests, in the background: nobody is left who could do it."""
         run = entry.performance
         if run is None or not entry.runs:
@@ -277,7 +277,7 @@ class LiveRuns:
             with contextlib.suppress(DuetError):  # no guest can be held, or the run has ended
                 await run.hold(False, 0)
 
-        self._tasks.spawn(go(), "let go")
+        self._tasks.spawn(go(), "resume guests")
 
     # What pages see
 

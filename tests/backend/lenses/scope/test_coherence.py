@@ -20,7 +20,7 @@ import pytest
 from duet.lenses.scope import model
 from duet.lenses.scope.coherence import (
     Caches,
-    Chance,
+    Random,
     Settings,
     Stream,
     interleave,
@@ -298,10 +298,10 @@ def test_streams_out_of_recordings_agree(
 
 
 def test_chance_is_spread_evenly_and_follows_its_seed() -> None:
-    chance = Chance(7)
+    chance = Random(7)
     counts = [0] * 8
     for _ in range(8000):
         counts[chance.below(8)] += 1
     assert min(counts) > 900 and max(counts) < 1100
-    assert [Chance(1).next() for _ in range(2)] == [Chance(1).next() for _ in range(2)]
-    assert Chance(1).next() != Chance(2).next()
+    assert [Random(1).next() for _ in range(2)] == [Random(1).next() for _ in range(2)]
+    assert Random(1).next() != Random(2).next()

@@ -124,7 +124,7 @@ def measured(
         lesson=lesson,
         format=1,
         evidence="measured",
-        made=NativeMade(**native_host.made()),
+        made=NativeMade(**native_host.provenance()),
         what="a replica of the accesses, on this host's own CPUs; no kernel runs",
         threads=len(cpus),
         cpus=cpus,

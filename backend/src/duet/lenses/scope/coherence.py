@@ -83,7 +83,7 @@ class Merged:
     own_ns: float = 0.0
 
 
-class Chance:
+class Random:
     """The mulberry32 generator: the model's only source of randomness."""
 
     def __init__(self, seed: int) -> None:
@@ -155,7 +155,7 @@ def interleave(streams: Sequence[Stream], settings: Settings, seed: int, until: 
         return Merged([], 0, None if settings.schedule == "random" else 0)
     if settings.schedule == "timed":
         return Timed(streams, settings, seed).merged(until)
-    chance = Chance(seed)
+    chance = Random(seed)
     left = [len(stream.op) for stream in streams]
     ready = [c for c, n in enumerate(left) if n]
     order = []
@@ -198,7 +198,7 @@ class Timed:
 
     def __init__(self, streams: Sequence[Stream], settings: Settings, seed: int) -> None:
         self._streams, self._settings = streams, settings
-        self._chance = Chance(seed)
+        self._chance = Random(seed)
         lines = max((max(s.line, default=-1) for s in streams), default=-1) + 1
         self._caches = Caches(lines, settings.protocol)
         self._queues: list[deque[int]] = [deque() for _ in range(lines)]

@@ -101,7 +101,7 @@ def work_of(
     return [place - earlier for place, earlier in zip(places, before, strict=True)]
 
 
-def picked(stream: Stream, at: Sequence[int]) -> Stream:
+def select_accesses(stream: Stream, at: Sequence[int]) -> Stream:
     """Return the accesses at these indices, in that order."""
     return Stream(
         [stream.line[i] for i in at],
@@ -116,7 +116,7 @@ def whole_operations(stream: Stream) -> Stream:
     """Drop the first and the last operation, which the recording may have cut."""
     inside = [i for i, op in enumerate(stream.op) if op]
     cut = {stream.op[inside[0]], stream.op[inside[-1]]} if inside else set()
-    return picked(stream, [i for i in inside if stream.op[i] not in cut])
+    return select_accesses(stream, [i for i in inside if stream.op[i] not in cut])
 
 
 def repeated(stream: Stream, ops: int) -> Stream:
@@ -139,7 +139,7 @@ def repeated(stream: Stream, ops: int) -> Stream:
                 yield i, n + 1
 
     pairs = list(places())
-    whole = picked(stream, [i for i, _ in pairs])
+    whole = select_accesses(stream, [i for i, _ in pairs])
     return replace(whole, op=[op for _, op in pairs])
 
 
@@ -168,7 +168,7 @@ def owning_loads(stream: Stream) -> Stream:
     return replace(stream, kind=kind)
 
 
-def asked_for(streams: Sequence[Stream], owning: bool) -> Sequence[Stream]:
+def as_owning(streams: Sequence[Stream], owning: bool) -> Sequence[Stream]:
     """Return the streams that the CPUs request: with owning loads, or as counted."""
     return [owning_loads(stream) for stream in streams] if owning else streams
 
@@ -217,7 +217,7 @@ def profiles(
     found = {}
     for arm, streams in streams_by_arm.items():
         own, reading = (
-            profile_at(spread_over(asked_for(streams, rule), cpus, max(10, math.ceil(ops / cpus))),
+            profile_at(spread_over(as_owning(streams, rule), cpus, max(10, math.ceil(ops / cpus))),
                        settings, len(stated()["profile"]["parts"]), seeds)
             for rule in (True, False)
         )  # fmt: skip
@@ -268,7 +268,7 @@ def predict(
     """
     settings = stated_settings()
     curves = {
-        arm: [point(asked_for(streams, True), settings, n, seeds, ops) for n in cpus]
+        arm: [point(as_owning(streams, True), settings, n, seeds, ops) for n in cpus]
         for arm, streams in streams_by_arm.items()
     }
     tree: dict[str, Any] = {"evidence": "modelled", "curves": curves, "comparison": None}
@@ -341,7 +341,7 @@ def sensitivity(
     timed = replace(settings, schedule="timed")
 
     def ratios(own: bool) -> dict[str, Any]:
-        asked = [asked_for(one, own) for one in pair]
+        asked = [as_owning(one, own) for one in pair]
 
         def case(now: Settings) -> dict[str, Any]:
             before, after = (

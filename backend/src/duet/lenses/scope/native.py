@@ -301,7 +301,7 @@ def host_curve(
     return found, ""
 
 
-def made() -> dict[str, str]:
+def provenance() -> dict[str, str]:
     """Provenance of a measurement: CPU model, kernel, compiler, time."""
     return {
         "cpu": cpu_model(Path("/proc/cpuinfo")),

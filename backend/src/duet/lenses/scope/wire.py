@@ -195,7 +195,7 @@ class ScopeReader:
 
     def _decode(self, kind: int, body: bytes) -> Message:
         if (kind == 1) is self._greeted:
-            raise _rubbish("one hello, first of all", f"type {kind}")
+            raise _unexpected("one hello, first of all", f"type {kind}")
         self._greeted = True
         match kind:
             case 1:
@@ -206,25 +206,25 @@ class ScopeReader:
                 return Log(_table(body, 0, RECORD, _whole(body, RECORD)))
             case 4:
                 return _reply(body)
-        raise _rubbish("a frame of type 1 to 4", f"type {kind}")
+        raise _unexpected("a frame of type 1 to 4", f"type {kind}")
 
 
 def _hello(body: bytes) -> Hello:
     if len(body) != _HELLO.size:
-        raise _rubbish(f"a hello of {_HELLO.size} bytes", f"{len(body)}")
+        raise _unexpected(f"a hello of {_HELLO.size} bytes", f"{len(body)}")
     hello = Hello(*_HELLO.unpack(body))
     if hello.protocol != PROTOCOL:
-        raise _rubbish(f"protocol {PROTOCOL}", f"protocol {hello.protocol}")
+        raise _unexpected(f"protocol {PROTOCOL}", f"protocol {hello.protocol}")
     return hello
 
 
 def _cells(body: bytes) -> Cells:
     if len(body) < _CELLS.size:
-        raise _rubbish(f"cells of at least {_CELLS.size} bytes", f"{len(body)}")
+        raise _unexpected(f"cells of at least {_CELLS.size} bytes", f"{len(body)}")
     *numbers, flags, cells, lines = _CELLS.unpack_from(body)
     wanted = _CELLS.size + (cells + lines) * CELL.itemsize
     if len(body) != wanted:
-        raise _rubbish(f"{cells} cells and {lines} lines in {wanted} bytes", f"{len(body)}")
+        raise _unexpected(f"{cells} cells and {lines} lines in {wanted} bytes", f"{len(body)}")
     table = _table(body, _CELLS.size, CELL, cells + lines)
     counts: _Counts = tuple(numbers)
     return Cells(
@@ -243,13 +243,13 @@ def _reply(body: bytes) -> Reply:
         return Reply(False, rest)
     if kind == "ok":
         return Reply(True, rest)
-    raise _rubbish("a reply of `ok` or `error:`", f"{text!r:.40}")
+    raise _unexpected("a reply of `ok` or `error:`", f"{text!r:.40}")
 
 
 def _whole(body: bytes, dtype: np.dtype[Any]) -> int:
     count, rest = divmod(len(body), dtype.itemsize)
     if rest:
-        raise _rubbish(f"records of {dtype.itemsize} bytes", f"{len(body)} bytes")
+        raise _unexpected(f"records of {dtype.itemsize} bytes", f"{len(body)} bytes")
     return count
 
 
@@ -257,7 +257,7 @@ def _table(body: bytes, offset: int, dtype: np.dtype[Any], count: int) -> Cellwi
     return np.frombuffer(body, dtype, count, offset)
 
 
-def _rubbish(wanted: str, came: str) -> KernelError:
+def _unexpected(wanted: str, came: str) -> KernelError:
     return _broken(f"wanted {wanted}, but {came} came")
 
 

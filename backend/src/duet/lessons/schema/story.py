@@ -322,7 +322,7 @@ class Scene(Strict):
         default=0, ge=0, le=45, description="of a class, for the speaker's clock; 0: no plan"
     )
 
-    def goes_by(self, name: str | None) -> bool:
+    def has_name(self, name: str | None) -> bool:
         """Return whether a link with this name means this step."""
         return name == self.id or name in self.was
 

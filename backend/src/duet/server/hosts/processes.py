@@ -35,7 +35,7 @@ SECRET = re.compile("TOKEN|SECRET|PASSWORD|JUPYTERHUB|DUET_LTI|DUET_CLASSES")
 """Environment variables that are withheld from a process beside guests."""
 
 
-class Terminal:
+class LogForwarder:
     """Copies a process's standard error, which is its log, to ours."""
 
     def feed(self, text: bytes) -> None:
@@ -44,7 +44,7 @@ class Terminal:
             sys.stderr.flush()
 
 
-def words(descriptor: int) -> tuple[str, ...]:
+def command_line(descriptor: int) -> tuple[str, ...]:
     """The command line of a host process."""
     # -P: it may start in a folder that others can write to, so nothing is imported from there.
     return (sys.executable, "-P", "-s", "-m", "duet.host", str(descriptor))
@@ -69,9 +69,9 @@ class HostProcess:
         ours.setblocking(False)
         with theirs:
             self._process = OwnedProcess(
-                words(theirs.fileno()),
-                console=Terminal(),
-                errors=Terminal(),
+                command_line(theirs.fileno()),
+                console=LogForwarder(),
+                errors=LogForwarder(),
                 on_exit=self._gone("it has ended"),
                 death_signal="TERM",
                 grace_s=LEAVE_S,
@@ -159,7 +159,7 @@ class Supervisor:
         while True:
             self._starts.append(time.monotonic())
             self._settled.clear()
-            self._failed = await self._why_failed()
+            self._failed = await self._run_until_over()
             if self._failed is not None:
                 LOG.error("no host process: %s %s", self._failed.sentence, self._failed.remedy)
                 self._settled.set()
@@ -171,10 +171,10 @@ class Supervisor:
                 await self._wanted.wait()
             await asyncio.sleep(limits.RESTART_S)
 
-    async def _why_failed(self) -> DuetError | None:
+    async def _run_until_over(self) -> DuetError | None:
         """Run one host process until it ends. Return why it failed to start, or None."""
         try:
-            await self._have_one()
+            await self._run_one()
         except DuetError as error:
             return error
         except Exception as error:
@@ -185,7 +185,7 @@ class Supervisor:
             )
         return None
 
-    async def _have_one(self) -> None:
+    async def _run_one(self) -> None:
         peer = self._new_peer()
         beat = asyncio.create_task(peer.connection.run_heartbeat(), name="heartbeat")
         try:
@@ -288,7 +288,7 @@ class Hosts(Protocol):
         ...
 
 
-def shared_out(arms: Sequence[str], places: int) -> tuple[tuple[str, ...], ...]:
+def divide_lanes(arms: Sequence[str], places: int) -> tuple[tuple[str, ...], ...]:
     """Divide lanes among `places` host processes."""
     return tuple(tuple(arms[at::places]) for at in range(places))
 

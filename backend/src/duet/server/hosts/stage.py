@@ -25,7 +25,7 @@ from duet.rpc import limits
 from duet.rpc.peer import Events, Handler, Tasks
 from duet.runs.pack import Part, join_bundles
 from duet.runs.sources import JudgeRequest, MeasureRequest
-from duet.server.hosts.processes import Hosts, Place, shared_out
+from duet.server.hosts.processes import Hosts, Place, divide_lanes
 from duet.server.meters import LaneStarts
 from duet.session import RunSpec
 from duet.stream.hub import OVER, Hub, RunLog
@@ -206,7 +206,7 @@ class Shares:
     """
 
     def __init__(self, places: Sequence[Place], first: m.Run, arms: Sequence[str]) -> None:
-        parts = shared_out(arms, len(places))
+        parts = divide_lanes(arms, len(places))
         self._all = tuple(
             Share(place, first, own) for place, own in zip(places, parts, strict=True)
         )
@@ -535,7 +535,7 @@ class HostStage:
 
     async def _expect_one(self, request: RunSpec) -> None:
         places = await self.hosts.ready(0, lanes=len(request.arms))
-        for place, arms in zip(places, shared_out(request.arms, len(places)), strict=True):
+        for place, arms in zip(places, divide_lanes(request.arms, len(places)), strict=True):
             what = await asyncio.to_thread(r.sent_run, request.only(arms))
             place.peer.note("expect", r.Expect(what=what).packed())
 
@@ -554,14 +554,14 @@ class HostStage:
         what = await asyncio.to_thread(r.sent_run, request.run)
         asked = r.MeasureIt(what=what, repeats=request.repeats)
         async with self.hosts.alone() as peer:
-            await peer.call("measure", asked.packed(), None, _taker(m.Measured, publish))
+            await peer.call("measure", asked.packed(), None, _event_handler(m.Measured, publish))
 
     async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
         """Judge a challenge: measure and stress, with no other guest alive."""
         what = await asyncio.to_thread(r.sent_run, request.run)
         asked = r.JudgeIt(what=what, challenge=request.challenge, arm=request.arm)
         async with self.hosts.alone() as peer:
-            await peer.call("judge", asked.packed(), None, _taker(m.Judged, publish))
+            await peer.call("judge", asked.packed(), None, _event_handler(m.Judged, publish))
 
     async def rest(self) -> None:
         """Close all lanes; the next run boots them again."""
@@ -578,7 +578,7 @@ def begin_of(settings: KernelSettings, slots: int) -> r.Begin:
     )
 
 
-def _taker(kind: type[T], publish: Callable[[T], None]) -> Callable[[bytes], None]:
+def _event_handler(kind: type[T], publish: Callable[[T], None]) -> Callable[[bytes], None]:
     """Return a handler that decodes events of that kind and publishes them."""
 
     def take(body: bytes) -> None:

@@ -315,17 +315,17 @@ class LaneHold:
 
     async def _stop(self, monitor: Monitor) -> None:
         began = time.monotonic_ns()
-        self._calibration.stops(began)
+        self._calibration.stopping(began)
         self._since = time.monotonic()
         await monitor.do("stop")
-        self._calibration.stands(time.monotonic_ns())
+        self._calibration.stopped(time.monotonic_ns())
 
     async def _cont(self, monitor: Monitor) -> None:
         began = time.monotonic_ns()
         try:
             await monitor.do("cont")
         finally:
-            self._calibration.goes(began, time.monotonic_ns())
+            self._calibration.resumed(began, time.monotonic_ns())
             if self._since is not None:
                 self._held_s += time.monotonic() - self._since
                 self._since = None
