@@ -3982,11 +3982,11 @@ export interface PublishedFigure {
    */
   metric: string | null;
   /**
-   * our kernel for the mail's new one
+   * our kernel that corresponds to the mail's new one
    */
   arm: string | null;
   /**
-   * our kernel for the mail's old one
+   * our kernel that corresponds to the mail's old one
    */
   to: string | null;
   params: {

@@ -9,7 +9,7 @@ from duet.base.budgets import CHANGES_WAITING
 from duet.base.errors import InfraError
 from duet.kernels import Change
 from duet.lessons.load import LessonFolder, load
-from duet.server.own_arms import OwnQueue, problems
+from duet.server.own_arms import OwnQueue, compiler_messages
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ mm/vmscan.c:20:2: warning: unused variable 'x' [-Wunused-variable]
 ./include/linux/fs.h:3: fatal error: no such file
 make[1]: *** [scripts/Makefile.build:250: mm/vmscan.o] Error 1
 """
-    found = [(p.file, p.line, p.column, p.severity) for p in problems(text)]
+    found = [(p.file, p.line, p.column, p.severity) for p in compiler_messages(text)]
     assert found == [
         ("mm/vmscan.c", 17, 9, "error"),
         ("mm/vmscan.c", 20, 2, "warning"),

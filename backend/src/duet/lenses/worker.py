@@ -48,7 +48,7 @@ MOST_NAME = 63
 """Maximum length of a sample's probe name (duet.lenses.records)."""
 
 
-class Outlet:
+class OutputQueue:
     """Writes to standard output from a bounded queue, in a thread: a slow reader blocks nothing."""
 
     def __init__(self, fd: int) -> None:
@@ -119,7 +119,7 @@ class Commands:
             return found
 
 
-class Due:
+class ScheduledProbe:
     """A probe and the time of its next sample."""
 
     def __init__(self, name: str, probe: Probe, hz: float) -> None:
@@ -145,7 +145,7 @@ class Sampler:
     """Takes due samples, until a command changes the probes."""
 
     def __init__(
-        self, socket: Path, vmlinux: Path, outlet: Outlet, named: Path, probes: Probes
+        self, socket: Path, vmlinux: Path, outlet: OutputQueue, named: Path, probes: Probes
     ) -> None:
         self._outlet = outlet
         self._known = probes
@@ -154,11 +154,11 @@ class Sampler:
         self.memory = Memory(program)
         self.clock = GuestClock(self.kernel, self.memory)
         self._probes: dict[tuple[str, str, str], Probe] = {}
-        self._due: list[Due] = []
+        self._due: list[ScheduledProbe] = []
         self._run = 0
         self._late = 0
 
-    def order(self, command: dict[str, Any]) -> None:
+    def set_probes(self, command: dict[str, Any]) -> None:
         """Start or stop sampling for a run, and reset the counts."""
         self._run, self._due, self._late = int(command["run"]), [], 0
         self.memory.torn = self.memory.failed = self._outlet.dropped = 0
@@ -171,7 +171,7 @@ class Sampler:
                     name, lesson, of = key
                     probe = self._known.make(name, lesson, self.kernel, self.memory, of)
                     self._probes[key] = probe
-                due = Due(
+                due = ScheduledProbe(
                     sample_name(key[0], key[2], names), self._probes[key], config.get("hz", 10)
                 )
                 self._due.append(due)
@@ -181,19 +181,19 @@ class Sampler:
             self._tell_fault(name, fault)
         self._outlet.put({"kind": "ordered", "run": self._run, "probes": len(self._due)})
 
-    def seconds(self) -> float | None:
+    def seconds_to_next(self) -> float | None:
         """Seconds until the next sample is due; None if there is no probe."""
         if not self._due:
             return None
         return max(0.0, min(due.next for due in self._due) - time.monotonic())
 
-    def work(self) -> None:
+    def take_due_samples(self) -> None:
         """Take the samples that are due."""
         now = time.monotonic()
         for due in [due for due in self._due if due.next <= now]:
             self._late += due.advance(now)
             try:
-                self._take(due)
+                self._take_sample(due)
                 due.failed_in_a_row = 0
             except Exception as error:  # inconsistent memory may raise anything
                 due.failed_in_a_row += 1
@@ -203,7 +203,7 @@ class Sampler:
                     self._due.remove(due)
                     self._tell_fault(due.name, error)
 
-    def _take(self, due: Due) -> None:
+    def _take_sample(self, due: ScheduledProbe) -> None:
         self.memory.begin()
         before = self.clock.read()
         worked = time.thread_time_ns()
@@ -296,7 +296,7 @@ def main() -> int:
     uid = int(sys.argv[3]) if len(sys.argv) > 3 else CHILD_ID
     probes = Probes()
     socket, reached = confine(Path(sys.argv[1]), vmlinux, uid)
-    outlet = Outlet(output)
+    outlet = OutputQueue(output)
     commands = Commands()
     try:
         sampler = Sampler(socket, reached, outlet, vmlinux, probes)
@@ -307,10 +307,10 @@ def main() -> int:
         return 3
     outlet.put({"kind": "attached", "route": sampler.route, "tick_ns": sampler.clock.tick_ns})
     while True:
-        command = commands.wait(sampler.seconds())
+        command = commands.wait(sampler.seconds_to_next())
         if command is not None:
-            sampler.order(command)
-        sampler.work()
+            sampler.set_probes(command)
+        sampler.take_due_samples()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ SYMBOL = re.compile(r"\{sym:([A-Za-z0-9_.]+)\}")
 USUAL_S = 60
 """Seconds that a workload may run if its lesson has no knob for them."""
 DEADLINE_SLACK_S = 120
-"""The agent ends a workload this long after its own duration; emulated guests are slow."""
+"""How long after its own duration the agent ends a workload; emulated guests are slow."""
 
 LIVE_BUFFER_KB = 8192
 """Ring buffer per CPU of a run whose events are sent while it runs."""

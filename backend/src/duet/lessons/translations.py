@@ -25,7 +25,7 @@ from duet.lessons.view import HEADING, explained, sections
 
 # The texts of a lesson that people read, each by its place. Translations may name these.
 
-SAID: Final = frozenset(
+READ_KEYS: Final = frozenset(
     {"title", "question", "summary", "claim", "notes", "note", "that", "help", "ask", "why", "hint"}
     | {"answer", "says", "said", "became", "because", "not_testable", "context", "plural", "intro"}
 )
@@ -110,7 +110,7 @@ def _is_read(place: Place) -> bool:
         return place[-2] in LISTS or (place[0], place[-2]) == ("terms", "also")
     if (place[0], last) == ("terms", "name"):
         return True
-    return last in SAID or place[0] == CONTENT or place in NAMES
+    return last in READ_KEYS or place[0] == CONTENT or place in NAMES
 
 
 FOLDER: Final = "i18n"

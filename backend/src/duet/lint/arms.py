@@ -289,7 +289,7 @@ SHELL_MESSAGE = re.compile(r"^[^:\n]+: (?:line )?(\d+): (.*)$", re.MULTILINE)
 
 def programs(subject: Subject) -> Found:
     """Every command of a workload is a program of the guest."""
-    lesson, own = subject.folder.lesson, sources(subject)
+    lesson, own = subject.folder.lesson, workload_sources(subject)
     reported = guest_programs(subject.root)
     if isinstance(reported, str):
         yield NotChecked(f"whether the guest has the programs of the workloads: {reported}")
@@ -317,19 +317,21 @@ def builds(subject: Subject) -> Found:
         yield NotChecked(f"whether the workloads compile: {reported}")
         return
     compiler = os.environ.get("CC", "gcc")
-    for path in sources(subject):
+    for path in workload_sources(subject):
         if path.suffix == ".c" and shutil.which(compiler) is None:
             yield NotChecked(f"whether {path.name} compiles: there is no {compiler}")
             continue
         stat = path.stat()
         flags = tuple(reported["cflags"]) if path.suffix == ".c" else ()
-        for line, message in tried(path.resolve(), flags, compiler, stat.st_mtime_ns, stat.st_size):
+        for line, message in compile_messages(
+            path.resolve(), flags, compiler, stat.st_mtime_ns, stat.st_size
+        ):
             what = "does not compile" if path.suffix == ".c" else "is not a shell script"
             sentence = f"{path.name} {what}: {message}"
             yield Finding(sentence, "Correct that line.", file=path, line=line)
 
 
-def sources(subject: Subject) -> list[Path]:
+def workload_sources(subject: Subject) -> list[Path]:
     """The sources of the lesson's own programs."""
     folder = subject.folder.folder / "workload"
     return sorted(path for kind in KINDS for path in folder.glob(f"*.{kind}"))
@@ -354,7 +356,7 @@ def guest_programs(root: Path) -> dict[str, list[str]] | str:
 
 
 @lru_cache(maxsize=64)
-def tried(
+def compile_messages(
     path: Path, flags: tuple[str, ...], compiler: str, mtime_ns: int, size: int
 ) -> tuple[tuple[int, str], ...]:
     """Run the compiler or shell; return (line, message) of each complaint. Time and size key the

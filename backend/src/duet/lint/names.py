@@ -204,7 +204,7 @@ def _matching(text: str, place: Place, texts: Sequence[Sequence[str]]) -> Found:
         sentence = (
             f"the pattern matches none of {len(printed)} recorded lines of the workload{like}"
         )
-        yield Finding(sentence, "Write it to match a line that the workload prints.", place)
+        yield Finding(sentence, "Change it to match a line that the workload prints.", place)
 
 
 # A lesson's claims against its recorded measured tables. Pure.

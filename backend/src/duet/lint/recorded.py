@@ -246,12 +246,12 @@ def windows(subject: Subject) -> Iterator[Finding | NotChecked]:
             continue
         best = best_recording(folder, scene, listing)
         entry = next(one for one in listing if one["name"] == best)
-        if why := _unfit(folder, scene, entry):
+        if why := _why_unfit(folder, scene, entry):
             yield NotChecked(f"the `must_show` of the step '{scene.id}' was not checked: {why}")
             continue
         path = folder.folder / "recorded" / f"{best}.duet"
         try:
-            seen = _sees(folder, scene, path, str(entry["workload"]))
+            seen = _shows_claim(folder, scene, path, str(entry["workload"]))
         except DuetError:
             continue  # another rule reports it
         if not seen:
@@ -263,7 +263,7 @@ def windows(subject: Subject) -> Iterator[Finding | NotChecked]:
             yield Finding(sentence, remedy, ("scenes", index, "must_show"))
 
 
-def _unfit(folder: LessonFolder, scene: Scene, entry: Entry) -> str:
+def _why_unfit(folder: LessonFolder, scene: Scene, entry: Entry) -> str:
     """Return why the recording is of another run than the step's; "" if it fits."""
     arms, params = entry["arms"], entry["params"]
     assert isinstance(arms, list) and isinstance(params, dict)
@@ -277,7 +277,7 @@ def _unfit(folder: LessonFolder, scene: Scene, entry: Entry) -> str:
     return ""
 
 
-def _sees(folder: LessonFolder, scene: Scene, path: Path, workload: str) -> bool:
+def _shows_claim(folder: LessonFolder, scene: Scene, path: Path, workload: str) -> bool:
     lesson = folder.lesson
     by = tuple(one for one in folder_stamp(folder.folder) if one[0] in DECODED_BY)
     status = path.stat()

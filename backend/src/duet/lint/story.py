@@ -168,7 +168,7 @@ def terms(subject: Subject) -> Found:
     """Each term occurs in the lesson, and no two terms share a word."""
     given = subject.folder.lesson.terms
     known = {one.term.name: one.term for one in explained(subject.folder)}
-    text = said(subject)
+    text = texts_of(subject)
     taken: dict[str, str] = {}
     for index, term in enumerate(given):
         whole = known.get(term.name)
@@ -228,7 +228,7 @@ def recap(subject: Subject) -> Found:
         yield Finding("a lesson that ends with questions needs `explain:`", remedy, ("quiz",))
 
 
-def said(subject: Subject) -> str:
+def texts_of(subject: Subject) -> str:
     """All texts that a reader of the lesson sees, except the terms themselves."""
     lesson = subject.folder.lesson
     parts = [COMMENT.sub("", subject.folder.content()), lesson.question, lesson.summary]

@@ -236,7 +236,7 @@ _made: dict[str, tuple[object, bytes]] = {}
 
 
 def lesson_words(language: str) -> bytes:
-    """JSON: slug -> path of a text -> text; lessons without that language are left out."""
+    """JSON: slug -> (path, text) pairs; lessons without that language are left out."""
     folders = [folder for folder in lesson_cache.usable() if files(folder, language)]
     if not folders:
         return b"{}"

@@ -278,7 +278,7 @@ class CompileAhead:
         """Prepare an arm whose editor opens. While one is prepared, only the last call is kept."""
         self._next = (slug, arm)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._work(), name="ready for a change")
+            self._task = asyncio.create_task(self._work(), name="compile ahead")
 
     async def give_way(self) -> None:
         """Cancel the task and forget the next arm: a build was requested."""
@@ -304,7 +304,7 @@ class CompileAhead:
             building.cancel()
             (ended,) = await asyncio.gather(building, return_exceptions=True)
         if isinstance(ended, Exception) and not isinstance(ended, DuetError):
-            log.error("making ready for a change failed", exc_info=ended)
+            log.error("compiling ahead failed", exc_info=ended)
 
     async def _build(self, slug: str, arm: str) -> None:
         changing = self._lessons.changing

@@ -7,9 +7,9 @@ share one run. A request that needs the machine alone (a measurement) starts whe
 Nothing that came later starts before it.
 
 A judgement and a run do not replace or end each other, and neither does a class's request. A
-visitor with several requests has one place in the queue. The others wait behind: the second gets a
-place, the last one, when the first one starts. So a visitor with five requests delays nobody more
-than five visits would.
+visitor with several requests has one place in the queue. The others wait behind it, without a
+place. When the first one starts, the second gets the last place. So five requests of one visitor
+delay others no more than requests that are made one after another.
 """
 
 from __future__ import annotations

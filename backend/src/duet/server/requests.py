@@ -71,7 +71,7 @@ def check_start(
     there = tuple(arm for arm in command.arms if ready[arm])
     missing = tuple(arm for arm in command.arms if not ready[arm])
     if not there or (missing and all_ready):
-        raise not_built(missing)
+        raise not_built_error(missing)
     shift = lesson_shift(folder, run.clock)
     return replace(run, arms=there, missing=missing, shift=shift)
 
@@ -99,7 +99,7 @@ def check_judge(command: m.Judge, folder: LessonFolder, ready: Mapping[str, bool
     arms = tuple(dict.fromkeys((command.arm, *(arm for plan in plans for arm in plan.arms))))
     missing = tuple(arm for arm in arms if not ready.get(arm))
     if missing:
-        raise not_built(missing)
+        raise not_built_error(missing)
     workload = plans[0].workload if plans else next(iter(folder.lesson.workloads))
     params = plans[0].params if plans else folder.check_params({}, "count")
     shift = lesson_shift(folder, "count")
@@ -107,7 +107,7 @@ def check_judge(command: m.Judge, folder: LessonFolder, ready: Mapping[str, bool
     return JudgeRequest(run, command.challenge, command.arm)
 
 
-def not_built(missing: tuple[str, ...]) -> InfraError:
+def not_built_error(missing: tuple[str, ...]) -> InfraError:
     """Make the error for arms whose kernels are not built."""
     error = InfraError(
         f"the kernel of {' and '.join(missing)} is not built yet.",

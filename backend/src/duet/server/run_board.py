@@ -222,7 +222,7 @@ class RunBoard:
             yours=ident in request.owners,
         )
 
-    def judged(self, entry: Entry, phase: m.JudgePhase, because: str) -> None:
+    def send_judgement(self, entry: Entry, phase: m.JudgePhase, because: str) -> None:
         """Send the state of a judgement that has not begun to those who requested it."""
         if not isinstance(entry.job, JudgeRequest):
             return
@@ -279,40 +279,40 @@ class RunBoard:
         own = self._scheduler.runs_of(viewer.visitor.ident)
         return None if own is None else self._entries[own.run_id]
 
-    def begin(self, viewer: Viewer, entry: Entry) -> None:
+    def move_page(self, viewer: Viewer, entry: Entry) -> None:
         """Move the page that requested a run to it, unless the page shows another lesson now."""
         if entry.performance is None or viewer.lesson != entry.performance.log.lesson:
             return
         viewer.put(pack(m.Begun(run_id=entry.request.run_id)))
         self.watch(viewer, entry.performance)
 
-    def show(self, entry: Entry) -> None:
+    def move_pages(self, entry: Entry) -> None:
         """Move the pages that requested a run to it; tell its viewers who controls it."""
         run = entry.performance
         assert run is not None
         for ident in sorted(entry.askers):
             viewer = self._hub.viewer(ident)
             if viewer is not None:
-                self.begin(viewer, entry)
+                self.move_page(viewer, entry)
         for viewer in self._hub.watching(run.log):
             self.show_control_to(viewer, entry)
 
-    def stay(self, owner: str) -> None:
+    def cancel_moves(self, owner: str) -> None:
         """Cancel moving a visitor's pages to runs that they requested before."""
         pages = {viewer.ident for viewer in self._hub.pages_of(owner)}
         for entry in self._entries.values():
             entry.askers -= pages
 
-    def waits(self, entry: Entry, because: str) -> None:
+    def judgement_waits(self, entry: Entry, because: str) -> None:
         """Tell those who requested a judgement what it waits for."""
-        self.judged(entry, "waiting", because)
+        self.send_judgement(entry, "waiting", because)
 
     def withdraw(self, request: Request) -> None:
         """Drop a request that will not run, and tell those who watch its log."""
         entry = self._entries.pop(request.run_id)
         run = entry.performance
         if run is None:
-            self.judged(entry, "failed", "It was withdrawn before it began.")
+            self.send_judgement(entry, "failed", "It was withdrawn before it began.")
             return
         run.withdraw()
         error = InputError(

@@ -137,13 +137,13 @@ class LiveRuns:
         entry = self._entries[chosen.run_id]
         entry.tried = entry.tried or tries
         if not request.judges:
-            self._board.stay(ident)
+            self._board.cancel_moves(ident)
         if chosen.began_s is None:
             entry.askers.add(viewer.ident)
             mine = self._scheduler.runs_of(ident) or self._scheduler.comes_behind(ident)
-            self._board.waits(entry, AFTER_RUN if mine else WHEN_FREE)
+            self._board.judgement_waits(entry, AFTER_RUN if mine else WHEN_FREE)
         else:
-            self._board.begin(viewer, entry)
+            self._board.move_page(viewer, entry)
         gives_way = self._scheduler.gives_way(ident)
         if gives_way is not None:
             self._entries[gives_way.run_id].halt.set()
@@ -176,7 +176,7 @@ class LiveRuns:
         found = [r for r in self._scheduler.asked_by(ident) if run_id in (None, r.run_id)]
         for request in found:
             if not request.judges:
-                self._board.stay(ident)
+                self._board.cancel_moves(ident)
             withdrawn = self._scheduler.withdraw(ident, request.run_id)
             if withdrawn is not None:
                 self._board.withdraw(withdrawn)
@@ -374,7 +374,7 @@ class LiveRuns:
         if isinstance(entry.job, JudgeRequest):
             await self._task.judge(entry, entry.job)
             return
-        self._board.show(entry)
+        self._board.move_pages(entry)
         await self._task.perform(entry, slot)
         if entry.saving is not None:
             entry.saving.add_done_callback(lambda _: self._forget())
@@ -436,7 +436,7 @@ class RunTask:
         performing = asyncio.create_task(run.perform(slot), name=f"perform {run.log.run_id}")
         try:
             while not performing.done() and not entry.halt.is_set():
-                await self._next_of(entry, performing)
+                await self._wait_for_change(entry, performing)
             if not performing.done():
                 await run.stop()
                 await asyncio.wait({performing}, timeout=END_RUN_S)
@@ -452,7 +452,7 @@ class RunTask:
             performing.cancel()
             await asyncio.gather(performing, return_exceptions=True)
 
-    async def _next_of(self, entry: Entry, performing: asyncio.Task[None]) -> None:
+    async def _wait_for_change(self, entry: Entry, performing: asyncio.Task[None]) -> None:
         """Wait until a run ends, is asked to stop, or its control changes or expires."""
         entry.used.clear()
         waits = [asyncio.create_task(event.wait()) for event in (entry.halt, entry.used)]
@@ -488,7 +488,7 @@ class RunTask:
                 publish(unfinished(last[0]))
 
     async def judge(self, entry: Entry, job: JudgeRequest) -> None:
-        """Judge a challenge. Each visitor who requested it gets every step, and always an end."""
+        """Judge a challenge. Each visitor who requested it gets every step and a final message."""
         if self._archiver is not None:
             await self._archiver.idle()
         last: list[m.Judged] = []

@@ -117,7 +117,7 @@ class Watchdog:
             self._began = None
             took = time.perf_counter() - began
             if took > self._hold_s:
-                self._held(began, took, handle)
+                self._record_hold(began, took, handle)
 
     def _collecting(self, phase: str, info: dict[str, int]) -> None:
         """Time a full garbage collection. Python calls this around each, in any thread."""
@@ -131,7 +131,7 @@ class Watchdog:
         self._gc = self._gc[0] + cpu, self._gc[1] + wall
         self.holds.longest_gc_s = max(self.holds.longest_gc_s, cpu)
 
-    def _held(self, began: float, took: float, handle: Handle) -> None:
+    def _record_hold(self, began: float, took: float, handle: Handle) -> None:
         now = time.thread_time()
         gc_cpu, gc_wall = self._gc
         took -= gc_wall

@@ -15,7 +15,7 @@ from duet.lenses.kernel import Kernel
 from duet.lenses.memory import Memory
 from duet.lenses.records import Reading
 
-TITLE = "what lies at an address"
+TITLE = "what is at an address"
 MOST = 512
 
 

@@ -38,7 +38,7 @@ class Use:
 
 
 def uses(lesson: Lesson) -> Iterator[Use]:
-    """All used names, in order of the files."""
+    """Yield every use of a name, in order of the files."""
     yield from _lesson(lesson)
     yield from _trace(lesson)
     yield from _story(lesson)

@@ -133,10 +133,10 @@ class HostDoor:
 
     def knows(self, request: Request) -> bool:
         """Return whether a request is from a host that has joined and is still expected."""
-        found = self._who(request)
+        found = self._find_host(request)
         return found is not None and found[1].came
 
-    def _who(self, socket: HTTPConnection) -> tuple[str, _Expected] | None:
+    def _find_host(self, socket: HTTPConnection) -> tuple[str, _Expected] | None:
         given = socket.headers.get("authorization", "")
         if given[: len(BEARER)].lower() != BEARER or "origin" in socket.headers:
             return None
@@ -151,7 +151,7 @@ class HostDoor:
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve one connection of a host, from its handshake to its end."""
-        found = self._who(socket)
+        found = self._find_host(socket)
         if found is None:
             await socket.close()  # before accept: the handshake is answered with 403
             return
@@ -226,7 +226,7 @@ class JoinedHost:
             program = await self._owned.enter_async_context(
                 self._launch(self._door.expect(connection))
             )
-            self._watch = asyncio.create_task(self._until_gone(program), name="watch a host")
+            self._watch = asyncio.create_task(self._watch_program(program), name="watch a host")
             spoken = asyncio.create_task(connection.spoken.wait(), name="await a host")
             try:
                 await asyncio.wait(
@@ -245,7 +245,7 @@ class JoinedHost:
             raise
         return self
 
-    async def _until_gone(self, program: Elsewhere) -> None:
+    async def _watch_program(self, program: Elsewhere) -> None:
         self._peer.connection.end((await program.gone()).rstrip("."))
 
     async def __aexit__(self, *exc: object) -> None:

@@ -93,7 +93,7 @@ class Share:
         """Have the host process release the run."""
         self._place.peer.note("close", r.OfRun(run_id=self._first.run_id).packed())
 
-    async def ask(
+    async def call(
         self,
         name: str,
         asked: r.OfRun,
@@ -105,7 +105,7 @@ class Share:
 
     async def raw_events(self, where: r.OfRun) -> list[dict[str, JsonValue]]:
         """Return raw records near a moment."""
-        found = await self.ask("raw", where, limits.RAW_S)
+        found = await self.call("raw", where, limits.RAW_S)
         try:
             tree = json.loads(found)
         except ValueError as error:
@@ -123,7 +123,7 @@ class Share:
                 content.extend(of)
 
         whose = r.OfRun(run_id=self._first.run_id)
-        length = await self.ask("bundle", whose, limits.BUNDLE_S, piece)
+        length = await self.call("bundle", whose, limits.BUNDLE_S, piece)
         if not length:
             return None
         if str(len(content)).encode() != length:
@@ -258,7 +258,7 @@ class Shares:
         for share in self._all:
             share.close()
 
-    async def everywhere(self, name: str, asked: r.OfRun) -> None:
+    async def call_all(self, name: str, asked: r.OfRun) -> None:
         """Call a request on all shares.
 
         Raises:
@@ -266,7 +266,7 @@ class Shares:
         """
         if not self._all:
             raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
-        answers = [share.ask(name, asked) for share in self._all]
+        answers = [share.call(name, asked) for share in self._all]
         found = await asyncio.gather(*answers, return_exceptions=True)
         failed = [error for error in found if isinstance(error, BaseException)]
         if len(failed) == len(found):
@@ -320,15 +320,15 @@ class HostedRun:
         self._loop = asyncio.get_running_loop()
         self._stopped = asyncio.Event()
         self._starts = LaneStarts()
-        self._say(first.model_copy(update={"message": "This run waits for its turn."}))
-        self._say_all(not_built(request.run_id, request.missing))
+        self._publish(first.model_copy(update={"message": "This run waits for its turn."}))
+        self._publish_all(not_built(request.run_id, request.missing))
 
-    def _say(self, message: m.ServerMessage) -> None:
+    def _publish(self, message: m.ServerMessage) -> None:
         self._send(pack(message))
 
-    def _say_all(self, messages: Iterable[m.ServerMessage]) -> None:
+    def _publish_all(self, messages: Iterable[m.ServerMessage]) -> None:
         for message in messages:
-            self._say(message)
+            self._publish(message)
 
     def _send(self, packet: Packet) -> None:
         self._hub.publish(self.log, packet)
@@ -368,14 +368,14 @@ class HostedRun:
             await share.perform(what, self._take, together=len(self._shares) > 1)
         except DuetError as error:
             why = error
-            self._say_all(failed(self.log, share.arms, error))
-            self._say_run(self._merged.fail(self._shares.index(share), error))
+            self._publish_all(failed(self.log, share.arms, error))
+            self._publish_run(self._merged.fail(self._shares.index(share), error))
         self._shares.ended(share, self.log.lanes())
         return why
 
     def _take(self, share: Share, message: m.SessionMessage, packet: Packet) -> None:
         if isinstance(message, m.Run):
-            self._say_run(self._merged.report(self._shares.index(share), message))
+            self._publish_run(self._merged.report(self._shares.index(share), message))
             return
         self._send(packet)
         if isinstance(message, m.Batch):
@@ -384,26 +384,26 @@ class HostedRun:
             self._starts.on_lane(message)
             self._shares.go_if_ready(self.log.lanes())
 
-    def _say_run(self, merged: m.Run | None) -> None:
+    def _publish_run(self, merged: m.Run | None) -> None:
         if merged is not None:
-            self._say(merged)
+            self._publish(merged)
 
     def _fail(self, error: DuetError) -> None:
         """Publish that run and lanes have failed: no host process can report their end."""
         last = self.log.run()
         if last is None or self.log.over:
             return
-        self._say_all(failed(self.log, self._request.arms, error))
-        self._say(last.model_copy(update={"phase": "failed", "message": error.sentence}))
+        self._publish_all(failed(self.log, self._request.arms, error))
+        self._publish(last.model_copy(update={"phase": "failed", "message": error.sentence}))
 
     async def stop(self) -> None:
         """End the workload; perform() then returns."""
         self._stopped.set()
         if self._shares:
-            await self._shares.everywhere("stop", r.OfRun(run_id=self.log.run_id))
+            await self._shares.call_all("stop", r.OfRun(run_id=self.log.run_id))
 
     def withdraw(self) -> None:
-        self._say(self._first.model_copy(update={"phase": "stopped"}))
+        self._publish(self._first.model_copy(update={"phase": "stopped"}))
 
     def close(self) -> None:
         """Have the host processes release the run."""
@@ -412,12 +412,12 @@ class HostedRun:
     async def act(self, name: str, value: int) -> None:
         """Perform one of the lesson's acts on every lane. Raises as QueuedRun.act()."""
         run_id = self.log.run_id
-        await self._shares.everywhere("act", r.OfRun(run_id=run_id, name=name, value=value))
+        await self._shares.call_all("act", r.OfRun(run_id=run_id, name=name, value=value))
 
     async def hold(self, on: bool, after: int) -> None:
         """Hold or resume the guests. Raises as QueuedRun.hold()."""
         run_id = self.log.run_id
-        await self._shares.everywhere("hold", r.OfRun(run_id=run_id, on=on, value=after))
+        await self._shares.call_all("hold", r.OfRun(run_id=run_id, on=on, value=after))
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
