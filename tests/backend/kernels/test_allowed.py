@@ -32,7 +32,7 @@ def test_sources_and_headers_may_change(name: str) -> None:
 )
 def test_what_a_build_starts_may_not(name: str) -> None:
     with pytest.raises(
-        PatchRefused, match=r"the patch changes .*, (and patches may|which is)"
+        PatchRefused, match=r"the patch changes .*, (but patches may|which is)"
     ) as e:
         check_patch(diff("mm/vmscan.c") + diff(name))
     assert name in e.value.sentence and "DUET_PATCH_FILES" in e.value.remedy
@@ -59,7 +59,7 @@ def test_modes_and_links_are_refused_whatever_is_allowed() -> None:
 
 
 def test_a_patch_has_bounds() -> None:
-    with pytest.raises(PatchRefused, match="bytes, and at most"):
+    with pytest.raises(PatchRefused, match="bytes, but at most"):
         check_patch(" " * MOST_BYTES + diff("mm/a.c"))
     with pytest.raises(PatchRefused, match=f"at most {MOST_FILES}"):
         check_patch("".join(diff(f"mm/a{n}.c") for n in range(MOST_FILES + 1)))

@@ -85,7 +85,7 @@ def test_a_series_of_renames_is_applied_in_a_box(
     (made,) = build([replace(theirs, patches=(away, back, *theirs.patches))], settings)
     assert b"theirs\n" in made.bzimage.read_bytes()
     away.write_text(miniature.patch("mm: away", move.format("mm/none.c", "mm/other.c")))
-    with pytest.raises(PatchFails, match=r"away\.patch, but this kernel has not the file"):
+    with pytest.raises(PatchFails, match=r"away\.patch, but this kernel lacks the file"):
         build([replace(theirs, patches=(away, back))], settings)
 
 
@@ -109,10 +109,10 @@ def test_a_cold_tree_and_other_layouts_are_refused(
 ) -> None:
     (tmp_path / "cold" / "src").mkdir(parents=True)
     cold = BoxedArm(WorkTree(tmp_path / "cold"), (), theirs.patches, 1, tmp_path / "ccache")
-    with pytest.raises(InfraError, match="nothing is compiled yet"):
+    with pytest.raises(InfraError, match="nothing is compiled here yet"):
         build_in_box(cold, tmp_path)
     build([STOCK], settings)
-    with pytest.raises(InputError, match="has no other layouts"):
+    with pytest.raises(InputError, match="layouts of a kernel, but it is built in a sandbox"):
         build([theirs], settings, product=Layouts(1))
 
 

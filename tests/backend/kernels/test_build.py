@@ -69,7 +69,7 @@ def test_arms_come_out_of_one_tree_and_differ_by_their_patch(settings: KernelSet
     assert all(p.objects_done <= p.objects_expected for p in reported)
     notes = [p.note for p in reported if p.phase is Phase.COMPILE and p.note]
     assert notes[0].startswith("about 1,3") and "min or less" in notes[0], "a cold tree"
-    assert notes[1] == "the tree stood at 02-toy stock; about 1 object to compile, 15 s or less."
+    assert notes[1] == "the tree is at 02-toy stock; about 1 object to compile, 15 s or less."
     assert {p.arms_total for p in reported} == {2}
 
 
@@ -101,7 +101,7 @@ def test_build_killed_with_its_owner_leaves_no_compiler_and_goes_on_later(
     reported: list[BuildProgress] = []
     image = build([STOCK], settings, on_progress=reported.append)[0]
     assert image.bzimage.read_text().endswith("super\n")
-    assert "cut off" in " ".join(p.note for p in reported)
+    assert "interrupted" in " ".join(p.note for p in reported)
     assert Phase.EXTRACT not in {p.phase for p in reported}
 
 
@@ -224,6 +224,6 @@ def test_a_patch_that_changes_meanwhile_is_reported(settings: KernelSettings) ->
         if progress.arm == "stock" and progress.phase is Phase.STORE:
             path.write_text(path.read_text().replace("+srcu", "+srcu2"))
 
-    with pytest.raises(DuetError, match="02-toy, srcu, changed while kernels were being built"):
+    with pytest.raises(DuetError, match="02-toy, srcu, changed during the kernel build"):
         build([STOCK, SRCU], settings, on_progress=edit)
     assert build([SRCU], settings)[0].bzimage.read_text().count("srcu2") == 1

@@ -27,10 +27,10 @@ def created(name: str, mode: str, line: str) -> str:
 
 
 REFUSED = {
-    "header alone, out of the tree": (GOOD + "diff --git a/../victim b/../victim\n", "lie in"),
-    "out of the tree": (OTHER.format(name="../victim"), "does not lie in the kernel's tree"),
-    "out of the tree, later": (OTHER.format(name="fs/../../victim"), "does not lie in"),
-    "absolute": (OTHER.format(name="/etc/victim"), "does not lie in the kernel's tree"),
+    "header alone, out of the tree": (GOOD + "diff --git a/../victim b/../victim\n", "not inside"),
+    "out of the tree": (OTHER.format(name="../victim"), "is not inside the kernel's tree"),
+    "out of the tree, later": (OTHER.format(name="fs/../../victim"), "is not inside"),
+    "absolute": (OTHER.format(name="/etc/victim"), "is not inside the kernel's tree"),
     "symbolic link": (created("fs/secret.c", "120000", "../../victim"), "as a symbolic link"),
     "change of a link": (
         OTHER.format(name="fs/a.c").replace("\n---", "\nindex 11..22 120000\n---", 1),
@@ -41,27 +41,27 @@ REFUSED = {
     "rename, out of the tree": (
         "diff --git a/fs/a.c b/../b.c\nsimilarity index 100%\nrename from fs/a.c\n"
         "rename to ../b.c\n",
-        "does not lie in the kernel's tree",
+        "is not inside the kernel's tree",
     ),
     "copy from out of the tree": (
         "diff --git a/../victim b/fs/b.c\ncopy from ../victim\ncopy to fs/b.c\n",
-        "does not lie in the kernel's tree",
+        "is not inside the kernel's tree",
     ),
     "rename under equal names": (
         "diff --git a/fs/a.c b/fs/a.c\nrename from ../victim\nrename to fs/a.c\n",
-        "another file after it",
+        "then another file",
     ),
     "rename of another file": (
         "diff --git a/fs/a.c b/fs/b.c\nrename from ../victim\nrename to fs/b.c\n",
-        "another file after it",
+        "then another file",
     ),
     "rename and copy": (
         "diff --git a/fs/a.c b/fs/b.c\nrename from fs/a.c\ncopy to fs/b.c\n",
-        "another file after it",
+        "then another file",
     ),
     "two names without a rename": (
         "diff --git a/fs/a.c b/fs/b.c\n--- a/fs/a.c\n+++ b/fs/b.c\n@@ -1 +1 @@\n-hello\n+hullo\n",
-        "another file after it",
+        "then another file",
     ),
     "a link that is renamed": (
         "diff --git a/fs/a.c b/fs/b.c\nsimilarity index 90%\nrename from fs/a.c\n"
@@ -79,16 +79,16 @@ REFUSED = {
     ),
     "other names below": (
         GOOD.replace("+++ b/fs/a.c", "+++ b/../victim"),
-        "another file after it",
+        "then another file",
     ),
-    "quoted name": ('diff --git "a/\\056./victim" "b/\\056./victim"\n', "names no two files"),
+    "quoted name": ('diff --git "a/\\056./victim" "b/\\056./victim"\n', "does not name two files"),
     "a part without its line": (
         GOOD + "--- a/../victim\n+++ b/../victim\n@@ -1 +1 @@\n-hello\n+hullo\n",
-        "without its 'diff --git' line",
+        "without a 'diff --git' line",
     ),
     "a hunk that is cut off": (GOOD.removesuffix("+hullo\n"), "cut off or damaged"),
     "a hunk with a line too many": (GOOD + "+more\n", "cut off or damaged"),
-    "git's own folder": (OTHER.format(name=".git/config"), "no file of a kernel"),
+    "git's own folder": (OTHER.format(name=".git/config"), "no kernel file"),
 }
 
 
@@ -124,7 +124,7 @@ def test_no_file_is_reached_through_a_link_of_the_tree(work: WorkTree) -> None:
     (work.src / "out").symlink_to(work.folder.parent)
     (work.src / "fs" / "link.c").symlink_to(work.folder.parent / "victim")
     for name in ("out/victim", "fs/link.c"):
-        with pytest.raises(PatchRefused, match="through a symbolic link of the tree"):
+        with pytest.raises(PatchRefused, match="a symbolic link of the tree is in its path"):
             switch(work, OTHER.format(name=name))
     assert (work.folder.parent / "victim").read_text() == "hello\n"
 
@@ -226,9 +226,9 @@ def test_renames_and_copies_of_git_are_applied_as_git_applies_them(
 def test_a_rename_that_does_not_fit_is_refused(work: WorkTree) -> None:
     move = "diff --git a/{0} b/{1}\nsimilarity index 100%\nrename from {0}\nrename to {1}\n"
     (work.src / "fs" / "b.c").write_text("other\n")
-    with pytest.raises(PatchFails, match=r"names fs/a\.c fs/b\.c, and this kernel has such a file"):
+    with pytest.raises(PatchFails, match=r"names fs/a\.c fs/b\.c, and this kernel already"):
         switch(work, move.format("fs/a.c", "fs/b.c"))
-    with pytest.raises(PatchFails, match="has not the file that it renames"):
+    with pytest.raises(PatchFails, match="lacks the file that it renames"):
         switch(work, move.format("fs/none.c", "fs/c.c"))
     assert (work.src / "fs" / "b.c").read_text() == "other\n"
     assert read_diff(move.format("fs/a.c", "fs/b.c"))[0].names == ("fs/a.c", "fs/b.c")
@@ -238,7 +238,7 @@ def test_a_rename_that_does_not_fit_is_refused(work: WorkTree) -> None:
 def test_blanks_in_place_of_tabs_are_named(work: WorkTree) -> None:
     (work.src / "fs" / "a.c").write_text("{\n\treturn 1;\n}\n")
     text = GOOD.split("@@")[0] + "@@ -1,3 +1,3 @@\n {\n-        return 1;\n+        return 2;\n }\n"
-    with pytest.raises(PatchRefused, match=r"hunk 1 .*blanks and tabs count as the same") as caught:
+    with pytest.raises(PatchRefused, match=r"hunk 1 .*blanks and tabs are ignored") as caught:
         switch(work, text)
     assert "git send-email" in caught.value.remedy
     assert (work.src / "fs" / "a.c").read_text() == "{\n\treturn 1;\n}\n"

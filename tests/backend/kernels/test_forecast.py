@@ -12,7 +12,7 @@ from duet.kernels.tree import Standing
 def test_the_sentence_says_from_where_how_much_and_how_long() -> None:
     moved = Standing("05-cacheline-pingpong", "moved", {})
     said = forecast(moved, 876, 0.35)
-    assert said.startswith("the tree stood at 05-cacheline-pingpong moved; about 876 objects")
+    assert said.startswith("the tree is at 05-cacheline-pingpong moved; about 876 objects")
     assert said.endswith("5 min or less.")
     assert forecast(None, 1, 0.35) == "about 1 object to compile, 15 s or less."
 

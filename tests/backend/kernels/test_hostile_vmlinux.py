@@ -240,8 +240,8 @@ def test_what_is_no_plain_file_of_a_sensible_size_is_not_opened(
     (tmp_path / "large").write_bytes(b"")
     os.truncate(tmp_path / "large", budgets.VMLINUX_BYTES + 1)
     for name, said in (
-        *(("pipe", "no plain file"), ("large", r"2,147,483,648 are allowed")),
-        *(("gone", "No such file"), (".", "no plain file")),
+        *(("pipe", "not a plain file"), ("large", r"2,147,483,648 are allowed")),
+        *(("gone", "No such file"), (".", "not a plain file")),
     ):
         with pytest.raises(InfraError, match=said):
             dwarf.has_function(tmp_path / name, "walk")

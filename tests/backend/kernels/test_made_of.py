@@ -44,7 +44,8 @@ def test_what_has_changed_is_named(now: MadeOf, found: tuple[str, ...]) -> None:
 
 
 def test_what_nobody_wrote_down_is_not_taken_for_the_same() -> None:
-    assert changes_since(MadeOf("", {}), BEFORE) == ("it does not say of what it was made",)
+    said = ("the recording does not name its patches and config",)
+    assert changes_since(MadeOf("", {}), BEFORE) == said
 
 
 def test_a_patch_that_is_missing_is_reported(lesson02: LessonFolder, tmp_path: Path) -> None:

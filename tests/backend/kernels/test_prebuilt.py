@@ -87,8 +87,8 @@ def test_a_build_folder_has_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        (CONFIG.replace("CONFIG_VIRTIO_PCI=y", "CONFIG_VIRTIO_PCI=m"), "CONFIG_VIRTIO_PCI would"),
-        ("", "the config of .* is not known"),
+        (CONFIG.replace("CONFIG_VIRTIO_PCI=y", "CONFIG_VIRTIO_PCI=m"), "needs CONFIG_VIRTIO_PCI"),
+        ("", "wanted the config of "),
     ],
 )
 def test_what_guests_need_is_asked_for(tmp_path: Path, config: str, words: str) -> None:
@@ -97,14 +97,14 @@ def test_what_guests_need_is_asked_for(tmp_path: Path, config: str, words: str) 
 
 
 def test_types_are_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(BadImage, match="CONFIG_DEBUG_INFO would"):
+    with pytest.raises(BadImage, match="it needs CONFIG_DEBUG_INFO set"):
         read_prebuilt(build_kernel(tmp_path / "linux", CONFIG, "-g0"))
 
 
 def test_two_builds_and_missing_files_are_refused(tmp_path: Path) -> None:
     folder = build_kernel(tmp_path / "linux")
     other = build_kernel(tmp_path / "other", CONFIG + "CONFIG_MORE=y\n")
-    with pytest.raises(BadImage, match="not of one build"):
+    with pytest.raises(BadImage, match="are of two builds"):
         read_prebuilt(folder, other / "vmlinux")
     with pytest.raises(BadImage, match="wanted a kernel's vmlinux at"):
         read_prebuilt(folder, folder / "nothing")
@@ -142,7 +142,7 @@ def test_it_is_stored_once_under_the_digest_of_its_bytes(tmp_path: Path) -> None
 def test_it_takes_no_patch_and_has_no_layouts(tmp_path: Path) -> None:
     settings = base_of(tmp_path, build_kernel(tmp_path / "linux"))
     patched = ArmSpec("90-toy", "p", (Path("a.patch"),), base="made", instrumented=False)
-    with pytest.raises(InputError, match="takes no patches"):
+    with pytest.raises(InputError, match="cannot be patched"):
         build([patched], settings)
     with pytest.raises(InputError, match="no other layouts"):
         build(

@@ -73,12 +73,12 @@ def functions(tmp_path: Path) -> Functions:
     ("name", "why"),
     [
         ("percpu_counter_add", "it is built without tracing (notrace), as most of lib/ is"),
-        ("show", "there are 2 functions of this name, and a probe needs one"),
-        ("walk", "the compiler has made walk.isra.0 of it"),
+        ("show", "there are 2 functions of this name, but a probe needs one"),
+        ("walk", "the compiler turned it into walk.isra.0"),
         ("listed", "the kernel lists it among those that refuse probes"),
         ("asm_exc", "it is entry code, which refuses probes"),
         ("do_idle", "it is noinstr code, which refuses probes"),
-        ("start_kernel", "it is __init code, which is gone when the kernel has booted"),
+        ("start_kernel", "it is __init code, which is freed at the end of boot"),
         ("jiffies", "it is data, not a function"),
         ("vfs_stet", "there is no such function; it may be inlined"),
     ],
@@ -108,5 +108,5 @@ def test_a_vmlinux_that_is_cut_off_is_one_sentence(tmp_path: Path) -> None:
     image = image_in(tmp_path)
     path = tmp_path / "vmlinux"
     path.write_bytes(path.read_bytes()[:70])
-    with pytest.raises(InfraError, match="cannot be read"):
+    with pytest.raises(InfraError, match="cannot read them"):
         read_functions(image)

@@ -67,8 +67,8 @@ def test_options_that_are_lost_are_said_before_and_after_the_build(
     lenient(settings, *names)
     (said,) = rehearse([STOCK], settings, lambda sentence: None)
     assert said == (
-        "toy is built without 8 options of its configuration, which its source does not have so: "
-        "LOST_0, LOST_1, LOST_2, LOST_3, LOST_4, LOST_5 and 2 others"
+        "toy is built without 8 options of its configuration, which its source lacks or sets "
+        "differently: LOST_0, LOST_1, LOST_2, LOST_3, LOST_4, LOST_5 and 2 others"
     )
     (image,) = build([STOCK], settings)
     assert lost_options(STOCK, image, settings) == said
@@ -87,15 +87,15 @@ def test_another_way_of_preemption_is_named(settings: KernelSettings) -> None:
     (tree.src / "Makefile").write_text(text[: text.index("allnoconfig:")] + makefile)
     (tree.src / ".config.duet").unlink()
     (said,) = rehearse([STOCK], settings, lambda sentence: None)
-    assert said.endswith("1 option of its configuration, which its source does not have so: "
-                         "PREEMPT_NONE (it has PREEMPT_LAZY)")  # fmt: skip
+    assert said.endswith("1 option of its configuration, which its source lacks or sets "
+                         "differently: PREEMPT_NONE (it has PREEMPT_LAZY)")  # fmt: skip
 
 
 def test_an_option_that_somebody_named_has_to_stick_where_the_source_knows_it(
     settings: KernelSettings,
 ) -> None:
     lenient(settings, "CONFIG_SMP=y", asked="CONFIG_LOST_NEW=y\n")
-    with pytest.raises(OptionLost, match=r"--config names CONFIG_LOST_NEW, which the source"):
+    with pytest.raises(OptionLost, match=r"--config names CONFIG_LOST_NEW, but neither the source"):
         rehearse([STOCK], settings, lambda sentence: None)
     kconfig = "config SMP\n\tbool\nconfig PREEMPT_NONE\n\tbool\nconfig PREEMPT_LAZY\n\tbool\n"
     more = patch("new", diff("kernel/Kconfig", kconfig, kconfig + "config LOST_NEW\n"))

@@ -107,7 +107,7 @@ def test_functions_move_and_initcalls_stay_in_order(settings: KernelSettings) ->
     layouts = relink([SRCU], 5, settings, on_progress=reported.append)["srcu"]
     assert [image.key for image in layouts] == [layout_key(usual.key, n) for n in range(1, 6)]
     assert max(step.objects_done for step in reported) == 0, "nothing was compiled"
-    assert [step.note for step in reported if "link" in step.note][-1].startswith("link 5 of 5")
+    assert [step.note for step in reported if "link" in step.note][-1].startswith("layout 5 of 5")
     places = [{name: image.symbols()[name] for name in WORDS} for image in (usual, *layouts)]
     assert len({tuple(sorted(place, key=place.__getitem__)) for place in places}) == 6
     for word in WORDS:
@@ -150,7 +150,7 @@ def test_objects_of_another_kernel_are_refused(settings: KernelSettings) -> None
     build([SRCU], settings)
     source = tree_of(settings) / "src/fs/fork.c"
     source.write_text("spoon\n")
-    with pytest.raises(KernelError, match="its objects now give another one") as caught:
+    with pytest.raises(KernelError, match="its objects now give another kernel") as caught:
         relink([STOCK], 5, settings)
     assert usual.key in caught.value.remedy
 
@@ -175,12 +175,12 @@ def test_a_kernel_of_one_object_cannot_be_reordered(settings: KernelSettings) ->
     )
     base = settings.base.tarball
     miniature.make_tarball(base, FILES | {"Makefile": one})
-    with pytest.raises(KernelError, match="it came out as before"):
+    with pytest.raises(KernelError, match="its order did not change"):
         relink([SRCU], 5, settings)
 
 
 def test_layouts_that_are_not_linked_are_said(settings: KernelSettings) -> None:
     build([SRCU], settings)
-    with pytest.raises(InfraError, match="0 of 5 layouts of srcu are stored"):
+    with pytest.raises(InfraError, match="wanted 5 layouts of srcu, but only 0 are stored"):
         find_layouts(SRCU, 5, settings)
     assert plan(SRCU, settings) != plan(STOCK, settings)

@@ -56,7 +56,7 @@ def test_the_build_id_alone_decides_where_there_is_nothing_else(tmp_path: Path) 
 def test_one_kernel_is_not_measured_unless_it_was_meant_so(tmp_path: Path) -> None:
     stock, comment = kernel(tmp_path, "stock", SOURCE), kernel(tmp_path, "comment", "\n" + SOURCE)
     code = kernel(tmp_path, "code", SOURCE.replace("+= 2", "+= 3"))
-    wanted = r"^both kernels \(a, b\) are the same build, because what differs"
+    wanted = r"^both kernels \(a, b\) are the same build, because the differences"
     with pytest.raises(SameKernel, match=wanted):
         refuse_one({"a": stock, "b": comment})
     with pytest.raises(SameKernel, match=r"^all 3 kernels \(a, b, c\)"):

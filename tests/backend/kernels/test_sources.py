@@ -188,7 +188,7 @@ def test_each_system_without_a_source_has_its_sentence(
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(NoSource, match="this system has no apt-get") as caught:
         fetch(settings)
-    assert caught.value.remedy.startswith("Give a linux-6.1.*.tar.xz of kernel.org (DUET_SOURCE=")
+    assert caught.value.remedy.startswith("Give a linux-6.1.*.tar.xz from kernel.org (DUET_SOURCE=")
     other = replace(settings.base, both="both-6.12")
     with pytest.raises(NoSource) as caught:
         sources_apt.fetch(other, settings.cache, print, Event())

@@ -117,6 +117,7 @@ def test_a_table_that_does_not_say_of_what_it_was_made(recorded: Path) -> None:
     del tree["tables"][0]["made"]
     path.write_text(json.dumps(tree))
     assert [one.sentence.partition(": ")[2] for one in findings(recorded)] == [
-        f"the kernel of {arm} differs from the recorded one (it does not say of what it was made)"
+        f"the kernel of {arm} differs from the recorded one (the recording does not name its "
+        "patches and config)"
         for arm in ARMS
     ]

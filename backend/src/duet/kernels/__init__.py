@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels: from kernel-patches/ to stored, bootable images, built once and kept by content."""
+"""Kernels: build bootable images from kernel-patches/ once, and store them by content."""
 
 from __future__ import annotations
 

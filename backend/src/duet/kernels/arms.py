@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernels of a lesson's arms: what each is made of, and whether it is built."""
+"""Kernels of a lesson's arms: their build inputs, and whether they are built."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from duet.lessons.load import LessonFolder
 
 
 def arm_specs(folder: LessonFolder) -> dict[str, ArmSpec]:
-    """What the kernel store needs to know of each arm."""
+    """Return arm name -> its entry for the kernel store."""
     return {arm.name: arm_spec(folder, arm.name) for arm in folder.lesson.arms}
 
 
 def arm_spec(folder: LessonFolder, name: str) -> ArmSpec:
-    """The same of one arm.
+    """Return one arm's entry for the kernel store.
 
     Raises:
         InputError: the lesson has no such arm.
@@ -39,10 +39,10 @@ def arm_spec(folder: LessonFolder, name: str) -> ArmSpec:
 
 
 def find_image(folder: LessonFolder, arm: str, settings: KernelSettings) -> KernelImage:
-    """The built kernel of an arm.
+    """Return the built kernel of an arm.
 
     Raises:
-        InfraError: it is not built.
+        InfraError: the kernel is not built.
     """
     image = lookup(plan(arm_specs(folder)[arm], settings), settings)
     if image is None:
@@ -56,7 +56,7 @@ def find_image(folder: LessonFolder, arm: str, settings: KernelSettings) -> Kern
 
 
 def ready_arms(folder: LessonFolder, settings: KernelSettings) -> dict[str, bool]:
-    """arm -> its kernel is built; all False where not even a compiler is there."""
+    """Return arm -> whether its kernel is built; all False on a host without a compiler."""
     ready: dict[str, bool] = {}
     for name, spec in arm_specs(folder).items():
         try:
@@ -66,10 +66,10 @@ def ready_arms(folder: LessonFolder, settings: KernelSettings) -> dict[str, bool
     return ready
 
 
-# What the tree asks of an arm's kernel: its patches and its config options.
+# The part of a kernel's inputs that the checkout decides: its patches and its config options.
 #
 # Unlike `inputs()` this needs neither the source nor a compiler, and does not change when the host
-# updates one of them.
+# updates either of them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class MadeOf:
     """Patches and config of a kernel.
 
     Args:
-        config_sha256: of the options; "" where nobody wrote it down.
+        config_sha256: of the options; "" if the recording does not say.
         patches: path below kernel-patches/ -> SHA-256 of its diff, in order.
     """
 
@@ -86,7 +86,7 @@ class MadeOf:
 
 
 def made_of(arm: ArmSpec, settings: KernelSettings) -> MadeOf:
-    """Of an arm, as its files stand now.
+    """Read an arm's patches and config as its files are now.
 
     Raises:
         InputError: a config or a patch cannot be read.
@@ -101,12 +101,12 @@ def made_of(arm: ArmSpec, settings: KernelSettings) -> MadeOf:
 
 
 def changes_since(recorded: MadeOf, now: MadeOf) -> tuple[str, ...]:
-    """What differs, in words: 'srcu.patch has changed'; empty when nothing does.
+    """Return sentences such as 'srcu.patch has changed'; empty if nothing differs.
 
     A patch that was moved or renamed is the same patch.
     """
     if not recorded.config_sha256:
-        return ("it does not say of what it was made",)
+        return ("the recording does not name its patches and config",)
     same = set(recorded.patches.values()) & set(now.patches.values())
     before = {path: sha for path, sha in recorded.patches.items() if sha not in same}
     after = {path: sha for path, sha in now.patches.items() if sha not in same}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel bases: what arms are patches on. A base is a folder with base.yaml, found by looking.
+"""Kernel bases: what arms are patches on. A base is a folder with base.yaml.
 
-They lie in kernel-patches/bases of the checkout and of each folder that DUET_LESSONS names; a
+Bases are found in kernel-patches/bases of the checkout and of each folder in DUET_LESSONS. A
 base.yaml anywhere else is named by its path.
 """
 
@@ -26,13 +26,13 @@ Suite = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+)*$")]
 
 
 class SourceFile(Strict):
-    """Where the source comes from: one of tarball, git, tree, image. Relative to base.yaml."""
+    """Source of a base: one of tarball, git, tree, image. Paths are relative to base.yaml."""
 
     package: str = Field(default="", description="Debian package that has the tarball")
     suites: tuple[Suite, ...] = Field(
         default=(),
-        description="of Debian's archive that have `package`; the newest version is taken, where"
-        " the tarball is not there and this machine's own package lists do not have it",
+        description="Debian suites that have `package`. If the tarball is missing and the package"
+        " lists of this machine lack the package, the newest version of these suites is fetched",
     )
     tarball: str | None = Field(
         default=None, description="linux-*.tar.*; with `package`: where the package installs it"
@@ -54,9 +54,9 @@ class VariantFile(Strict):
 
 
 class BaseFile(Strict):
-    """base.yaml."""
+    """Contents of base.yaml."""
 
-    about: str = Field(description="what it is, for a list")
+    about: str = Field(description="one line for lists of bases")
     series: str = Field(pattern=r"^\d+\.\d+$", description='in quotes: version, e.g. "6.12"')
     source: SourceFile = Field(description="one of tarball, git, tree, image")
     config: tuple[str, ...] = Field(
@@ -67,13 +67,12 @@ class BaseFile(Strict):
     )
     like: BaseName | None = Field(
         default=None,
-        description="the base for which its patches are written: its config, its both/ and those "
-        "of lessons are used",
+        description="another base whose config, both/ and lesson patches this base uses",
     )
     lenient: bool = Field(
         default=False,
-        description="options of `config` that this source does not have, or not so, are left out,"
-        " but for those that guests need; else they fail the build",
+        description="leave out options of `config` that this source lacks or sets differently,"
+        " except those that guests need; if false, such an option fails the build",
     )
     default: bool = Field(default=False, description="the base of arms that name none")
 
@@ -81,17 +80,17 @@ class BaseFile(Strict):
 BASES = "bases"
 FILE = "base.yaml"
 BOTH = "both"
-"""Folder of the patches that all arms carry, in a base's folder and in a lesson's."""
+"""Folder of the patches that all arms carry: one in a base's folder, one in a lesson's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a source lies.
+    """Location of a kernel source.
 
     Args:
-        package: Debian package that has it; "": none does.
-        ref: of a git repository.
-        suites: of Debian's archive that have the package.
+        package: Debian package that has the source; "" if none does.
+        ref: commit, tag or branch of a git repository.
+        suites: Debian suites that have the package.
     """
 
     kind: Literal["tarball", "git", "tree", "image"]
@@ -103,13 +102,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base, its files looked up.
+    """A base with the paths of its files resolved.
 
     Args:
-        folder: of its patches: that of base.yaml, or of the base that it is `like`.
-        both: name of the folders of instrumentation in lessons.
-        fragments: its configuration, in order; a later file overrides an earlier.
-        lenient: options that the source does not have are left out.
+        folder: its patches: the folder of base.yaml, or of the base that `like` names.
+        both: name of the instrumentation folder that this base reads in lessons.
+        fragments: config files in order; a later one overrides an earlier one.
+        lenient: leave out options that the source does not have.
     """
 
     name: str
@@ -124,19 +123,19 @@ class Base:
 
     @property
     def package(self) -> str:
-        """The package that has its source, else a name like one; for folders and manifests."""
+        """Debian package of the source, or linux-NAME; used in paths and manifests."""
         return self.source.package or f"linux-{self.name}"
 
     @property
     def tarball(self) -> Path:
-        """Where its source lies; a folder, if it is no tarball."""
+        """Path of the source: a tarball, or a folder for the other kinds."""
         return self.source.path
 
     def config(self, variant: str | None) -> tuple[Path, ...]:
-        """The fragments of a variant; None: of the base itself.
+        """Return the fragments of a variant; None means the base's own.
 
         Raises:
-            InputError: it has no such variant.
+            InputError: the base has no such variant.
         """
         if variant is None:
             return self.fragments
@@ -150,7 +149,7 @@ class Base:
 
 
 def base_folders(patches_dir: Path) -> dict[str, Path]:
-    """Name -> folder of every base, those of kernel-patches first."""
+    """Return name -> folder of every base; kernel-patches wins over DUET_LESSONS."""
     tops = (patches_dir, *(folder / "kernel-patches" for folder in extra_lessons()))
     found: dict[str, Path] = {}
     for top in tops:
@@ -160,10 +159,10 @@ def base_folders(patches_dir: Path) -> dict[str, Path]:
 
 
 def find_base(name: str | None, patches_dir: Path) -> Base:
-    """The base of that name, or at that path; None: the default one.
+    """Return the base with that name or path; None means the default base.
 
     Raises:
-        InputError: there is none, or its file cannot be used.
+        InputError: there is no such base, or its file is invalid.
     """
     known = base_folders(patches_dir)
     if name is None:
@@ -185,8 +184,8 @@ def _default(known: Mapping[str, Path], patches_dir: Path) -> Base:
     own = [folder for folder in marked if folder.is_relative_to(patches_dir)]
     if len(own) != 1:
         raise InputError(
-            f"one base of {patches_dir / BASES} is to say `default: true`, but {len(own)} do.",
-            remedy=f"Say so in one {FILE} there.",
+            f"wanted one base of {patches_dir / BASES} with `default: true`, but found {len(own)}.",
+            remedy=f"Write `default: true` into one {FILE} there.",
         )
     return _read(own[0], patches_dir)
 
@@ -228,11 +227,11 @@ def _read(folder: Path, patches_dir: Path) -> Base:
 
 
 def _like(folder: Path, name: str, patches_dir: Path) -> Base:
-    """The base whose patches another takes."""
+    """Return the base that `like` names, after checking that it has patches."""
     there = base_folders(patches_dir).get(name)
     if there is not None and (there == folder or _parsed(there).like is not None):
-        sentence = f"'{name}' has no patches of its own"
-        raise _wrong(folder, "like", sentence, "Name a base that is not `like` another.")
+        sentence = f"'{name}' has no patches: it is this base, or uses another base's"
+        raise _wrong(folder, "like", sentence, "Name a base without the key `like`.")
     return find_base(name, patches_dir)
 
 
@@ -249,8 +248,8 @@ def _source(folder: Path, said: SourceFile) -> Source:
     }
     named = [(kind, path) for kind, path in kinds.items() if path is not None]
     if len(named) != 1:
-        sentence = f"one of {', '.join(kinds)} is wanted, but {len(named)} came"
-        raise _wrong(folder, "source", sentence, "Name the one place that the source comes from.")
+        sentence = f"wanted one of {', '.join(kinds)}, but found {len(named)}"
+        raise _wrong(folder, "source", sentence, "Name one source.")
     kind, path = named[0]
     ref = said.ref if kind == "git" else ""
     return Source(kind, folder / Path(path).expanduser(), said.package, ref, said.suites)
@@ -260,7 +259,7 @@ _parsed_files: dict[Path, tuple[tuple[int, int], BaseFile]] = {}
 
 
 def _parsed(folder: Path) -> BaseFile:
-    """base.yaml, read again when it changed."""
+    """Parse base.yaml; cached until its size or mtime changes."""
     path = folder / FILE
     status = path.stat()
     stamp = (status.st_size, status.st_mtime_ns)
@@ -274,7 +273,7 @@ def _parsed(folder: Path) -> BaseFile:
             first = error.errors(include_url=False)[0]
             place = tuple(first["loc"])
             sentence = first["msg"][:1].lower() + first["msg"][1:]
-            remedy = "kernel-patches/README.md has the keys of a base."
+            remedy = "See kernel-patches/README.md for the keys of a base."
             problem = Problem(name, document.line(place), key_of(place), sentence, remedy)
             raise LessonError([problem]) from error
         _parsed_files[path] = known
@@ -289,15 +288,14 @@ def _wrong(folder: Path, key: str, sentence: str, remedy: str) -> LessonError:
 
 # Options without which a guest does not boot, cannot be reached or cannot be traced.
 #
-# A base that is `lenient` may lack any other option of its configuration, but those that somebody
-# asked for by name.
+# A `lenient` base may lack any other option of its config, except those that --config requests.
 
 ASKED = "asked.config"
-"""The file of a configuration that has the latter."""
+"""Config fragment with the options of --config."""
 OF_TOOLS = re.compile(
     r"CONFIG_(?:CC|GCC\d*|CLANG|AS|LD|LLD|PAHOLE|RUSTC|BINDGEN|TOOLS_SUPPORT)_|CONFIG_BUILD_SALT$"
 )
-"""What Kconfig finds out of compilers and linkers; here they are those of this machine."""
+"""Options that Kconfig derives from the compiler and linker of this machine."""
 NEEDED = frozenset(
     f"CONFIG_{name}"
     for name in (

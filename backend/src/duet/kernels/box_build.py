@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds a kernel with a stranger's patches in a box, over the warm tree, which stays as it is.
+"""Build a kernel with untrusted patches in a sandbox, over the warm tree, which stays unchanged.
 
-What the lesson's arms share is brought to the box as whole files; the patches of the arm are
-applied by patch(1) in the box. Objects come from the tree and, read-only, from ccache.
+Patches that the lesson's arms share enter the sandbox as whole files. The arm's own patches are
+applied by patch(1) inside it. Objects come from the tree and, read-only, from ccache.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from duet.kernels.tree import WorkTree, ccache_environment
 
 PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 NEAR_OBJECTS = 30
-"""That a build in a box compiles beside the patch: seconds. With more, the tree goes there first,
-outside, so that the next change of the same arm starts near. Between two arms of a lesson that
-share their headers: 1-12."""
+"""Most objects that a sandboxed build compiles besides the patch; this takes seconds. With more,
+the tree is compiled first, outside, so that the next change of the same arm starts near it.
+Arms of a lesson that share their headers differ by 1-12 objects."""
 TEXT_BYTES = 16 << 20
-"""Of System.map and the configuration. Usual: 2 MB and 60 KB."""
+"""Limit of System.map and the config, each. Usual: 2 MB and 60 KB."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxedArm:
-    """What is built.
+    """Inputs of a sandboxed build.
 
     Args:
-        shared: patches that are trusted: those of the repository.
-        own: the others, in order, on top.
+        shared: trusted patches: those of the repository.
+        own: untrusted patches, in order, on top of `shared`.
     """
 
     tree: WorkTree
@@ -53,24 +53,24 @@ class BoxedArm:
 
     @classmethod
     def of(cls, arm: ArmSpec, base: Base, tree: WorkTree, settings: KernelSettings) -> BoxedArm:
-        """An arm over the tree of its base and configuration."""
+        """Return the build of an arm over the tree of its base and config."""
         shared = arm_patches(beneath(arm), settings.patches, base)
         own = arm_patches(arm, settings.patches, base)[len(shared) :]
         return cls(tree, shared, own, settings.jobs, settings.beside("ccache", base))
 
     def near(self) -> bool:
-        """Whether the tree stands where little is to be compiled beside the patch itself."""
+        """Whether few objects besides the patch itself would be compiled."""
         if not is_compiled(self.tree):
             return False
         return self.tree.reach(list(self.tree.changes(self.shared))) <= NEAR_OBJECTS
 
     def reach(self) -> int:
-        """About how many objects the box compiles."""
+        """Return about how many objects the sandbox compiles."""
         return self.tree.reach(list(self.tree.changes([*self.shared, *self.own])))
 
 
 def beneath(arm: ArmSpec) -> ArmSpec:
-    """The arm without what is a stranger's; it may be built outside of a box."""
+    """Return the arm without its untrusted patches; it may be built outside a sandbox."""
     return replace(arm, change=None) if arm.change is not None else replace(arm, patches=())
 
 
@@ -80,13 +80,14 @@ def is_compiled(tree: WorkTree) -> bool:
 
 
 def in_box(arm: ArmSpec, settings: KernelSettings) -> bool:
-    """Whether an arm is to be built in a box.
+    """Whether an arm is built in a sandbox.
 
-    One with a visitor's change always is; else DUET_BUILD_SANDBOX and whose its patches are decide.
+    An arm with a visitor's change always is. For others DUET_BUILD_SANDBOX decides, and whether
+    their patches are in the repository.
 
     Raises:
-        NoBox: one is wanted and cannot be made.
-        InputError: the variable has another value.
+        NoBox: a sandbox is required and cannot be made.
+        InputError: DUET_BUILD_SANDBOX has an unknown value.
     """
     if arm.change is not None:
         check_box()
@@ -109,21 +110,21 @@ def build_in_box(
     on_line: Callable[[str], None] = lambda line: None,
     stop: Event | None = None,
 ) -> dict[str, Path]:
-    """Name in the store -> file in the folder `to`. Call it under the lock of the tree.
+    """Build into the folder `to`; return name in the store -> file. The caller holds the tree lock.
 
     Raises:
         PatchRefused, PatchFails: a patch is not in the strict form, or does not fit.
-        CompileFails: make failed; the sentence has the compiler's.
+        CompileFails: make failed; the sentence has the compiler's error.
         BoxEnded, BoxStopped, NoBox: see duet.confine.
         InfraError: nothing is compiled in the tree yet.
     """
     src = arm.tree.src
     if not is_compiled(arm.tree):
         raise InfraError(
-            "a build in a sandbox starts from a compiled tree, and here nothing is compiled yet.",
-            remedy="Build the same kernel without the patch first: ./duet build does it.",
+            "a sandboxed build starts from a compiled tree, but nothing is compiled here yet.",
+            remedy="Build the same kernel without the patch first, by ./duet build.",
         )
-    # One call of patch(1) each: within one, all renames start from the files as they were before.
+    # One call of patch(1) per patch: within a call all renames start from the original files.
     diffs = {
         f"patch{number}": strict(read_diff(path.read_bytes().decode()))
         for number, path in enumerate(arm.own)
@@ -157,7 +158,7 @@ def build_in_box(
 
 
 def _placing(changes: Mapping[str, bytes | None]) -> tuple[str, dict[str, str]]:
-    """A script that brings whole files to the tree in the box, and its inputs."""
+    """Return a shell script that copies whole files into the sandboxed tree, and its inputs."""
     lines, files = [], {}
     for number, (name, content) in enumerate(sorted(changes.items())):
         quoted = shlex.quote(name)
@@ -176,7 +177,7 @@ def _readable(ccache: Path) -> tuple[str, ...]:
 
 
 def _environment(ccache: Mapping[str, str]) -> dict[str, str]:
-    """Of make: objects of ccache are used, and none is added."""
+    """Environment of make: reads objects from ccache and adds none."""
     reading = {"CCACHE_READONLY": "1", "CCACHE_NOSTATS": "1", "CCACHE_TEMPDIR": "/tmp/ccache"}
     return {"PATH": PATH, "HOME": "/tmp", **(ccache and reading), **ccache, **BUILD_ENV}
 
@@ -190,15 +191,15 @@ def _results(to: Path) -> tuple[Wanted, ...]:
     )
 
 
-# What is made of an arm's objects once they are compiled: its kernel, or other links of them.
+# What a build links from an arm's compiled objects: its kernel, or other links of them.
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A tree in which an arm's kernel was just linked, and how to run make in it.
+    """A tree in which an arm's kernel was just linked, and the make that runs in it.
 
     Args:
-        marker: exists while files of the tree may be half-written; the next build then sweeps.
+        marker: exists while the tree may have half-written files, which the next build removes.
     """
 
     src: Path
@@ -207,7 +208,7 @@ class Made:
     stop: Event
 
     def files(self) -> dict[str, Path]:
-        """Name in the store -> file of the tree."""
+        """Return name in the store -> file of the tree."""
         return {
             "bzImage": self.src / BZIMAGE,
             "vmlinux": self.src / "vmlinux",
@@ -217,10 +218,10 @@ class Made:
 
 
 class Product:
-    """The kernel itself; `duet.kernels.links` has other links of the same objects."""
+    """The kernel itself. `duet.kernels.links` makes other links of the same objects."""
 
     def there(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
-        """The stored kernel, if nothing is left to be made."""
+        """Return the stored kernel; None if something must be built."""
         return settings.store.lookup(key)
 
     def take(self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings) -> KernelImage:
@@ -234,10 +235,10 @@ class Product:
     def store(
         self, made: Made, manifest: Manifest, settings: KernelSettings, tell: Callable[[str], None]
     ) -> KernelImage:
-        """Put what is made into the store; called under the lock of the tree.
+        """Store the linked kernel. The caller holds the tree lock.
 
         Args:
-            tell: takes a sentence on what is being done, where that takes long.
+            tell: gets a sentence about a step that takes long.
 
         Raises:
             DuetError: see Store.publish and Make.run.
@@ -247,6 +248,6 @@ class Product:
     def store_files(
         self, files: Mapping[str, Path], manifest: Manifest, settings: KernelSettings
     ) -> KernelImage:
-        """Put files that a box gave into the store, by their names there. Raises as store()."""
+        """Store files that a sandbox returned, by their names in the store. Raises as store()."""
         check_space(settings.cache, settings.image_bytes, "to store a kernel")
         return settings.store.publish(files, manifest)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """plan, lookup, build: from arms to stored kernels, one after another in one tree.
 
-build() blocks; a server calls it in a thread that lives until it returns (make ends with the
-thread that started it) and stops it through `stop`.
+build() blocks. A server calls it in a thread that lives until it returns, because make is killed
+when the thread that started it ends. `stop` cancels it.
 """
 
 from __future__ import annotations
@@ -64,16 +64,16 @@ from duet.kernels.tree import (
     write_standing,
 )
 
-# Objects of a cold build before this machine has made one; later its own count is used.
+# Objects of a cold build, until this machine has counted its own.
 OBJECTS_GUESS = 1365
 LOCK = "build.lock"
-"""In the cache."""
+"""Lock file in the cache folder."""
 MARKER = "building"
-"""Beside the source while files of it may be half-written."""
+"""File beside the source; exists while the tree may have half-written files."""
 
 
 def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
-    """All that decides what the compiler makes of an arm; this is what a fair pair shares.
+    """Return everything that decides the compiler's output for an arm; fair arms share it.
 
     Raises:
         NoSource, BadFolder, InputError, ToolMissing: see their classes.
@@ -99,7 +99,7 @@ def plan(arm: ArmSpec, settings: KernelSettings) -> KernelKey:
 
 
 def lookup(key: KernelKey, settings: KernelSettings) -> KernelImage | None:
-    """The stored kernel, or None. Reads one small file."""
+    """Return the stored kernel, or None. Reads one small file."""
     return settings.store.lookup(key)
 
 
@@ -111,16 +111,16 @@ def build(
     on_progress: ProgressSink = lambda progress: None,
     stop: Event | None = None,
 ) -> tuple[KernelImage, ...]:
-    """Make what is not stored yet; returns one image per arm, in the order given.
+    """Build the kernels that are not stored yet; return one image per arm, in the order given.
 
-    `product` is what is made of each arm's objects, the kernel itself when nothing is given.
+    `product` is what is linked from each arm's objects; by default the kernel itself.
 
-    Arms with equal inputs share one image. With nothing to do no lock is taken and no source
-    is needed; else one that a Debian package has is fetched. Safe to kill at any moment: a later
-    call goes on from there.
+    Arms with equal inputs share one image. If all are stored, no lock is taken and no source is
+    needed. Otherwise a missing source is fetched if a Debian package has it. A killed build can be
+    called again: it resumes.
 
     Raises:
-        InputError: a patch changed meanwhile.
+        InputError: a patch changed during the build.
         DuetError: its subclasses here name what was wanted, what came and what to do.
     """
     product, stop = product or Product(), stop or Event()
@@ -145,16 +145,16 @@ def build(
                 continue
             groups.setdefault((settings.base_of(arm).name, arm.config), []).append(arm)
         before = 0
-        for some in groups.values():  # the arms of one tree, then those of the next
+        for some in groups.values():  # all arms of a tree before those of the next
             place = (before, len(wanted))
             found |= _Run(settings, product, some, place, on_progress, stop).all()
             before += len(some)
     for key, arm in zip(keys, arms, strict=True):
         if key not in found:
             raise InputError(
-                f"the patches or the config of {arm.lesson}, {arm.name}, changed while kernels "
-                "were being built.",
-                remedy="Start the build again; what is finished is kept.",
+                f"the patches or the config of {arm.lesson}, {arm.name}, changed during the "
+                "kernel build.",
+                remedy="Start the build again; finished kernels are kept.",
             )
     return tuple(found[key] for key in keys)
 
@@ -163,7 +163,7 @@ def go_to(arm: ArmSpec, settings: KernelSettings, on_progress: ProgressSink, sto
     """Compile an arm in its tree and store nothing: builds of its changes start from there.
 
     Raises:
-        BuildBusy: somebody builds.
+        BuildBusy: another build holds the lock.
         DuetError: as build().
     """
     _Run(settings, Product(), [arm], (0, 1), on_progress, stop).go()
@@ -175,12 +175,12 @@ def _tool_version(tool: str) -> str:
 
 
 class _Run:
-    """What one call of build() has to do in one tree.
+    """The work of one build() call in one tree.
 
     Args:
-        product: what is made of each arm's objects.
-        arms: of one base and one configuration.
-        place: how many kernels were built before these, and how many there are in all.
+        product: what is linked from each arm's objects.
+        arms: all of one base and config.
+        place: kernels built before these, and kernels in all.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class _Run:
         self._marker = self._tree.folder / MARKER
 
     def all(self) -> dict[KernelKey, KernelImage]:
-        """Build each arm under the lock; what another process has built meanwhile is taken."""
+        """Build each arm under the lock; use kernels that another process has stored meanwhile."""
         check_tools()
         made: dict[KernelKey, KernelImage] = {}
         with build_lock(
@@ -223,7 +223,7 @@ class _Run:
         return made
 
     def go(self) -> None:
-        """Bring the tree to the first arm, unless somebody builds."""
+        """Compile the first arm; raise BuildBusy if another build holds the lock."""
         check_tools()
         with build_lock(self._settings.cache / LOCK, wait_s=0, on_wait=lambda note: None) as lock:
             tree, settings = self._tree, self._settings
@@ -251,7 +251,7 @@ class _Run:
         )
 
     def _compiled(self, arm: ArmSpec, lock_fd: int, *, cold: bool) -> tuple[Make, int]:
-        """Bring the tree to an arm and link its kernel there; also how many objects were made."""
+        """Switch the tree to an arm and link its kernel; also return the number of objects made."""
         standing = Standing.of(arm, self._settings.patches, self._base)
         former = read_standing(self._tree.folder)
         write_standing(self._tree.folder, None)
@@ -284,7 +284,7 @@ class _Run:
     def _in_box(self, boxed: BoxedArm, need: BuildInputs, started: float) -> KernelImage:
         self._expected = max(boxed.reach(), 1)
         counter = MakeCounter()
-        self._tell(Phase.COMPILE, note="In a sandbox, over the tree as it stands.")
+        self._tell(Phase.COMPILE, note="In a sandbox, from the objects of the tree.")
         with tempfile.TemporaryDirectory(prefix="duet-boxed-") as folder:
             line = partial(self._count, counter)
             files = build_in_box(boxed, Path(folder), on_line=line, stop=self._stop)
@@ -298,13 +298,13 @@ class _Run:
             self._tell(Phase.LINK if counter.linking else Phase.COMPILE, counter.objects)
 
     def _compile(self, make: Make, note: str) -> int:
-        """Run make; returns how many objects it made."""
+        """Run make; return how many objects it made."""
         counter = MakeCounter()
         self._marker.touch()
         durable.sync_folder(self._marker.parent)
         self._tell(Phase.COMPILE, note=note)
         make.run("bzImage", on_line=partial(self._count, counter), stop=self._stop)
-        os.sync()  # without the marker every object counts as whole
+        os.sync()  # once the marker is gone, every object counts as complete
         self._marker.unlink()
         return counter.objects
 
@@ -333,7 +333,7 @@ def _prepare(
     lock_fd: int,
     tell: Callable[..., None],
 ) -> bool:
-    """Have a tree unpacked and whole; True when it was unpacked just now."""
+    """Unpack the tree or repair it; True if it was unpacked now."""
     if not tree.src.is_dir():
         check_space(settings.cache, settings.tree_bytes, "to unpack and compile a kernel")
         tell(Phase.EXTRACT)
@@ -343,7 +343,7 @@ def _prepare(
     check_series(tree.src, base, tarball.path)
     marker = tree.folder / MARKER
     if marker.exists():
-        tell(Phase.PATCH, note="The last build was cut off; going on from there.")
+        tell(Phase.PATCH, note="The last build was interrupted; this one resumes it.")
         sweep_half_written(tree.src)
         marker.unlink()
     return False
@@ -364,24 +364,24 @@ def _read_count(path: Path) -> int:
         return OBJECTS_GUESS
 
 
-# Brings a tree to an arm ahead of a change of it, so that the change finds little to compile.
+# Compile an arm ahead of a change of it, so that the build of the change compiles little.
 
 
 def make_ready(arm: ArmSpec, settings: KernelSettings, stop: Event) -> bool:
     """Compile what a change of an arm would compile first. Blocking.
 
-    It gives way: it is not begun while somebody builds, and ends when somebody wants to, from
-    whatever process. What it has compiled by then is not lost.
+    Yields to other builds: it does not start while one holds the lock, and stops when any process
+    requests the lock. Objects that are compiled by then are kept.
 
     Args:
-        arm: of the lesson, without a change.
+        arm: an arm of the lesson, without a change.
 
     Returns:
-        Whether anything was compiled. Not where no kernel has been compiled in the tree yet: that
-        is for the builds of the lessons.
+        Whether anything was compiled. False if no kernel has been compiled in the tree yet: the
+        builds of the lessons do that.
 
     Raises:
-        BuildBusy: somebody builds.
+        BuildBusy: another build holds the lock.
         DuetError: as build().
     """
     base = settings.base_of(arm)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files as two arms have them: what differs, whatever the diffs say that made it so.
+"""Differences between two arms' versions of a kernel source file, read from the whole files.
 
-A diff may have no function behind `@@`, or the one before, and lines that have moved since. So what
-is asked of a change is asked of the whole files, before and after.
+The diffs of the patches are not enough: `@@` may name no function or the one before, and line
+numbers shift between patches.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from duet.kernels.settings import KernelSettings
 
 # Which functions a diff changes. Pure.
 #
-# As `diff -p` does, a function is found by the nearest line above that begins in the first column
-# and looks like its definition; what is not so in a kernel's tree (macros that make functions) is
-# not found. Whether a kernel has such a function is asked of its symbols.
+# As in `diff -p`, a function is the nearest line above that begins in the first column and looks
+# like a definition. Functions that a macro defines are not found. A caller that needs certainty
+# looks the function up in the kernel's symbols.
 
 FILE = re.compile(r"^diff --git a/\S+ b/(\S+)$")
 HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)$")
@@ -31,22 +31,22 @@ NO_FUNCTION = re.compile(
     r"EXPORT_\w+|MODULE_\w+|DEFINE_\w+|DECLARE_\w+|module_\w+|\w+_initcall|late_\w+)\b[^(]*(?:\(|$)"
 )
 TYPED = re.compile(r"^(?:struct|union|enum)\s+\w+[\s*]+\w+\s*\(")
-"""A function that returns a structure begins like one."""
+"""A function that returns a structure; its first line begins like a declaration."""
 OTHER = re.compile(r"^(?:struct|union|enum|typedef|static|extern|DEFINE_\w+|DECLARE_\w+)\b")
-"""Something that is no statement begins, unless `defined` says that it is a function."""
+"""A line that ends a function's scope, unless `defined` recognizes a function in it."""
 SOURCES = (".c", ".h", ".S")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A function that a diff changes, and the file that has it."""
+    """A function that a diff changes, and its file."""
 
     file: str
     function: str
 
 
 def changes(diff: str) -> list[Change]:
-    """Functions in whose bodies lines were added or removed, in the order of the diff."""
+    """Return functions in whose bodies lines were added or removed, in the order of the diff."""
     found: dict[Change, None] = {}
     file, inside = "", ""
     for line in diff.splitlines():
@@ -68,7 +68,7 @@ def changes(diff: str) -> list[Change]:
 
 
 def defined(text: str) -> str | None:
-    """The function whose definition begins with this line; None: it begins none."""
+    """Return the function whose definition begins on this line, or None."""
     if match := SYSCALL.match(text):
         return f"__x64_sys_{match[1]}"
     if NO_FUNCTION.match(text) and not TYPED.match(text):
@@ -79,20 +79,20 @@ def defined(text: str) -> str | None:
     return None if match[1].isupper() else match[1]  # a macro: TRACE_EVENT(name,
 
 
-# C source without its comments, line by line: what two versions of a file differ in as code. Pure.
+# C source without comments, for comparing two versions of a file as code. Pure.
 #
-# Comments are taken away and lines stay, so that a line of the result is the line of the file.
+# Line breaks inside comments are kept, so line numbers stay those of the file.
 
 _TOKEN = re.compile(
     r"""//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL
 )
-"""A comment, or a literal in which nothing begins one."""
+"""A comment, or a string or character literal, in which `/*` begins no comment."""
 _KBUILD = re.compile(r"(?:^|/)(?:Kconfig|Makefile|Kbuild)[^/]*$")
 C_NAMES = (".c", ".h", ".S")
 
 
 def without_comments(text: str) -> str:
-    """The same lines, with a blank in place of each comment."""
+    """Replace each comment by a blank; keep the line count."""
 
     def keep(match: re.Match[str]) -> str:
         token = match[0]
@@ -102,10 +102,10 @@ def without_comments(text: str) -> str:
 
 
 def same_code(name: str, one: str, other: str) -> bool:
-    """Whether two versions of a file differ in comments, blank lines and white space alone.
+    """Whether two versions of a file differ only in comments, blank lines and white space.
 
-    A line stays a line: a preprocessor's ends with it. Of Kconfig and Makefiles comments are whole
-    lines; white space counts there, and in all that is not C.
+    Line breaks count, because a preprocessor directive ends with its line. White space counts in
+    files that are not C. In Kconfig files and Makefiles only whole-line comments are ignored.
     """
     return _code(name, one) == _code(name, other)
 
@@ -120,7 +120,7 @@ def _code(name: str, text: str) -> list[list[str]]:
 
 
 def _words(line: str) -> list[str]:
-    """Its words; literals are kept whole, blanks within them too."""
+    """Split a line at white space; string and character literals stay whole."""
     parts = re.split(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""", line)
     words: list[str] = []
     for number, part in enumerate(parts):
@@ -130,10 +130,10 @@ def _words(line: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A file that patches name.
+    """A file that patches change.
 
     Args:
-        before, after: its text; None: it is not there.
+        before, after: the text; None if the file does not exist.
     """
 
     name: str
@@ -142,18 +142,18 @@ class Edited:
 
     @property
     def same_text(self) -> bool:
-        """Nothing of it has changed, but perhaps its mode."""
+        """Whether the text is unchanged; the mode may differ."""
         return self.before == self.after
 
     @property
     def same_code(self) -> bool:
-        """Nothing but comments and white space has changed."""
+        """Whether only comments and white space changed."""
         if self.before is None or self.after is None:
             return self.same_text
         return same_code(self.name, self.before, self.after)
 
     def changed(self) -> tuple[list[int], list[int]]:
-        """Numbers of lines, from 0, that are gone from the old text, and new in the new one.
+        """Return line numbers, from 0: removed lines in the old text, added lines in the new one.
 
         Blank lines and comments do not count.
         """
@@ -163,10 +163,7 @@ class Edited:
         return [n for n in gone if old[n].strip()], [n for n in fresh if new[n].strip()]
 
     def diff(self) -> str:
-        """From the old text to the new, with the whole file around it and without comments.
-
-        "" where no code has changed.
-        """
+        """Return a diff with the whole file as context, without comments; "" if no code changed."""
         old, new = self._lines()
         if old == new:
             return ""
@@ -189,12 +186,12 @@ class Edited:
 
 
 def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tuple[Edited, ...]:
-    """What is another file in one arm than in another, or has patches of its own.
+    """Return files that differ between two arms, or that patches of only one of them change.
 
-    Arms on two bases have no files in common: then `beside` is the own base of `arm`.
+    Arms on two bases have no files in common, so `beside` is then the unpatched base of `arm`.
 
     Returns:
-        Nothing where the source is not unpacked: only then it takes long.
+        Nothing if the source is not unpacked, because unpacking takes long.
 
     Raises:
         PatchFails, PatchRefused: a patch does not fit.
@@ -216,7 +213,7 @@ def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tup
 
 
 def _steps(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """As SequenceMatcher.get_opcodes(), which is slow on what both have at their ends."""
+    """Yield SequenceMatcher opcodes; common heads and tails are skipped first, for speed."""
     most = min(len(old), len(new))
     head = next((n for n in range(most) if old[n] != new[n]), most)
     tail = next((n for n in range(most - head) if old[-1 - n] != new[-1 - n]), most - head)
@@ -238,10 +235,10 @@ def _marked(old: list[str], new: list[str]) -> Iterator[str]:
         yield from (f"+{line}" for line in new[c:d])
 
 
-# Which fields of structures a diff adds or moves, and who uses them.
+# Which structure fields a diff adds or moves, and which functions use them.
 #
-# A structure is found as a function is (duet.kernels.changed): by its first line in the first
-# column, or by the heading of a hunk.
+# A structure is found like a function: by its first line in the first column, or by a hunk's `@@`
+# heading.
 
 
 STRUCT = re.compile(r"^struct (\w+) \{?\s*$")
@@ -264,7 +261,7 @@ class FieldChange:
 
 
 def field_changes(diff: str) -> list[FieldChange]:
-    """Members whose lines were added, or taken from elsewhere, in the order of the diff."""
+    """Return members whose lines the diff adds (a moved line is also added), in diff order."""
     found: dict[FieldChange, None] = {}
     inside, read = "", False
     for line in diff.splitlines():
@@ -274,7 +271,7 @@ def field_changes(diff: str) -> list[FieldChange]:
             inside = _struct(match[1])
         elif read and line[:1] in (" ", "+", "-") and not line.startswith(("---", "+++")):
             text = line[1:]
-            if text[:1].strip():  # the first column has something
+            if text[:1].strip():  # text in the first column
                 inside = _struct(text)
             elif inside and line[0] == "+" and (name := _member(text)):
                 found[FieldChange(inside, name)] = None
@@ -282,12 +279,12 @@ def field_changes(diff: str) -> list[FieldChange]:
 
 
 def users(src: Path, files: Iterable[str], fields: Iterable[str]) -> list[str]:
-    """Functions that name one of these members behind an arrow or a dot.
+    """Return functions that access one of these members by `->` or `.`.
 
     Args:
         src: a source tree.
-        files: of the patch; where none of them uses a field, the files of TOPS are searched.
-        fields: names of members.
+        files: files of the patch; if none of them uses a field, files of TOPS are searched.
+        fields: member names.
     """
     names = "|".join(re.escape(name) for name in dict.fromkeys(fields))
     if not names:

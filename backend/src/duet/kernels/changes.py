@@ -27,17 +27,17 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.own import changed_arm, own_name, with_own
 
 MOST_NAMED = 3
-"""Functions in the line under the arm's name."""
+"""Most functions in a change's summary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that was read and may be built.
+    """A validated change that may be built.
 
     Args:
-        arm: of the lesson, which was changed.
-        diff: in the strict form, all that is applied.
-        files: that it changes, in its order.
+        arm: the lesson's arm that was changed.
+        diff: the strict form, exactly as it is applied.
+        files: files that it changes, in diff order.
     """
 
     lesson: str
@@ -47,13 +47,13 @@ class Change:
 
     @property
     def name(self) -> str:
-        """Of the arm that it makes; equal changes of an arm have equal names."""
+        """Name of the resulting arm; equal changes of an arm have equal names."""
         text = "\n".join((self.lesson, self.arm, self.diff))
         return own_name(self.arm, hashlib.sha256(text.encode()).hexdigest())
 
     @property
     def summary(self) -> str:
-        """Which functions were changed, and by how many lines."""
+        """Changed functions and the number of changed lines, for people."""
         lines = self.diff.splitlines()
         added = sum(line[:1] == "+" and not line.startswith("+++ ") for line in lines)
         taken = sum(line[:1] == "-" and not line.startswith("--- ") for line in lines)
@@ -62,10 +62,10 @@ class Change:
         return f"{', '.join(named[:MOST_NAMED])}{more}: +{added} -{taken} lines"
 
     def patch(self, title: str) -> str:
-        """The change in the form of git format-patch.
+        """Return the change in git format-patch form.
 
         Args:
-            title: of the arm that was changed.
+            title: title of the arm that was changed.
         """
         return (
             "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n"
@@ -77,19 +77,19 @@ class Change:
 
 
 def read_change(folder: LessonFolder, arm: str, text: str, more: tuple[str, ...] = ()) -> Change:
-    """Read the diff of somebody who need not be trusted.
+    """Parse and check an untrusted diff.
 
     Args:
-        arm: which is changed. A change of a changed arm is not stacked: send both as one diff.
+        arm: the arm to change. Changes do not stack: send two changes of an arm as one diff.
         more: files that the operator allows beyond sources and headers (settings.patch_files).
 
     Raises:
-        PatchRefused: it is not in the strict form, or changes what it may not.
-        InputError: there is no such arm, or it is a changed one.
+        PatchRefused: the diff is not in the strict form, or changes a forbidden file.
+        InputError: the arm does not exist, or is itself a changed arm.
     """
     if changed_arm(arm) is not None:
         raise InputError(
-            f"'{arm:.60}' is a changed arm, and a change is made to an arm of the lesson.",
+            f"wanted an arm of the lesson to change, but '{arm:.60}' is a changed arm.",
             remedy=f"Send both changes as one diff of {changed_arm(arm)}.",
         )
     folder.arm(arm)
@@ -98,30 +98,30 @@ def read_change(folder: LessonFolder, arm: str, text: str, more: tuple[str, ...]
     return Change(folder.slug, arm, strict(files), names)
 
 
-# Changes on the disk, by the name of the arm that each makes: <folder>/own-ARM-DIGEST/.
+# Changes on disk, by the name of the arm that each makes: <folder>/own-ARM-DIGEST/.
 
 MOST = 60
-"""Changes that are stored; a kernel has some 70 MB. The one that was unused longest goes first."""
+"""Most stored changes; a kernel has some 70 MB. The least recently used change is evicted."""
 FACTS = "change.json"
 KERNEL = "kernel"
-"""Holds the key of the change's kernel, once it was built."""
+"""File with the key of the change's kernel; exists once the kernel was built."""
 
 
 class Changes:
-    """The store.
+    """Store of changes on disk.
 
     Args:
-        folder: appears with the first change.
-        kernels: where the kernels of changes lie; those of changes that are removed go, too.
+        folder: created with the first change.
+        kernels: store of their kernels. Evicting a change also removes its kernel.
     """
 
     def __init__(self, folder: Path, kernels: Store) -> None:
-        # Of this name, so that a patch's path in manifests begins below it (recipe.read_patch).
+        # This name makes patch paths in manifests begin below it (recipe.read_patch).
         self.folder = folder / "kernel-patches"
         self._kernels = kernels
 
     def put(self, folder: LessonFolder, change: Change) -> LessonFolder:
-        """Store a change; gives the lesson with its arm."""
+        """Store a change; return the lesson with the changed arm added."""
         place = self.folder / change.name
         if not (place / FACTS).is_file():
             place.mkdir(parents=True, exist_ok=True)
@@ -133,10 +133,10 @@ class Changes:
         return self.lesson(folder, [change.name])
 
     def lesson(self, folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
-        """The lesson with those of these arms that are stored changes of it.
+        """Return the lesson with those of these arms added that are stored changes of it.
 
         Raises:
-            InputError: one of them is a changed arm and is not stored here (any more).
+            InputError: a changed arm is not stored here (any more).
         """
         known = {arm.name for arm in folder.lesson.arms}
         for name in names:
@@ -146,7 +146,7 @@ class Changes:
             if facts is None or facts.get("lesson") != folder.slug:
                 raise InputError(
                     f"the change '{name:.80}' of lesson {folder.slug} is not stored here.",
-                    remedy="Send it again; the link of the change, or its patch, has it.",
+                    remedy="Send it again: its link or its patch file contains it.",
                 )
             patch = _patch(self.folder / name)
             patch.parent.touch()  # used now; see _prune
@@ -154,7 +154,7 @@ class Changes:
         return folder
 
     def built(self, name: str, key: str) -> None:
-        """Remember which kernel was made of a change."""
+        """Record which kernel was built from a change."""
         durable.write(self.folder / name / KERNEL, key.encode())
 
     def _facts(self, name: str) -> dict[str, object] | None:
@@ -168,35 +168,33 @@ class Changes:
         places = sorted(self.folder.iterdir(), key=lambda place: place.stat().st_mtime)
         for place in places[: max(len(places) - MOST, 0)]:
             if time.time() - place.stat().st_mtime < 3600:
-                return  # somebody may be running it
+                return  # somebody may be running the kernel
             if (place / KERNEL).is_file():
                 shutil.rmtree(self._kernels.folder / (place / KERNEL).read_text(), True)
             shutil.rmtree(place, ignore_errors=True)
 
 
 def _patch(place: Path) -> Path:
-    """Named as the arm: several may stand in one recording."""
+    """Path of the patch; named after the arm, because a recording may hold several."""
     return place / f"{place.name}.patch"
 
 
-# Changes that recordings bring: to be read, never to be built.
+# Changes that recordings contain: shown to readers, never built.
 #
-# A recording that was made on another server may have an arm that somebody changed there, and its
-# patch. What is taken in here is what the arm's name says: the name is a digest of the change, so
-# no file can put another text under it.
-"""Changes that are remembered; each has a few KB."""
+# A recording from another server may have an arm that somebody changed there, with its patch. The
+# arm's name contains a digest of the change, so a file cannot put another text under that name.
 ANY_FILE = ("*",)
-"""What a change may touch is for whoever compiles it."""
+"""Files that these changes may touch: all, because nothing is compiled from them."""
 
 
 class BroughtChanges:
-    """Name of an arm -> the change that made it; the one that was unused longest goes first."""
+    """Arm name -> the change that made it; at most MOST, evicting the least recently used."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Change] = OrderedDict()
 
     def take(self, folder: LessonFolder, name: str, patch: bytes) -> None:
-        """Remember what a recording has of an arm; a text that did not make it is left out."""
+        """Add the change of a recording's arm; ignore a patch whose digest is not in the name."""
         base = changed_arm(name)
         if base is None or name in self._known:
             return
@@ -211,7 +209,7 @@ class BroughtChanges:
                 self._known.popitem(last=False)
 
     def shown(self, folder: LessonFolder, name: str) -> LessonFolder:
-        """The lesson with this arm and the text of its change, if a recording brought that."""
+        """Return the lesson with this arm and its change's text, if a recording contained it."""
         change = self._known.get(name)
         if change is None or change.lesson != folder.slug:
             return folder
@@ -221,10 +219,10 @@ class BroughtChanges:
 
 
 brought = BroughtChanges()
-"""Those of this process: whoever reads recordings fills it, whoever shows lessons asks it."""
+"""The changes of this process: readers of recordings fill it, views of lessons query it."""
 
 
-# The kernel source that a lesson is about, as one of its arms has it.
+# The kernel source that a lesson is about, in one arm's version.
 
 STRUCT = re.compile(r"^(?:typedef\s+)?((?:struct|union|enum)\s+\w+)\b[^;]*$")
 
@@ -234,9 +232,9 @@ class Region:
     """Lines of a file that the lesson's patches touch.
 
     Args:
-        title: the function or structure around them; empty: none is known.
-        first: from 1.
-        last: included.
+        title: function or structure around them; "" if unknown.
+        first: first line, from 1.
+        last: last line, inclusive.
     """
 
     title: str
@@ -246,7 +244,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file as an arm has it."""
+    """An arm's version of a file."""
 
     name: str
     text: str
@@ -254,18 +252,18 @@ class Source:
 
 
 def arm_source(folder: LessonFolder, name: str, settings: KernelSettings) -> tuple[Source, ...]:
-    """The files that the lesson's arms change, as this arm has them; the arm's own first.
+    """Return the files that the lesson's arms change, as this arm has them; its own first.
 
     Raises:
-        InputError: no such arm, or its kernel was built elsewhere.
+        InputError: there is no such arm, or its kernel was built elsewhere.
         InfraError: no source is unpacked here yet.
     """
     spec = arm_spec(folder, name)
     base = settings.base_of(spec)
     if base.source.kind == "image":
         raise InputError(
-            f"the kernel of {name} was built elsewhere, so its source is not here.",
-            remedy="Name patches or trees in place of an image.",
+            f"wanted the source of {name}, but its kernel was built elsewhere.",
+            remedy="Name patches or trees instead of an image.",
         )
     tree = settings.tree(base, spec.config, settings.tarball(base).sha256)
     if not tree.src.is_dir():
@@ -294,7 +292,7 @@ def arm_source(folder: LessonFolder, name: str, settings: KernelSettings) -> tup
 
 
 def _own_files(arm: ArmSpec, settings: KernelSettings) -> list[str]:
-    """Files that the patches of an arm change beside those of the instrumentation."""
+    """Return files that the arm's patches change, without those of the instrumentation."""
     base = settings.base_of(arm)
     shared = shared_patches(arm, settings.patches, base)
     own = arm_patches(arm, settings.patches, base)[len(shared) :]
@@ -303,7 +301,7 @@ def _own_files(arm: ArmSpec, settings: KernelSettings) -> list[str]:
 
 
 def differing(text: str, other: str) -> Iterator[int]:
-    """Lines of a text, from 1, that the other one has not, or beside which it has more."""
+    """Yield line numbers of `text`, from 1, that are not in `other`, or next to removed lines."""
     ours, theirs = text.splitlines(), other.splitlines()
     same = 0
     while same < min(len(ours), len(theirs)) and ours[same] == theirs[same]:
@@ -319,7 +317,7 @@ def differing(text: str, other: str) -> Iterator[int]:
 
 
 def regions(text: str, touched: frozenset[int]) -> Iterator[Region]:
-    """The functions and structures around lines of a C file; lines outside stand as they are."""
+    """Yield the functions and structures around touched lines of a C file, and other lines."""
     left = sorted(touched)
     for title, first, last in _blocks(text.splitlines()):
         yield from _loose([line for line in left if line < first])
@@ -330,14 +328,14 @@ def regions(text: str, touched: frozenset[int]) -> Iterator[Region]:
 
 
 def _loose(lines: list[int]) -> Iterator[Region]:
-    """Lines that follow each other as one region."""
+    """Group consecutive lines into regions."""
     for _, run in groupby(enumerate(lines), lambda one: one[1] - one[0]):
         found = [line for _, line in run]
         yield Region("", found[0], found[-1])
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, int, int]]:
-    """(title, first line, last line) of what begins in the first column and ends with a brace."""
+    """Yield (title, first line, last line) of blocks from the first column to their brace."""
     title, first = "", 0
     for number, line in enumerate(lines, 1):
         if title and line.startswith("}"):

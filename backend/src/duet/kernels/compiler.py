@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running make in the work tree: tools, configuration, compiling, and what its failures mean."""
+"""Run make in the work tree: tools, configuration, compiling, and errors from make's output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from duet.kernels.recipe import (
 from duet.kernels.source import TREE_BYTES, disk_full
 from duet.kernels.tree import Standing, ccache_environment
 
-# Program -> Debian package. libelf is a header: objtool is compiled with it.
+# Program -> Debian package. The libelf headers are needed too, to compile objtool.
 TOOLS = {
     "gcc": "gcc",
     "ld": "binutils",
@@ -53,7 +53,7 @@ STOP_GRACE_S = 10.0
 
 
 class ToolMissing(InfraError):
-    """A program that the kernel's build needs is not installed."""
+    """A program that the kernel build needs is not installed."""
 
     code = "tool-missing"
 
@@ -65,19 +65,19 @@ class CompileFails(InputError):
 
 
 class OptionLost(InputError):
-    """A configuration asks for something the kernel does not give."""
+    """A configured option did not stick in the kernel's .config."""
 
     code = "option-lost"
 
 
 class BuildStopped(DuetError):
-    """The caller asked the build to stop."""
+    """The caller cancelled the build."""
 
     code = "build-stopped"
 
 
 def check_tools() -> None:
-    """Raise ToolMissing, naming every absent program and the package that has it."""
+    """Raise ToolMissing that names each missing program and its package."""
     absent = {tool: package for tool, package in TOOLS.items() if shutil.which(tool) is None}
     if not any(Path(header).is_file() for header in LIBELF_HEADERS):
         absent["libelf.h"] = "libelf-dev"
@@ -89,7 +89,7 @@ def check_tools() -> None:
 
 
 def tool_version(tool: str) -> str:
-    """First line of `tool --version`, for the key; raises ToolMissing."""
+    """Return the first line of `tool --version`, for the key; raise ToolMissing."""
     try:
         done = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -101,7 +101,7 @@ def tool_version(tool: str) -> str:
 
 
 class Make:
-    """make in one tree: niced, killed when its owner dies, its output kept in `log`."""
+    """make in one tree: niced, killed when its owner dies, with its output in `log`."""
 
     def __init__(self, src: Path, log: Path, *, jobs: int, lock_fd: int, ccache: Path) -> None:
         self._src = src
@@ -117,7 +117,7 @@ class Make:
         on_line: Callable[[str], None] = lambda line: None,
         stop: threading.Event | None = None,
     ) -> None:
-        """Run make and feed its lines to `on_line`.
+        """Run make and pass each line of its output to `on_line`.
 
         Raises:
             DiskFull, CompileFails: see their classes.
@@ -160,7 +160,7 @@ class Make:
         while True:
             if stop is not None and stop.is_set():
                 raise BuildStopped(
-                    "the kernel build was stopped.", remedy="Call again: it goes on from here."
+                    "the kernel build was stopped.", remedy="Start it again: it resumes."
                 )
             if not select.select([process.stdout], [], [], 0.25)[0]:
                 continue
@@ -179,19 +179,19 @@ class Make:
         tail = "\n".join(self._tail)
         if "No space left on device" in tail:
             return disk_full("to compile the kernel", TREE_BYTES, self._src)
-        remedy = f"Read the log {self.log}; correct the patch it points at and call again."
+        remedy = f"Read the log {self.log}, correct the patch, and build again."
         return compile_fails(tail, remedy, " ".join(targets))
 
 
 def make_words(src: Path, jobs: int) -> list[str]:
-    """make, so that images do not depend on where the cache lies; targets follow."""
+    """Return a make command without targets; its images do not depend on the cache's path."""
     prefix = f"-fdebug-prefix-map={src}=."
     flags = " ".join((prefix, *DEBUG_FLAGS))
     return ["make", f"-j{jobs}", f"KCFLAGS={flags}", f"KAFLAGS={prefix}"]
 
 
 def compile_fails(tail: str, remedy: str, target: str = "bzImage") -> CompileFails:
-    """What make's last lines say, the compiler's first error before all."""
+    """Return the error for a failed make, with the compiler's first error or the last line."""
     match = re.search(r"^(\S+?:\d+:\d+: (?:fatal )?error: .*)$", tail, re.MULTILINE)
     what = match[1] if match else ((tail.splitlines() or ["make said nothing"])[-1])
     return CompileFails(
@@ -200,7 +200,7 @@ def compile_fails(tail: str, remedy: str, target: str = "bzImage") -> CompileFai
 
 
 Lost = tuple[list[tuple[str, str, str]], dict[str, str]]
-"""Options that did not stick, as (name, wanted, got), and the whole configuration that came."""
+"""Options that did not stick, as (name, wanted, got), and the whole resulting configuration."""
 
 
 def configure(
@@ -211,23 +211,23 @@ def configure(
     lenient: bool = False,
     dispensable: Container[str] = (),
 ) -> Lost:
-    """Give the tree the fragments over allnoconfig; leaves an equal .config untouched.
+    """Configure the tree with the fragments over allnoconfig; an equal .config stays untouched.
 
     Args:
-        lenient: of the options that do not stick only those of NEEDED fail the build, and those of
-            a fragment called ASKED that the source knows.
+        lenient: an option that does not stick fails the build only if it is in NEEDED, or if a
+            fragment called ASKED has it and the source defines it.
         dispensable: options that may be lost on any base.
 
     Returns:
-        What was lost, and may be.
+        The tolerated losses.
 
     Raises:
-        OptionLost: an option of the fragments did not stick, with wanted and got value.
+        OptionLost: an option of the fragments did not stick; names the wanted and actual value.
     """
     stamp = src / ".config.duet"
     wanted = read_fragments(fragments)
     fragment = fragments[0]
-    if len(fragments) > 1:  # kconfig reads one file and complains of an option given twice
+    if len(fragments) > 1:  # kconfig reads one file and warns about an option given twice
         fragment = src / ".config.asked"
         fragment.write_text(write_options(wanted))
     asked = _config_stamp(src, fragment)
@@ -253,7 +253,7 @@ def configure(
 def _fatal(
     lost: Sequence[tuple[str, str, str]], src: Path, fragments: Sequence[Path]
 ) -> list[tuple[str, str, str]]:
-    """Those of the lost options that even a lenient base needs."""
+    """Return the lost options that even a lenient base needs."""
     named = read_fragments([path for path in fragments if path.name == ASKED])
     names = [one[0] for one in lost if one[0] in named]
     known = known_options(src, names) if names else set()
@@ -273,10 +273,10 @@ def _option_lost(lost: Sequence[tuple[str, str, str]], fragments: Sequence[Path]
 
 
 def sweep_half_written(src: Path) -> None:
-    """Remove what a killed make may have left half-written, so that it is made again.
+    """Remove what a killed make may have left half-written, so that make builds it again.
 
-    An object is whole when its .cmd file is younger: kbuild writes that last. The products of
-    the final link have no such witness and go whenever a build was cut off.
+    An object is complete if its .cmd file is younger, because kbuild writes that last. The products
+    of the final link have no .cmd file, so they are removed after every interrupted build.
     """
     for folder, _, names in os.walk(src):
         present = set(names)
@@ -292,7 +292,7 @@ def sweep_half_written(src: Path) -> None:
 
 
 def drop_links(src: Path) -> None:
-    """Remove the linked kernel and all that is made of it, so that make links it again."""
+    """Remove the linked kernel and everything made from it, so that make links it again."""
     for name in ("vmlinux", "System.map", BZIMAGE, "arch/x86/boot/vmlinux.bin"):
         (src / name).unlink(missing_ok=True)
     for left in (src / "arch/x86/boot/compressed").glob("vmlinux*"):
@@ -311,7 +311,7 @@ def _environment(ccache: Path) -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End make and whatever it started; its group is its own, so nobody else is hit."""
+    """Stop make and its children. They have their own process group, so nothing else is hit."""
     if process.poll() is not None:
         return
     os.killpg(process.pid, signal.SIGTERM)
@@ -323,7 +323,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _config_stamp(src: Path, fragment: Path) -> str:
-    """What the configuration follows from: the fragment and the (patched) Kconfig files."""
+    """Digest of what decides the configuration: the fragment and the patched Kconfig files."""
     digest = hashlib.sha256(fragment.read_bytes())
     pristine = src.parent / "pristine"
     for inherited in sorted(pristine.rglob("Kconfig*")):
@@ -337,13 +337,13 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-# What a build tells while it runs, and how make's lines are counted. Pure.
+# Progress of a build, and counting of make's output lines. Pure.
 
 _LINE = re.compile(r"^  ([A-Z][A-Z0-9_ ]{0,9}?) +(\S+)")
 
 
 class Phase(StrEnum):
-    """Steps of one arm, in order; `wait` while another process builds."""
+    """Phases of one arm's build, in order; `wait` while another process builds."""
 
     WAIT = "wait"
     EXTRACT = "extract"
@@ -357,12 +357,12 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BuildProgress:
-    """A moment of a build.
+    """Progress of a build at one moment.
 
-    `objects_expected` is an estimate (the last cold build of this base, less what is there);
-    it is never below `objects_done`. `arm_index` counts the kernels to be made, from 0, and
-    `arms_total` may be below the number of arms asked for: stored ones are not built.
-    `note` is one sentence for a person, empty most of the time.
+    `objects_expected` is an estimate: the last cold build of this base, less the objects that
+    exist. It is never below `objects_done`. `arm_index` counts the kernels to be built, from 0.
+    `arms_total` leaves out kernels that are stored already. `note` is one sentence for a person,
+    mostly empty.
     """
 
     phase: Phase
@@ -380,14 +380,14 @@ ProgressSink = Callable[[BuildProgress], None]
 
 
 class MakeCounter:
-    """Follows make's quiet output ('  CC      mm/vmscan.o'), line by line."""
+    """Counter of the steps in make's quiet output ('  CC      mm/vmscan.o')."""
 
     def __init__(self) -> None:
         self.objects = 0
         self.linking = False
 
     def feed(self, line: str) -> bool:
-        """Take one line; True when it was a step of make and the count or phase may differ."""
+        """Parse one line; True if it is a step, after which count or phase may differ."""
         match = _LINE.match(line)
         if match is None:
             return False
@@ -399,31 +399,31 @@ class MakeCounter:
         return True
 
 
-# What a build will take, said before it compiles: from which arm, how many objects, how long.
+# Forecast of a build before it compiles: from which arm, how many objects, how long.
 
 LINK_S = 15.0
-"""Final link, compression and storing, which every kernel needs."""
+"""Seconds for the final link, compression and storing, which every kernel needs."""
 PACE_S = 0.35
-"""Seconds an object on two CPUs, until this machine has shown its own. ccache makes it less."""
+"""Seconds per object on two CPUs, until this machine has measured its own. ccache lowers it."""
 LEARNT_FROM = 100
-"""Objects of a build from which the pace is learnt."""
+"""Least objects of a build from which the pace is updated."""
 
 
 def forecast(former: Standing | None, objects: int, pace_s: float) -> str:
-    """One sentence for a person.
+    """Return one sentence for a person.
 
     Args:
-        former: the arm at which the tree stood; None: nobody knows, or it was unpacked just now.
-        objects: that will be compiled, counted or guessed.
-        pace_s: see read_pace().
+        former: the arm that the tree was at; None if unknown or just unpacked.
+        objects: objects to compile, counted or estimated.
+        pace_s: seconds per object, from read_pace().
     """
-    came = f"the tree stood at {former.lesson} {former.arm}; " if former is not None else ""
+    came = f"the tree is at {former.lesson} {former.arm}; " if former is not None else ""
     some = "1 object" if objects == 1 else f"{objects:,} objects"
     return f"{came}about {some} to compile, {_time(LINK_S + objects * pace_s)} or less."
 
 
 def read_pace(path: Path) -> float:
-    """Seconds an object, as the last large build of this machine had it."""
+    """Return seconds per object of this machine's last large build."""
     try:
         pace_s = float(path.read_text())
     except (OSError, ValueError):
@@ -432,7 +432,7 @@ def read_pace(path: Path) -> float:
 
 
 def write_pace(path: Path, objects: int, seconds: float) -> None:
-    """Learn from a build, if it was large enough."""
+    """Save the pace of a build if it compiled at least LEARNT_FROM objects."""
     if objects >= LEARNT_FROM:
         pace_s = max(seconds - LINK_S, 1.0) / objects
         durable.write(path, f"{pace_s:.4f}\n".encode())

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The strict form of a diff: which files it changes and how, read once, before patch(1) sees it.
+"""The strict form of a diff: which files it changes and how, parsed once, before patch(1) runs.
 
-patch(1) guesses: it takes names from several places, ed scripts, links, and diffs in the text of a
-mail. Here a file begins with its `diff --git` line, its names agree, its hunks have as
-many lines as they say, and nothing else is passed on. So what was looked at is what is applied.
-The form is that of git-diff(1), "Generating patch text with -p".
+patch(1) guesses: it takes names from several places, and accepts ed scripts, links and diffs in
+the text of a mail. The strict form starts each file with a `diff --git` line; its names agree, its
+hunks have the lines that they announce, and nothing else is passed on. So exactly the checked text
+is applied. The form is that of git-diff(1), "Generating patch text with -p".
 """
 
 from __future__ import annotations
@@ -18,52 +18,51 @@ from pathlib import Path
 
 from duet.base.errors import InputError
 
-# Names in a diff, and how one is refused.
+# Names in a diff, and refusals.
 
 _NAME = re.compile(r"[A-Za-z0-9_+,.@#=~-]+(?:/[A-Za-z0-9_+,.@#=~-]+)*")
 
-GIT_REMEDY = "Make it with `git format-patch`, without files that are not text."
+GIT_REMEDY = "Make it with `git format-patch`, without binary files."
 
 
 class PatchRefused(InputError):
-    """A patch that is not in the strict form, or that changes what patches may not."""
+    """The patch is not in the strict form, or changes a forbidden file."""
 
     code = "patch-refused"
 
 
 def check_name(name: str) -> None:
-    """Refuse a path that could lie outside of the tree.
+    """Refuse a path that could leave the tree.
 
     Raises:
-        PatchRefused: it is absolute, has '..', '.git', or letters that no file of a kernel has.
+        PatchRefused: it is absolute, has '..' or '.git', or characters that no kernel file has.
     """
     parts = name.split("/")
     if name.startswith("/") or ".." in parts or "." in parts or "" in parts:
         raise PatchRefused(
-            f"the patch changes {name[:80]!r}, which does not lie in the kernel's tree.",
+            f"the patch changes {name[:80]!r}, which is not inside the kernel's tree.",
             remedy="Name files by their path from the top of the tree, without '..'.",
         )
     if ".git" in parts or not _NAME.fullmatch(name) or len(name) > 255:
         raise PatchRefused(
-            f"the patch changes {name[:80]!r}, and no file of a kernel has such a name.",
-            remedy="Use letters, digits and the signs _ + , . @ # = ~ - in names.",
+            f"the patch changes {name[:80]!r}, but no kernel file has such a name.",
+            remedy="Use letters, digits and the characters _ + , . @ # = ~ - in names.",
         )
 
 
 def other_names(name: str, line: str) -> PatchRefused:
-    """A line that speaks of another file than the 'diff --git' line above it."""
+    """Return the error for a line that names another file than its 'diff --git' line."""
     return PatchRefused(
-        f"the patch names {name} in its 'diff --git' line and another file after it:"
-        f" {line[:80]!r}.",
+        f"the patch names {name} in its 'diff --git' line, but then another file: {line[:80]!r}.",
         remedy=GIT_REMEDY,
     )
 
 
 def cut(name: str) -> PatchRefused:
-    """Hunks that are shorter or longer than they say."""
+    """Return the error for hunks that are shorter or longer than they announce."""
     return PatchRefused(
-        f"the patch's part about {name} is cut off or damaged: a hunk has not the lines it says.",
-        remedy="Save the patch again, as the mail or `git format-patch` has it.",
+        f"the patch's part about {name} is cut off or damaged: a hunk's line count is wrong.",
+        remedy="Save the patch again from the mail or from `git format-patch`.",
     )
 
 
@@ -79,13 +78,13 @@ _PLAIN = re.compile(r"100[0-7]{3}")
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What a diff does to one file.
+    """The change of one file in a diff.
 
     Args:
         name: relative to the source tree.
-        text: its part of the diff, for patch(1); empty where only its mode changes.
-        mode: "" or the change of its mode, in words.
-        old: the file that it is renamed or copied from; "": itself.
+        text: the file's part of the diff, for patch(1); "" if only the mode changes.
+        mode: the change of the mode, in words; "" if none.
+        old: the file that this one is renamed or copied from; "" if neither.
     """
 
     name: str
@@ -95,16 +94,16 @@ class FileDiff:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All files that it reads or writes."""
+        """All files that the change reads or writes."""
         return (self.old, self.name) if self.old else (self.name,)
 
 
 def read_diff(text: str) -> tuple[FileDiff, ...]:
-    """The files of a patch, in its order; text around them (a mail) is left out.
+    """Parse a patch into its files, in its order; skip text around them (a mail).
 
     Raises:
-        PatchRefused: a path out of the tree, a link, a submodule, a binary file, names that
-            disagree, or a part that is cut off.
+        PatchRefused: a path outside the tree, a link, a submodule, a binary file, names that
+            disagree, or a truncated part.
     """
     if re.search(r"^diff --git .*\r$", text, re.MULTILINE):
         text = text.replace("\r\n", "\n")
@@ -125,16 +124,16 @@ def read_diff(text: str) -> tuple[FileDiff, ...]:
 
 
 def strict(files: tuple[FileDiff, ...]) -> str:
-    """The diff that is applied."""
+    """Return the text that patch(1) gets."""
     return "".join(one.text for one in files)
 
 
 def _file(lines: list[str], start: int) -> tuple[FileDiff, int]:
-    """One file's part from its `diff --git` line, and where the next may begin."""
+    """Parse a file's part from its `diff --git` line; also return where the next may begin."""
     head = _HEAD.match(lines[start])
     if head is None or head[1] is None:
         raise PatchRefused(
-            f"the patch has a line that names no two files: {lines[start][:80]!r}.",
+            f"the patch has a line that does not name two files: {lines[start][:80]!r}.",
             remedy=GIT_REMEDY,
         )
     old, name = head[1], head[2]
@@ -159,7 +158,7 @@ def _file(lines: list[str], start: int) -> tuple[FileDiff, int]:
         out += hunks
         at += 2 + len(hunks)
         if at < len(lines) and re.match(r"[ +]|-(?!-)", lines[at]):
-            raise cut(name)  # more lines than the last hunk says
+            raise cut(name)  # more lines than the last hunk announces
     elif not any(line.startswith(("new ", "old ", "del", *_MOVED)) for line in headers):
         raise cut(name)
     mode = _mode_change(headers)
@@ -177,7 +176,7 @@ def _check_header(name: str, line: str) -> None:
     if mode is not None and not _PLAIN.fullmatch(mode[1]):
         kind = {"120000": "a symbolic link", "160000": "a submodule"}.get(mode[1], "no plain file")
         raise PatchRefused(
-            f"the patch makes or changes {name} as {kind}, and patches hold plain files only.",
+            f"the patch makes or changes {name} as {kind}, but only plain files are allowed.",
             remedy="Leave that file out of the patch.",
         )
     if mode is None and not re.fullmatch(r"((dis)?similarity )?index [\w.]+%?", line):
@@ -188,14 +187,14 @@ def _check_header(name: str, line: str) -> None:
 
 
 def _check_moves(old: str, name: str, moves: list[str]) -> None:
-    """`rename from OLD` and `rename to NAME`, or a copy, where the two names differ."""
+    """Require `rename from OLD` and `rename to NAME`, or a copy, if the two names differ."""
     wanted = [[f"{how} from {old}", f"{how} to {name}"] for how in ("rename", "copy")]
     if moves not in ([[]] if old == name else wanted):
         raise other_names(name, moves[0] if moves else f"diff --git a/{old} b/{name}")
 
 
 def _check_pair(old_name: str, name: str, old: str, new: str) -> None:
-    """`--- a/NAME` and `+++ b/NAME`; one of them may be /dev/null."""
+    """Require `--- a/NAME` and `+++ b/NAME`; one of them may be /dev/null."""
     first, second = (line.split("\t", 1)[0].rstrip() for line in (old, new))
     named = (first in (f"--- a/{old_name}", _NO_OLD), second in (f"+++ b/{name}", _NO_NEW))
     nothing = (first == _NO_OLD) + (second == _NO_NEW)
@@ -204,13 +203,13 @@ def _check_pair(old_name: str, name: str, old: str, new: str) -> None:
 
 
 def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
-    """Where the hunk that begins with the line `head` ends, and whether it is whole.
+    """Return the end of the hunk that begins at line `head`, and whether the hunk is complete.
 
     Args:
-        lines: of a text that was split at its line ends: the last piece is no line.
+        lines: a text split at its line ends; the last element is not a line.
 
     Returns:
-        The line itself where none begins there.
+        `head` itself if no hunk begins there.
     """
     said = _HUNK.match(lines[head])
     if said is None:
@@ -218,7 +217,7 @@ def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
     old, new = (1 if count is None else int(count) for count in said.groups())
     at = head + 1
     while old > 0 or new > 0:
-        # A mailer may cut the blank of an empty line.
+        # A mailer may strip the blank of an empty line.
         kind = lines[at][:1] if at < len(lines) - 1 else "end"
         if kind not in ("", " ", "+", "-", "\\"):
             return at, False
@@ -231,7 +230,7 @@ def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
 
 
 def _hunks(name: str, lines: list[str], start: int) -> list[str]:
-    """The lines of all hunks of a file, as many as each says."""
+    """Return the lines of all hunks of a file, each with the announced line count."""
     at = start
     while at < len(lines) and _HUNK.match(lines[at]):
         at, whole = hunk_end(lines, at)
@@ -249,20 +248,20 @@ def _mode_change(headers: list[str]) -> str:
 
 
 def _refuse_stray(line: str) -> None:
-    """After the first file, no line may look like a file or a hunk that was not counted."""
+    """Refuse a file header or hunk after the first file that the parser did not count."""
     if re.match(r"--- (?:a/|/dev/null)|\+\+\+ b/|@@ -\d", line):
         raise PatchRefused(
-            f"the patch has a part without its 'diff --git' line: {line[:80]!r}.",
+            f"the patch has a part without a 'diff --git' line: {line[:80]!r}.",
             remedy=GIT_REMEDY,
         )
 
 
-# Which files of a kernel a stranger's patch may change.
+# Which kernel files an untrusted patch may change.
 #
-# A build runs programs of the tree on the host: what Makefiles, Kconfig files and scripts say, and
-# host programs that are compiled on the way. So a patch that is not the operator's own changes what
-# becomes part of the kernel: C and assembler sources, and headers. That alone makes no build safe
-# (the compiler and objtool read hostile text), so such builds run in `duet.confine`, too.
+# A build runs programs of the tree on the host: commands of Makefiles, Kconfig files and scripts,
+# and host programs that it compiles. So an untrusted patch may change only what becomes part of the
+# kernel: C and assembler sources, and headers. That alone makes no build safe (the compiler and
+# objtool read hostile text), so such builds also run in `duet.confine`.
 
 
 SUFFIXES = (".c", ".h", ".S")
@@ -270,34 +269,34 @@ HOST_FOLDERS = (
     *("scripts/", "tools/", "usr/", "certs/", "arch/x86/boot/", "arch/x86/tools/"),
     *("arch/x86/entry/vdso/", "samples/", "Documentation/"),
 )
-"""Here the build compiles or starts programs for the host (hostprogs of the Makefiles of 6.1), or
-what it makes is no part of the kernel."""
+"""Folders where the build compiles or starts host programs (hostprogs of the Makefiles of 6.1), or
+whose products are not part of the kernel."""
 HOST_FILES = (
     *("lib/gen_crc*.c", "lib/raid6/mktables.c", "drivers/tty/vt/conmakehash.c", "*/relocs*"),
     *("drivers/gpu/drm/radeon/mkregtable.c", "lib/crypto/*.pl", "kernel/gen_*"),
 )
 MOST_BYTES = 256 << 10
-"""Of a patch. Usual: 1-20 KB."""
+"""Largest patch. Usual: 1-20 KB."""
 MOST_FILES = 64
-"""That a patch changes. Usual: 1-5."""
+"""Most files in a patch. Usual: 1-5."""
 
-TAKE_OUT = "Take that file out of the patch, or ask who operates this server: DUET_PATCH_FILES."
+TAKE_OUT = "Leave that file out, or ask the operator of this server to allow it: DUET_PATCH_FILES."
 
 
 def check_patch(text: str, more: tuple[str, ...] = ()) -> tuple[FileDiff, ...]:
-    """The files that a patch changes, if it may change all of them.
+    """Parse a patch and check that it may change each of its files.
 
     Args:
-        text: of the patch or its mail.
-        more: what the operator allows beyond sources and headers: patterns of fnmatch on whole
-            names, "*" for every file. Links, modes and binary files are never allowed.
+        text: the patch or its mail.
+        more: files that the operator allows beyond sources and headers: fnmatch patterns on whole
+            names, "*" for all files. Links, modes and binary files are never allowed.
 
     Raises:
-        PatchRefused: it may not; the sentence names the first such file.
+        PatchRefused: a file is forbidden; names the first one.
     """
     if len(text.encode()) > MOST_BYTES:
         raise PatchRefused(
-            f"the patch has {len(text.encode()):,} bytes, and at most {MOST_BYTES:,} are taken.",
+            f"the patch has {len(text.encode()):,} bytes, but at most {MOST_BYTES:,} are allowed.",
             remedy="Send the part that matters.",
         )
     files = read_diff(text)
@@ -308,13 +307,13 @@ def check_patch(text: str, more: tuple[str, ...] = ()) -> tuple[FileDiff, ...]:
         )
     if len(files) > MOST_FILES:
         raise PatchRefused(
-            f"the patch changes {len(files)} files, and at most {MOST_FILES} are taken.",
+            f"the patch changes {len(files)} files, but at most {MOST_FILES} are allowed.",
             remedy="Send the part that matters.",
         )
     for one in files:
         if one.mode:
             raise PatchRefused(
-                f"the patch changes the mode of {one.name} {one.mode}, and modes stay as they are.",
+                f"the patch changes the mode of {one.name} {one.mode}, which is not allowed.",
                 remedy="Leave the lines about modes out of the patch.",
             )
         for name in one.names:
@@ -326,20 +325,20 @@ def check_patch(text: str, more: tuple[str, ...] = ()) -> tuple[FileDiff, ...]:
 def _check_kind(name: str) -> None:
     if not name.endswith(SUFFIXES):
         raise PatchRefused(
-            f"the patch changes {name}, and patches may change sources and headers only"
+            f"the patch changes {name}, but patches may change sources and headers only"
             f" ({', '.join(SUFFIXES)}).",
             remedy=TAKE_OUT,
         )
     folder = next((folder for folder in HOST_FOLDERS if name.startswith(folder)), None)
     if folder or any(fnmatchcase(name, pattern) for pattern in HOST_FILES):
         raise PatchRefused(
-            f"the patch changes {name}, which is there for programs that run while a kernel is"
-            " built, on the server itself.",
+            f"the patch changes {name}, which is for programs that run on the server during a"
+            " kernel build.",
             remedy=TAKE_OUT,
         )
 
 
-# Applying a diff by patch(1), and what is wrong when it does not fit.
+# Applying a diff by patch(1), and errors from its output.
 
 
 _HUNK_FAILED = re.compile(r"^Hunk #(\d+) FAILED at (\d+)", re.MULTILINE)
@@ -348,7 +347,7 @@ _PATCHING = re.compile(
     r"^(?:checking|patching) file '?([^'\n]+?)'?(?: \((?:renamed|copied) from .*\))?$", re.MULTILINE
 )
 _NO_NAMES = "Cannot rename file without two valid file names"
-"""patch(1): the file that a patch renames is not there."""
+"""Output of patch(1) if the file that a patch renames does not exist."""
 
 
 # Unified only: patch(1) would hand an ed script to ed(1), which starts programs.
@@ -368,11 +367,11 @@ def apply_diff(name: str, diff: tuple[FileDiff, ...], folder: Path) -> None:
     """Apply a diff in `folder`, without fuzz.
 
     Args:
-        name: of its patch, for sentences.
+        name: name of the patch, for errors.
 
     Raises:
-        PatchFails: naming the file and hunk that did not fit.
-        PatchRefused: they would fit with other blanks and tabs.
+        PatchFails: names the file and hunk that did not fit.
+        PatchRefused: the patch fits only if white space is ignored.
     """
     check_targets(name, diff, folder)
     done = _patch(diff, folder)
@@ -383,28 +382,28 @@ def apply_diff(name: str, diff: tuple[FileDiff, ...], folder: Path) -> None:
         dry = _patch(diff, folder, "--dry-run", "--ignore-whitespace")
         if dry.returncode == 0:
             raise PatchRefused(
-                f"{str(failed).rstrip('.')}: it fits only where blanks and tabs count as the same,"
+                f"{str(failed).rstrip('.')}: it fits only if blanks and tabs are ignored,"
                 " so a mail program has probably changed them.",
-                remedy="Take the mail as its archive has it, or have it sent by `git send-email`"
-                " or as an attachment.",
+                remedy="Take the raw mail from its archive, or have the patch sent again by"
+                " `git send-email` or as an attachment.",
                 detail=failed.detail,
             )
     raise failed
 
 
 def check_targets(name: str, diff: tuple[FileDiff, ...], folder: Path) -> None:
-    """No file is renamed to a name that another file has; patch(1) would overwrite it.
+    """Refuse a rename to a name that another file has; patch(1) would overwrite that file.
 
     Raises:
-        PatchFails: one is.
+        PatchFails: the target of a rename exists.
     """
     gone = {one.old for one in diff if "\nrename from " in one.text}
     gone |= {one.name for one in diff if "\ndeleted file mode " in one.text}
     for one in diff:
         if one.old and one.name not in gone and (folder / one.name).exists():
             raise PatchFails(
-                f"wanted to apply {name}, but it names {one.old} {one.name}, and this kernel has"
-                " such a file already.",
+                f"wanted to apply {name}, but it names {one.old} {one.name}, and this kernel"
+                " already has such a file.",
                 remedy="Rebase the patch on this kernel (kernel-patches/README.md says how).",
             )
 
@@ -420,7 +419,7 @@ def _patch(
 
 
 def patch_fails(name: str, said: str) -> PatchFails:
-    """What is wrong, from what patch(1) printed."""
+    """Return the error for the output of patch(1)."""
     return PatchFails(
         f"wanted to apply {name}, but {_failure(said)}.",
         remedy="Rebase the patch on this kernel (kernel-patches/README.md says how).",
@@ -429,12 +428,12 @@ def patch_fails(name: str, said: str) -> PatchFails:
 
 
 def _failure(said: str) -> str:
-    """'hunk 2 (line 764) does not fit mm/vmscan.c' from what patch(1) printed."""
+    """Return the reason, such as 'hunk 2 (line 764) does not fit mm/vmscan.c'."""
     if failed := _HUNK_FAILED.search(said):
         name = _PATCHING.findall(said[: failed.start()])[-1]
         return f"hunk {failed[1]} (line {failed[2]}) does not fit {name}"
     if lost := _NO_FILE.search(said):
         return f"this kernel has no {lost[1]}"
     if _NO_NAMES in said:
-        return "this kernel has not the file that it renames or copies"
+        return "this kernel lacks the file that it renames or copies"
     return f"patch(1) refused it: {said.strip().splitlines()[-1] if said.strip() else 'no reason'}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Static data of a kernel, out of its vmlinux: what an address holds before anything ran."""
+"""Static data of a kernel, from its vmlinux: the contents of an address before boot."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HEADERS_AT, COUNTS_AT = 40, 58
-"""In the ELF header of 64 bits: offset of the section headers; their size, number, and which of
-them holds their names."""
+"""Offsets in the ELF64 header: of the section header offset; of the entry size, the count and the
+index of the section with the names."""
 NOTE, NOBITS = 7, 8
-"""Kinds of sections."""
+"""Section types; elf(5)."""
 WRITE, ALLOC, EXECUTE = 1, 2, 4
-"""Flags of a section; elf(5)."""
+"""Section flags; elf(5)."""
 TEXT_BYTES = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section.
+    """One section header.
 
     Args:
-        name: "" where the file has no names.
+        name: "" if the file has no section names.
         offset: of its content in the file.
     """
 
@@ -38,12 +38,12 @@ class Section:
 
     @property
     def loaded(self) -> bool:
-        """Whether it is part of the kernel that runs."""
+        """Whether the section is loaded when the kernel runs."""
         return bool(self.flags & ALLOC)
 
     @property
     def code(self) -> bool:
-        """Whether functions lie in it. One that can be written, too, holds variables."""
+        """Whether functions are in it. A writable executable section holds variables instead."""
         return bool(self.flags & EXECUTE) and not self.flags & WRITE
 
 
@@ -51,15 +51,15 @@ class ElfData:
     """Sections of one ELF file.
 
     Args:
-        image: its bytes.
+        image: the whole file.
 
     Raises:
-        ValueError: no ELF file of 64 bits, little endian.
+        ValueError: not a 64-bit little-endian ELF file.
     """
 
     def __init__(self, image: mmap.mmap) -> None:
         if image[:6] != b"\x7fELF\x02\x01":
-            raise ValueError("vmlinux is no ELF file of 64 bits, little endian")
+            raise ValueError("vmlinux is not a 64-bit little-endian ELF file")
         self._image = image
         (headers,) = struct.unpack_from("<Q", image, HEADERS_AT)
         size, count, names = struct.unpack_from("<HHH", image, COUNTS_AT)
@@ -81,17 +81,17 @@ class ElfData:
         return self._image[texts + at : end].decode("ascii", errors="replace")
 
     def content(self, section: Section) -> bytes:
-        """What a section holds in the file; nothing of .bss."""
+        """Return a section's bytes; b"" for .bss."""
         if section.kind == NOBITS:
             return b""
         return self._image[section.offset : section.offset + section.size]
 
     def is_code(self, address: int) -> bool:
-        """Whether a function may lie there."""
+        """Whether the address is in a section of code."""
         return any(0 <= address - one.address < one.size for one in self._code)
 
     def holds(self, address: int, length: int) -> bool:
-        """Whether `bytes` would give data there."""
+        """Whether `bytes` would return data for this range."""
         return any(
             one.address <= address and address + length <= one.address + one.size
             for one in self._held
@@ -99,10 +99,10 @@ class ElfData:
         )
 
     def bytes(self, address: int, length: int) -> bytes:
-        """What stands at an address.
+        """Read static data at an address.
 
         Raises:
-            ValueError: no section holds it.
+            ValueError: no section covers the range.
         """
         for one in self._held:
             if one.address <= address and address + length <= one.address + one.size:
@@ -111,11 +111,11 @@ class ElfData:
         raise ValueError(f"no section of vmlinux holds {length} bytes at {address:#x}")
 
     def pointer(self, address: int) -> int:
-        """The 64-bit number at an address."""
+        """Read the 64-bit number at an address."""
         return int.from_bytes(self.bytes(address, 8), "little")
 
     def text(self, address: int) -> str:
-        """The C string at an address, at most TEXT_BYTES long."""
+        """Read the C string at an address, at most TEXT_BYTES long."""
         raw = b""
         while len(raw) < TEXT_BYTES and (byte := self.bytes(address + len(raw), 1)) != b"\0":
             raw += byte
@@ -124,10 +124,10 @@ class ElfData:
 
 @contextmanager
 def open_data(vmlinux: Path) -> Iterator[ElfData]:
-    """The static data of a vmlinux, while it is open.
+    """Map a vmlinux while the context is open.
 
     Raises:
-        OSError, ValueError: it cannot be read, or is no ELF file.
+        OSError, ValueError: the file cannot be read, or is not an ELF file.
     """
     with vmlinux.open("rb") as file:
         image = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

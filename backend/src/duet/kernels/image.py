@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A stored kernel: its files, its manifest, its symbols; and the store that keeps them by key."""
+"""Stored kernels: their files, manifests and symbols, and the store, indexed by key."""
 
 from __future__ import annotations
 
@@ -34,43 +34,43 @@ from duet.kernels.recipe import BuildInputs, KernelKey
 from duet.kernels.vmlinux import ask as dwarf
 from duet.processes.owned import find_program
 
-# Whether a bzImage unpacks to the vmlinux of its build: what boots is what is read and reported.
+# Whether a bzImage contains the vmlinux of its build: guests boot the one, lenses read the other.
 #
-# A stale step between the two is seen by nothing else: the kernel boots, and is another arm's.
-# ccache once gave back an older piggy.o, since two kernels were the same length when compressed and
-# it did not see what `.incbin` brings (see tree.py).
+# Only this check notices a stale build step between the two: the kernel of another arm boots too.
+# ccache once returned an older piggy.o, because two kernels had the same compressed length and
+# ccache did not see the file that `.incbin` includes (see tree.py).
 #
-# A visitor's change chose every byte of the file. So what it unpacks to is bounded, few places are
-# tried, and the programs that unpack have a user and limits of their own (sandbox.prefix).
+# A visitor's change controls every byte of the file. So the unpacked size is bounded, few offsets
+# are tried, and the unpackers run under another user and with limits (sandbox.prefix).
 
 BUILD_ID_NOTE = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
-"""Head of the ELF note NT_GNU_BUILD_ID; ld writes 20 bytes after it, a digest of what it linked."""
+"""Head of the ELF note NT_GNU_BUILD_ID; ld writes a digest of its output after it, 20 bytes."""
 BUILD_ID_BYTES = 20
 LZ4 = b"\x02\x21\x4c\x18"
-"""Magic of lz4's legacy frame, with which CONFIG_KERNEL_LZ4 compresses (scripts/Makefile.lib)."""
+"""Magic of lz4's legacy frame, which CONFIG_KERNEL_LZ4 uses (scripts/Makefile.lib)."""
 ZSTD = b"\x28\xb5\x2f\xfd"
 HEADER_AT, SETUP_SECTS_AT, PAYLOAD_AT = 0x202, 0x1F1, 0x248
-"""Places in the setup header: its magic, the number of sectors before the kernel, and offset and
+"""Offsets in the setup header: its magic, the number of sectors before the kernel, and offset and
 length of the compressed kernel."""
 SECTOR_BYTES = 512
 UNPACK_S = 60.0
 LIMITS = Limits(memory_bytes=1 << 30, cpu_s=30)
-"""Of lz4 and zstd, which write to a pipe alone. Usual: 0.1 s, 20 MB."""
+"""Limits of lz4 and zstd, which only write to a pipe. Usual: 0.1 s, 20 MB."""
 PART_BYTES = 1 << 20
 
 
 def is_payload(bzimage: Path, vmlinux: Path) -> bool:
-    """Whether `bzimage` holds the kernel of `vmlinux`, by the linker's build IDs.
+    """Whether `bzimage` contains the kernel of `vmlinux`, by the linker's build IDs.
 
     Raises:
-        InfraError: lz4 is missing or does not end.
+        InfraError: lz4 is missing or does not finish.
     """
     wanted = build_ids(vmlinux)
     return bool(wanted) and any(wanted <= _notes(kernel) for kernel in kernels(bzimage))
 
 
 def build_ids(vmlinux: Path) -> set[bytes]:
-    """Digests of the kernel and of the vDSOs that it carries; none of a file that is no kernel."""
+    """Return the build IDs of a kernel and its vDSOs; empty if the file is not a kernel."""
     with vmlinux.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
         return _notes(whole)
 
@@ -86,9 +86,9 @@ def _notes(whole: bytes | mmap.mmap) -> set[bytes]:
 
 
 def kernels(bzimage: Path) -> Iterator[bytes]:
-    """The file itself, then what its places unpack to that look like a compressed kernel.
+    """Yield the file itself, then each decompressed candidate for a kernel in it.
 
-    At most KERNEL_OFFSETS are tried, and of each UNPACKED_KERNEL_BYTES are looked at.
+    At most KERNEL_OFFSETS offsets are tried, each up to UNPACKED_KERNEL_BYTES.
 
     Raises:
         InfraError: see is_payload.
@@ -106,7 +106,7 @@ def kernels(bzimage: Path) -> Iterator[bytes]:
 
 
 def _payload(whole: bytes) -> bytes:
-    """The compressed kernel, by the setup header (Documentation/arch/x86/boot.rst); b"": none."""
+    """Find the compressed kernel by the setup header (Documentation/arch/x86/boot.rst), or b""."""
     if whole[HEADER_AT : HEADER_AT + 4] != b"HdrS":
         return b""
     sectors = whole[SETUP_SECTS_AT] or 4
@@ -116,7 +116,7 @@ def _payload(whole: bytes) -> bytes:
 
 
 def _unpacked(packed: bytes) -> bytes:
-    """By the magic of what compressed it; b"" where it is none of scripts/Makefile.lib but lzo."""
+    """Decompress by magic; b"" for an unknown format, for lzo, and for lz4."""
     if packed.startswith(LZ4):
         return b""  # kernels() looks for these everywhere
     if packed.startswith(ZSTD):
@@ -135,9 +135,10 @@ def _unpacked(packed: bytes) -> bytes:
 
 
 def _piped(command: list[str], packed: bytes) -> bytes:
-    """What a program of the package of its name writes, up to UNPACKED_KERNEL_BYTES; then it ends.
+    """Return what a decompressor writes, at most UNPACKED_KERNEL_BYTES; then kill it.
 
-    What follows the payload is no frame: the tool complains, and has written the kernel by then.
+    The bytes after the payload are not a frame. The program complains about them after it has
+    written the kernel.
     """
     try:
         with tempfile.TemporaryFile() as file, Identity() as identity:
@@ -155,7 +156,7 @@ def _piped(command: list[str], packed: bytes) -> bytes:
                     running.kill()
     except (OSError, TimeoutError) as error:
         raise InfraError(
-            f"a kernel is looked into with {command[0]}, which failed ({type(error).__name__}).",
+            f"wanted to unpack a kernel with {command[0]}, which failed ({type(error).__name__}).",
             remedy="Run: ./setup.sh kernels.",
         ) from error
 
@@ -175,7 +176,7 @@ def _read(pipe: IO[bytes], until: float) -> bytes:
 
 FILES = ("bzImage", "vmlinux", "System.map", "config")
 SIZES = "sizes.json"
-"""Bytes of each of FILES, as they were stored."""
+"""File with the stored size of each of FILES, in bytes."""
 
 
 class PatchRecord(BaseModel):
@@ -188,9 +189,9 @@ class PatchRecord(BaseModel):
 
 
 class Manifest(BaseModel):
-    """manifest.json: how an image came to be. `seconds` and `objects` count this build alone.
+    """manifest.json: provenance of an image. `seconds` and `objects` count this build alone.
 
-    `proven`: bzImage was seen to hold the very kernel of vmlinux.
+    `proven`: bzImage was checked to contain the kernel of vmlinux.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -219,7 +220,7 @@ def manifest_of(
     objects: int = 0,
     cold: bool = False,
 ) -> Manifest:
-    """That of a kernel that was made just now; without the last four: made elsewhere."""
+    """Return the manifest of a new kernel; without the last four arguments: built elsewhere."""
     patches = tuple(
         PatchRecord(path=p.path, subject=p.subject, sha256=p.sha256) for p in need.patches
     )
@@ -267,12 +268,12 @@ class KernelImage:
 
     @property
     def cmdline(self) -> tuple[str, ...]:
-        """Parameters that it needs so that its symbols lie where System.map says."""
+        """Boot parameters that keep symbols at the addresses of System.map."""
         randomized = "\nCONFIG_RANDOMIZE_BASE=y\n" in self.config.read_text(errors="replace")
         return ("nokaslr",) if randomized else ()
 
     def symbols(self) -> dict[str, int]:
-        """System.map as name -> address; of equal names (static functions) the first counts."""
+        """Return System.map as name -> address; the first of equal names (static functions)."""
         return read_system_map(self.system_map.read_text(encoding="ascii", errors="replace"))
 
 
@@ -280,7 +281,7 @@ def read_system_map(text: str) -> dict[str, int]:
     """Parse System.map lines such as 'ffffffff81000000 T _text'.
 
     Raises:
-        InfraError: a line is of another form.
+        InfraError: a line has another form.
     """
     symbols: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -289,19 +290,19 @@ def read_system_map(text: str) -> dict[str, int]:
             symbols.setdefault(name, int(address, 16))
         except ValueError:
             raise InfraError(
-                f"line {number} of System.map is no symbol: {line!r:.80}.",
+                f"line {number} of System.map is not a symbol: {line!r:.80}.",
                 remedy="Build the kernel again with ./duet build.",
             ) from None
     return symbols
 
 
 def _sizes(folder: Path) -> bytes:
-    """What sizes.json says of the files of an image."""
+    """Return the text of sizes.json for an image's files."""
     return json.dumps({name: (folder / name).stat().st_size for name in FILES}).encode()
 
 
 def _read_sizes(folder: Path) -> object:
-    """The sizes that were stored; None: they cannot be read."""
+    """Read the stored sizes; None if unreadable."""
     try:
         return json.loads((folder / SIZES).read_bytes())
     except (OSError, ValueError):
@@ -315,7 +316,7 @@ class Store:
         self.folder = folder
 
     def lookup(self, key: KernelKey) -> KernelImage | None:
-        """The image under `key`; None when absent, unreadable or cut off (then it is built)."""
+        """Return the image under `key`; None if absent, unreadable or truncated: build it again."""
         folder = self.folder / key
         try:
             manifest = Manifest.model_validate_json((folder / "manifest.json").read_bytes())
@@ -326,15 +327,15 @@ class Store:
         if not all(part.is_file() and part.stat().st_size for part in parts):
             return None
         if _read_sizes(folder) != {part.name: part.stat().st_size for part in parts}:
-            return None  # a file was cut off or replaced after it was stored
+            return None  # a file was truncated or replaced after it was stored
         return image if manifest.proven else None
 
     def publish(self, files: Mapping[str, Path], manifest: Manifest) -> KernelImage:
-        """Copy `files` (name in the store -> source) and make them visible at once.
+        """Copy `files` (name in the store -> source) and publish them by one rename.
 
         Raises:
-            OSError: no space, among others; nothing half-made stays under the key.
-            KernelError: bzImage holds another kernel than vmlinux.
+            OSError: no space, among others; nothing incomplete stays under the key.
+            KernelError: bzImage contains another kernel than vmlinux.
         """
         manifest = manifest.model_copy(update={"proven": True})
         key = KernelKey(manifest.key)
@@ -347,58 +348,58 @@ class Store:
                 shutil.copyfile(source, draft / name)
             if not is_payload(draft / "bzImage", draft / "vmlinux"):
                 raise KernelError(
-                    f"make gave a bzImage that holds another kernel than vmlinux ({key}).",
+                    f"make built a bzImage that contains another kernel than vmlinux ({key}).",
                     remedy="Delete the folders tree and ccache of the cache, and build again.",
                 )
             (draft / SIZES).write_bytes(_sizes(draft))
             (draft / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
-            shutil.rmtree(target, ignore_errors=True)  # only an unusable one can be here
+            shutil.rmtree(target, ignore_errors=True)  # only an invalid image can exist here
             durable.publish_folder(draft, target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         return KernelImage(key, target, manifest)
 
 
-# Whether two built kernels are one: the same code and data, whatever their debug information says.
+# Whether two built kernels are the same: equal code and data, whatever their debug information.
 #
-# A comment moves lines, so the build ID (a digest of DWARF, too) differs, and so does the line that
-# each WARN_ON() leaves in __bug_table. Neither is run.
+# A comment shifts line numbers. So the build ID differs (a digest that includes DWARF), and so does
+# the line number of each WARN_ON() in __bug_table. Neither affects what runs.
 
 
 ANOTHER = "Name a patch that changes what is compiled."
 BUGS = "__bug_table"
-"""The section of struct bug_entry of each WARN_ON (include/asm-generic/bug.h)."""
+"""Section with a struct bug_entry for each WARN_ON (include/asm-generic/bug.h)."""
 
 
 class SameKernel(InputError):
-    """Kernels that were to be compared are one, so nothing is measured."""
+    """All kernels of a comparison are the same, so there is nothing to measure."""
 
     code = "same-kernel"
 
 
 def refuse_one(images: Mapping[str, KernelImage]) -> None:
-    """Before a measurement: is there anything to compare?
+    """Refuse a measurement of kernels that are all the same.
 
-    Arms that are equal on purpose, of equal inputs, may be measured.
+    Arms with equal inputs are equal on purpose and may be measured.
 
     Args:
         images: arm -> its kernel, in order.
 
     Raises:
-        SameKernel: the inputs differ, and the kernels are one.
+        SameKernel: the inputs differ, but the kernels are the same.
     """
     first, *others = images.values()
     if others and all(one.key != first.key and same_kernel(first, one) for one in others):
         who = "both kernels" if len(others) == 1 else f"all {len(images)} kernels"
         raise SameKernel(
-            f"{who} ({', '.join(images)}) are the same build, because what differs in their"
-            " sources is not compiled.",
+            f"{who} ({', '.join(images)}) are the same build, because the differences between"
+            " their sources are not compiled.",
             remedy=ANOTHER,
         )
 
 
 def same_kernel(one: KernelImage, other: KernelImage) -> bool:
-    """Whether nothing that runs differs; False where a file cannot be read."""
+    """Whether all that runs is equal; False if a file cannot be read."""
     if one.key == other.key:
         return True
     try:
@@ -412,12 +413,12 @@ def same_kernel(one: KernelImage, other: KernelImage) -> bool:
 
 @lru_cache(maxsize=32)
 def _digest(vmlinux: Path) -> str:
-    """Of all that is loaded: names, addresses, contents; of .bss the size."""
+    """Digest names, addresses and contents of all loaded sections; of .bss the size."""
     digest = hashlib.sha256()
     with open_data(vmlinux) as data:
         loaded = [section for section in data.sections if section.loaded]
         if not loaded:
-            raise ValueError("vmlinux has no section that is loaded")
+            raise ValueError("vmlinux has no loaded section")
         for section in loaded:
             if section.kind == NOTE:
                 continue  # the build ID
@@ -430,7 +431,7 @@ def _digest(vmlinux: Path) -> str:
 
 
 def _without_lines(table: bytes, vmlinux: Path) -> bytes:
-    """__bug_table with zeros for the lines; as it is where DWARF does not know its entries."""
+    """Zero the line numbers in __bug_table; return it unchanged if DWARF lacks bug_entry."""
     try:
         size = dwarf.read(vmlinux, "sizeof struct bug_entry")
         at = dwarf.read(vmlinux, "offsetof struct bug_entry.line")

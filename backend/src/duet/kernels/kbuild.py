@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Makefiles, Kconfig files and #ifdef of a source tree say of options. It is read, not run.
+"""Options in Makefiles, Kconfig files and #ifdef of a source tree. The files are read, not run.
 
-A best guess for sentences: make and the preprocessor decide.
+The results are a best guess for messages: make and the preprocessor decide.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _OPTION = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*$", re.MULTILINE)
 _IF = re.compile(r"^\s*#\s*(ifdef|ifndef|if|elif|else|endif)\b(.*)$")
 _ONE = re.compile(r"^\s*(!?)\s*(?:defined|IS_ENABLED|IS_BUILTIN)?\s*\(?\s*CONFIG_(\w+)\s*\)?\s*$")
 MOST_STEPS = 20
-"""From a file up to the top of its tree."""
+"""Bound of the walk from a file up to the top of its tree."""
 
 
 def known_options(src: Path, names: Collection[str]) -> set[str]:
-    """Those of these options, CONFIG_ included, that a Kconfig file of the tree defines."""
+    """Return which of these options (with CONFIG_) a Kconfig file of the tree defines."""
     found: set[str] = set()
     for folder, folders, files in os.walk(src):
         folders[:] = [name for name in folders if name not in ("Documentation", ".git")]
@@ -37,13 +37,13 @@ def known_options(src: Path, names: Collection[str]) -> set[str]:
 
 
 def new_options(before: str, after: str) -> list[str]:
-    """Options that one text of a Kconfig file defines and the other does not."""
+    """Return options that the Kconfig text `after` defines and `before` does not."""
     known = set(_OPTION.findall(before))
     return [f"CONFIG_{name}" for name in _OPTION.findall(after) if name not in known]
 
 
 def missing_option(src: Path, name: str, config: Mapping[str, str]) -> str:
-    """The option, CONFIG_ included, without which a file is not compiled; "": nobody knows."""
+    """Return the option (with CONFIG_) whose absence keeps a file from being compiled, or ""."""
     path = Path(name)
     wanted = f"{path.stem}.o"
     folder = path.parent
@@ -58,7 +58,7 @@ def missing_option(src: Path, name: str, config: Mapping[str, str]) -> str:
 
 
 def _makefile(folder: Path) -> str:
-    """The text of a folder's Makefile, or Kbuild, with its continued lines joined."""
+    """Read a folder's Kbuild or Makefile, with continued lines joined."""
     for name in ("Kbuild", "Makefile"):
         try:
             text = (folder / name).read_text(encoding="utf-8", errors="replace")
@@ -69,7 +69,7 @@ def _makefile(folder: Path) -> str:
 
 
 def _in_makefile(text: str, wanted: str, config: Mapping[str, str]) -> str:
-    """The option that keeps `wanted` (an object, or a folder with its slash) out."""
+    """Return the option that keeps `wanted` (an object, or a folder with its slash) out."""
     seen: set[str] = set()
     while wanted and wanted not in seen:
         seen.add(wanted)
@@ -93,16 +93,16 @@ def _off(option: str | None, config: Mapping[str, str]) -> bool:
 
 
 def hiding_option(text: str, lines: Sequence[int], config: Mapping[str, str]) -> tuple[str, bool]:
-    """The option whose #ifdef keeps all of these lines from the compiler.
+    """Return the option whose #ifdef hides all of these lines from the compiler.
 
     Args:
-        lines: numbers from 0.
+        lines: line numbers, from 0.
 
     Returns:
-        The option, and whether they want it on; ("", True) where some line is compiled.
+        The option, and whether the lines need it on; ("", True) if some line is compiled.
     """
     wanted, found = set(lines), []
-    stack: list[tuple[str, bool, bool]] = []  # option, whether it is wanted on, whether it is seen
+    stack: list[tuple[str, bool, bool]] = []  # option, whether it must be on, whether lines compile
     for number, line in enumerate(text.splitlines()):
         if match := _IF.match(line):
             _step(stack, match[1], match[2], config)
@@ -116,7 +116,7 @@ def hiding_option(text: str, lines: Sequence[int], config: Mapping[str, str]) ->
 def _step(
     stack: list[tuple[str, bool, bool]], word: str, rest: str, config: Mapping[str, str]
 ) -> None:
-    """One directive; a condition that is not understood is taken as true."""
+    """Process one directive; a condition that is not understood counts as true."""
     if word in ("ifdef", "ifndef", "if"):
         match = _ONE.match(rest)
         if match is None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Links a kernel's objects again in other orders, and stores what comes of it.
+"""Link a kernel's objects again in other orders, and store the results.
 
-The tree is brought to the arm as for a build, which compiles nothing where it stands there; its
-default link must give the stored kernel, so that all that differs in a layout is the link. A link
-is make's own, with another linker script: symbols, tables and the compressed image follow it.
+The tree is switched to the arm as for a build; if it is already there, nothing is compiled. Its
+default link must give the stored kernel, so that layouts differ only by the link. A link runs make
+with another linker script: symbols, tables and the compressed image follow from it.
 """
 
 from __future__ import annotations
@@ -26,54 +26,54 @@ from duet.kernels.recipe import ArmSpec, BuildInputs, KernelKey
 from duet.kernels.settings import KernelSettings
 from duet.kernels.source import check_space
 
-# Further layouts of a kernel's code: in which order the text of its objects is linked. Pure.
+# Layouts of a kernel's code: the order in which the text of its objects is linked. Pure.
 #
-# An effect of a patch may be one of addresses: what shares a line, a page or a slot of a predictor
+# An effect of a patch may come from addresses: what shares a cache line, a page or a predictor slot
 # (Mytkowicz et al., Producing Wrong Data Without Doing Anything Obviously Wrong, ASPLOS 2009). The
-# linker script of a layout names the `.text` of each object in another order, behind a gap. Nothing
-# else moves: the order of the objects themselves is that of the initcalls, of tables and of data.
+# linker script of a layout lists the `.text` of each object in another order, after a gap. Nothing
+# else moves: initcalls, tables and data keep the order of the objects.
 #
-# A layout is its number: the same number orders the objects of every arm alike, as far as they have
-# the same.
+# A layout is identified by its number. The same number gives the same order on every arm, for the
+# objects that the arms share.
 
 MIN_LAYOUTS = 5
-"""Fewer relinks say nothing about a spread."""
+"""Fewest layouts of a measurement: fewer say nothing about a spread."""
 MAX_LAYOUTS = 30
 SCHEME = 1
-"""Rises when a number comes to mean another order."""
+"""Version of the order; rises when a number comes to mean another order."""
 ARCHIVE = "vmlinux.a"
-"""The thin archive of all objects that kbuild links the kernel from (scripts/link-vmlinux.sh)."""
+"""Thin archive of all objects that kbuild links the kernel from (scripts/link-vmlinux.sh)."""
 TEXT = ".text .text.fixup"
-"""Sections of the objects' code, as include/asm-generic/vmlinux.lds.h names them (TEXT_TEXT)."""
+"""Sections of the objects' code, named as in TEXT_TEXT of include/asm-generic/vmlinux.lds.h."""
 GAP_STEP = 16
-"""Bytes: functions are aligned to 16, so that a gap of a part of it would be rounded up."""
+"""Bytes: functions are aligned to 16, so a smaller gap would be rounded up."""
 PAGE = 4096
 
 
 def layout_key(key: KernelKey, number: int) -> KernelKey:
-    """The name in the store of a layout of a kernel; 0 is the kernel itself."""
+    """Return the store key of a kernel's layout; layout 0 is the kernel itself."""
     return KernelKey(f"{key}-layout{SCHEME}.{number}") if number else key
 
 
 def layout_order(names: Iterable[str], number: int) -> list[str]:
-    """The objects in the order of a layout; one that is new or gone moves no other."""
+    """Return the objects in a layout's order; an object that is new or gone moves no other."""
     return sorted(names, key=lambda name: _draw(number, name))
 
 
 def layout_gap(number: int) -> int:
-    """Bytes before the first object's code: what follows all objects moves by it, too."""
+    """Return the gap before the first object's code, in bytes. It also moves all later sections."""
     return int.from_bytes(_draw(number, "gap")[:4], "big") % PAGE // GAP_STEP * GAP_STEP
 
 
 def layout_script(script: str, names: Iterable[str], number: int) -> str:
-    """The kernel's linker script for a layout.
+    """Return the kernel's linker script for a layout.
 
     Args:
         script: arch/x86/kernel/vmlinux.lds as kbuild made it.
         names: the objects, as `ar t` lists them.
 
     Raises:
-        KernelError: the script does not have the one place where objects' code goes.
+        KernelError: the script does not place the objects' code exactly once.
     """
     place = f"*({TEXT})"
     if script.count(place) != 1:
@@ -87,15 +87,15 @@ def layout_script(script: str, names: Iterable[str], number: int) -> str:
 
 
 def _draw(number: int, name: str) -> bytes:
-    """Random, and the same each time."""
+    """Return reproducible random bytes for an object in a layout."""
     return hashlib.sha256(f"{SCHEME} {number} {name}".encode()).digest()
 
 
 SCRIPT = "arch/x86/kernel/vmlinux.lds"
 LAYOUT_SCRIPT = ".layout.lds"
-"""In the tree, since link-vmlinux.sh puts ./ before the script's name."""
+"""File in the tree: link-vmlinux.sh puts ./ before the script's name."""
 LAYOUT_BYTES = 100_000_000
-"""A stored layout takes 40 MB: its vmlinux has symbols and no DWARF."""
+"""Free space needed per layout. One takes 40 MB: its vmlinux has symbols and no DWARF."""
 
 
 def relink(
@@ -106,7 +106,7 @@ def relink(
     on_progress: ProgressSink = lambda progress: None,
     stop: Event | None = None,
 ) -> dict[str, tuple[KernelImage, ...]]:
-    """Layouts 1 to `count` of each arm, by its name; those that are stored are not made again.
+    """Link and store layouts 1 to `count` of each arm that are missing; return all by arm.
 
     Raises:
         KernelError: the objects give another kernel than the stored one, or cannot be reordered.
@@ -117,37 +117,37 @@ def relink(
 
 
 def find_layouts(arm: ArmSpec, count: int, settings: KernelSettings) -> tuple[KernelImage, ...]:
-    """The stored layouts 1 to `count` of an arm.
+    """Return the stored layouts 1 to `count` of an arm.
 
     Raises:
-        InfraError: one is not there.
+        InfraError: a layout is missing.
     """
     key = plan(arm, settings)
     found = [lookup(layout_key(key, number), settings) for number in range(1, count + 1)]
     there = tuple(image for image in found if image is not None)
     if len(there) < count:
         raise InfraError(
-            f"{len(there)} of {count} layouts of {arm.name} are stored.",
-            remedy="Measure again: what is missing is linked.",
+            f"wanted {count} layouts of {arm.name}, but only {len(there)} are stored.",
+            remedy="Measure again: missing layouts are linked.",
         )
     return there
 
 
 class Layouts(Product):
-    """Layouts 1 to `count` of an arm, beside the kernel itself."""
+    """Layouts 1 to `count` of an arm, in addition to the kernel itself."""
 
     def __init__(self, count: int) -> None:
         self._numbers = range(1, count + 1)
 
     def there(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
-        """The kernel, if all its layouts are stored, too."""
+        """Return the kernel if all its layouts are stored too."""
         keys = [layout_key(key, number) for number in self._numbers]
         if any(lookup(each, settings) is None for each in keys):
             return None
         return lookup(key, settings)
 
     def take(self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings) -> KernelImage:
-        """Refuse: there are no objects to link."""
+        """Refuse: a kernel that was built elsewhere has no objects to link."""
         raise InputError(
             f"{arm.lesson}, {arm.name}: a kernel that was built elsewhere has no other layouts.",
             remedy="Measure it without --layouts.",
@@ -156,36 +156,36 @@ class Layouts(Product):
     def store_files(
         self, files: Mapping[str, Path], manifest: Manifest, settings: KernelSettings
     ) -> KernelImage:
-        """Refuse: the objects went with the box."""
+        """Refuse: the objects were deleted with the sandbox."""
         raise InputError(
-            "a kernel that is built in a sandbox has no other layouts.",
+            "wanted layouts of a kernel, but it is built in a sandbox, which keeps no objects.",
             remedy="Measure it without --layouts, or set DUET_BUILD_SANDBOX=off.",
         )
 
     def store(
         self, made: Made, manifest: Manifest, settings: KernelSettings, tell: Callable[[str], None]
     ) -> KernelImage:
-        """Link and store what is not there yet; the tree is left without any link."""
+        """Link and store missing layouts; leave the tree without a linked kernel."""
         key = KernelKey(manifest.key)
         image = lookup(key, settings) or Product().store(made, manifest, settings, tell)
         if build_ids(image.vmlinux) != build_ids(made.src / "vmlinux"):
             raise KernelError(
-                f"wanted other links of the kernel {key}, but its objects now give another one.",
+                f"wanted other links of the kernel {key}, but its objects now give another kernel.",
                 remedy=f"Delete the folder kernels/{key} of the cache, and build again.",
             )
         made.marker.touch()
         durable.sync_folder(made.marker.parent)
         for number in self._numbers:
             if lookup(layout_key(key, number), settings) is None:
-                tell(f"link {number} of {len(self._numbers)} in another order")
+                tell(f"layout {number} of {len(self._numbers)}: linking in another order")
                 check_space(settings.cache, LAYOUT_BYTES, "to store a kernel")
                 self._one(made, image, number, settings)
-        drop_links(made.src)  # make would take the last one for the arm's kernel
+        drop_links(made.src)  # else make would take the last layout for the arm's kernel
         made.marker.unlink()
         return image
 
     def _one(self, made: Made, image: KernelImage, number: int, settings: KernelSettings) -> None:
-        """One layout: link, look whether it is one, store."""
+        """Link one layout, check that its order differs, and store it."""
         began = monotonic()
         src = made.src
         script = layout_script((src / SCRIPT).read_text(), objects_of(src), number)
@@ -197,9 +197,9 @@ class Layouts(Product):
             (src / LAYOUT_SCRIPT).unlink()
         if _order(src / "System.map") == _order(image.system_map):
             raise KernelError(
-                "wanted to link the kernel in another order, but it came out as before.",
-                remedy="Leave --layouts out: this configuration links one object (such as with "
-                "CONFIG_X86_KERNEL_IBT).",
+                "wanted to link the kernel in another order, but its order did not change.",
+                remedy="Leave --layouts out: this configuration links a single object (for example "
+                "with CONFIG_X86_KERNEL_IBT).",
             )
         manifest = image.manifest.model_copy(
             update={
@@ -214,12 +214,12 @@ class Layouts(Product):
 
 
 def _order(system_map: Path) -> list[str]:
-    """The symbols by address."""
+    """Return the symbols in address order."""
     return [line.rpartition(" ")[2] for line in system_map.read_text(encoding="ascii").splitlines()]
 
 
 def objects_of(src: Path) -> list[str]:
-    """The objects that the kernel in `src` is linked from, in their order."""
+    """Return the objects that the kernel in `src` is linked from, in link order."""
     command = ["ar", "t", ARCHIVE]
     done = subprocess.run(command, cwd=src, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -232,7 +232,7 @@ def objects_of(src: Path) -> list[str]:
 
 
 def without_dwarf(vmlinux: Path) -> Path:
-    """A copy in the same folder, for untraced runs: of 130 MB 110 are DWARF."""
+    """Strip a copy in the same folder, for untraced runs: 110 of 130 MB are DWARF."""
     copy = vmlinux.with_name(".layout.vmlinux")
     command = ["objcopy", "--strip-debug", str(vmlinux), str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In which order to build arms: what somebody waits for first, and then the nearest each time.
+"""Build order of arms: requested kernels first, then always the nearest arm.
 
-Going from one arm to the next writes the files of the patches that only one of the two has, and the
-objects behind them are compiled again. Each lesson gets its first comparison, which is its first
-two arms, before any lesson gets a third kernel. Within that the nearest arm is taken each time;
-lessons come in their order where that costs little. Arms whose headers reach most of the kernel
-stand next to one another, so that the tree is compiled for them once and left once.
+Going from one arm to the next writes the files of the patches that only one of them has, and
+compiles the objects that depend on these files. Each lesson gets its first comparison, which is its
+first two arms, before any lesson gets a third kernel. Within that the nearest arm comes first;
+lessons come in order if that costs little. Arms whose headers reach most of the kernel are built
+together, so that the tree is recompiled for them only once.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from duet.kernels.recipe import FIRST_COMPARISON, ArmSpec
 from duet.kernels.tree import Content, Standing, WorkTree, read_standing
 
 NEAR_OBJECTS = 100
-"""Some 20 s of compiling: below that the order of the lessons decides."""
+"""Some 20 s of compiling. Below that, lesson order decides."""
 WIDE_OBJECTS = 400
-"""An arm whose patches reach more objects makes most of the tree stale, both ways."""
-# Of about 1,370 objects, when no tree is there to count in: fs.h and dcache.h reach 870, another
-# header of one subsystem some hundred, one of trace events or beside its sources a few.
+"""An arm whose patches reach more objects makes most of the tree stale, coming and going."""
+# Objects that depend on a file, of about 1,370, when no compiled tree is available: fs.h and
+# dcache.h reach 870, another header of a subsystem some hundred, trace and local headers a few.
 _GUESSES = (("include/trace/", 40), ("include/linux/", 1000), ("include/", 300), ("arch/", 300))
 _LOCAL_HEADER = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How many objects are made from files, counted in a compiled tree or guessed."""
+    """Objects that depend on files, counted in a compiled tree or guessed."""
 
     behind: Mapping[str, frozenset[str]]
 
@@ -41,7 +41,7 @@ class Reach:
         return cls(behind if any(behind.values()) else {name: frozenset() for name in names})
 
     def objects(self, names: Sequence[str]) -> int:
-        """How many objects a change of these files makes stale."""
+        """Return how many objects a change of these files makes stale."""
         counted = len(frozenset().union(*(self.behind[name] for name in names)))
         return counted + sum(_guess(name) for name in names if not self.behind[name])
 
@@ -54,13 +54,13 @@ def outwards(
     *,
     requested: Collection[ArmSpec] = (),
 ) -> list[ArmSpec]:
-    """`arms` in the order to build them, from where the tree stands: a new one is the bare source.
+    """Sort `arms` into build order, starting at the tree's current arm or the bare source.
 
     Args:
-        arms: what is to be built, in any order, on one base.
+        arms: arms to build, in any order, on one base.
         patches_dir: kernel-patches/.
-        tree: counts from its records when it holds compiled objects; else a rule of thumb.
-        requested: somebody waits for these; they come first.
+        tree: its records count dependent objects if it is compiled; else they are guessed.
+        requested: arms that somebody waits for; they come first.
 
     Raises:
         InputError: a patch is missing or has no diff.
@@ -85,7 +85,7 @@ def outwards(
     ) -> tuple[bool, bool, bool, bool, int, str, int]:
         return (
             arm not in requested,
-            objects > 0,  # the tree stands there
+            objects > 0,  # 0: the tree is already there
             arm.position >= FIRST_COMPARISON,
             wide[arm] != in_wide,
             objects // NEAR_OBJECTS,
@@ -93,7 +93,7 @@ def outwards(
             objects,
         )
 
-    compiled = stands is not None  # else everything has to be, whichever comes first
+    compiled = stands is not None  # else everything is compiled, whichever arm comes first
     left = sorted(arms, key=lambda arm: (arm.lesson, len(arm.patches), arm.name))
     order: list[ArmSpec] = []
     in_wide = is_wide(here)
@@ -109,7 +109,7 @@ def outwards(
 
 
 def differing(one: Content, other: Content) -> tuple[str, ...]:
-    """Files of the patches that only one of the two has."""
+    """Return files of patches that only one of the two has."""
     ours = {name for patch in one.keys() - other.keys() for name in one[patch]}
     theirs = {name for patch in other.keys() - one.keys() for name in other[patch]}
     return tuple(sorted(ours | theirs))

@@ -24,30 +24,30 @@ from duet.kernels.source import IMAGE, check_space
 
 BZIMAGE, VMLINUX = IMAGE
 BUILT_AT = Path("arch/x86/boot/bzImage")
-"""Where a build leaves it (arch/x86/boot/Makefile)."""
+"""Where a build puts bzImage (arch/x86/boot/Makefile)."""
 BANNER = re.compile(rb"Linux version (\d+\.\d+[\w.+~-]*) ")
-"""init/version.c: linux_banner."""
+"""linux_banner of init/version.c."""
 CONFIG_BEGINS, CONFIG_ENDS = b"IKCFG_ST", b"IKCFG_ED"
-"""kernel/configs.c: around the config, which is packed with gzip."""
+"""Markers around the gzipped config (kernel/configs.c)."""
 NOT_ASKED = frozenset(("CONFIG_RANDOMIZE_BASE", "CONFIG_JUMP_LABEL"))
-"""Our own kernels have them off. `nokaslr` does for the first; with the second, switching a trace
-event patches code, which has crashed TCG guests."""
+"""Options of NEEDED that a prebuilt kernel may lack. `nokaslr` replaces the first. Without the
+second, switching a trace event patches code, which has crashed TCG guests."""
 DWARF = "CONFIG_DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT"
 NM_S = 120.0
 
 
 class BadImage(InputError):
-    """The kernel cannot be used."""
+    """The kernel cannot be used as a guest."""
 
     code = "bad-kernel-image"
 
 
 @dataclass(frozen=True, slots=True)
 class Prebuilt:
-    """A kernel's files.
+    """Files of a kernel that was built elsewhere.
 
     Args:
-        config: the text of its whole configuration.
+        config: the whole configuration as text.
     """
 
     bzimage: Path
@@ -57,14 +57,15 @@ class Prebuilt:
 
 
 def read_prebuilt(given: Path, vmlinux: Path | None = None) -> Prebuilt:
-    """Look at a kernel that was built elsewhere.
+    """Find and check a kernel that was built elsewhere.
 
     Args:
         given: its bzImage, or the folder in which it was built.
-        vmlinux: of the same build; None: where a build leaves it.
+        vmlinux: ELF file of the same build; None: where a build puts it.
 
     Raises:
-        BadImage: a file is missing, they are two kernels, or guests need what it lacks.
+        BadImage: a file is missing, the files are of two builds, or an option that guests need is
+            off.
     """
     bzimage = given.expanduser().resolve()
     if bzimage.is_dir():
@@ -80,7 +81,7 @@ def read_prebuilt(given: Path, vmlinux: Path | None = None) -> Prebuilt:
             )
     if not is_payload(bzimage, kernel):
         raise BadImage(
-            f"{bzimage.name} and {kernel.name} are not of one build: their build IDs differ.",
+            f"{bzimage.name} and {kernel.name} are of two builds: their build IDs differ.",
             remedy="Name the vmlinux of the same build.",
         )
     with kernel.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
@@ -89,22 +90,22 @@ def read_prebuilt(given: Path, vmlinux: Path | None = None) -> Prebuilt:
         config = _own_config(whole) or _config_beside(top)
         dwarf = whole.find(b".debug_info\0") >= 0
     if not version:
-        raise BadImage(f"{kernel} is no Linux kernel.", remedy="Name the vmlinux of a build.")
+        raise BadImage(f"{kernel} is not a Linux kernel.", remedy="Name the vmlinux of a build.")
     _check(bzimage, config, dwarf)
     return Prebuilt(bzimage, kernel, version, config)
 
 
 def prebuilt_inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
-    """What identifies the kernel of an arm on an image: its bytes.
+    """Return the build inputs of an arm on an image: the digest of its bytes.
 
     Raises:
-        InputError: the arm has patches, for which there is no source.
+        InputError: the arm has patches, but there is no source.
         NoSource: the files are gone.
     """
     base = settings.base_of(arm)
     if arm.patches or arm.instrumented:
         raise InputError(
-            f"{arm.lesson}, {arm.name}: a kernel that was built elsewhere takes no patches.",
+            f"{arm.lesson}, {arm.name}: a kernel that was built elsewhere cannot be patched.",
             remedy="Name the source tree it was built from, or leave the patches out.",
         )
     config = read_fragments(base.config(arm.config))
@@ -117,7 +118,7 @@ def store_prebuilt(arm: ArmSpec, need: BuildInputs, settings: KernelSettings) ->
     """Copy the kernel of an arm into the store.
 
     Raises:
-        DuetError: it cannot be used any more, or there is no space for it.
+        DuetError: the kernel cannot be used any more, or there is no space for it.
     """
     folder = settings.base_of(arm).source.path
     kernel = read_prebuilt(folder / BZIMAGE, folder / VMLINUX)
@@ -137,7 +138,7 @@ def store_prebuilt(arm: ArmSpec, need: BuildInputs, settings: KernelSettings) ->
 
 
 def _own_config(whole: mmap.mmap) -> str:
-    """What CONFIG_IKCONFIG put into the kernel; "" where it did not."""
+    """Return the config that CONFIG_IKCONFIG put into the kernel, or ""."""
     begin = whole.find(CONFIG_BEGINS)
     end = whole.find(CONFIG_ENDS, begin)
     if begin < 0 or end < 0:
@@ -158,7 +159,7 @@ def _check(bzimage: Path, config: str, dwarf: bool) -> None:
     options = read_options(config)
     if not options:
         raise BadImage(
-            f"the config of {bzimage} is not known: the kernel does not carry it, and there is no "
+            f"wanted the config of {bzimage}, but the kernel does not contain it, and there is no "
             ".config beside vmlinux.",
             remedy="Put the .config of the build beside vmlinux.",
         )
@@ -167,8 +168,8 @@ def _check(bzimage: Path, config: str, dwarf: bool) -> None:
     missing += [] if dwarf else ["CONFIG_DEBUG_INFO"]
     if missing:
         raise BadImage(
-            f"{bzimage} cannot be a guest: {', '.join(missing)} would have to be y.",
-            remedy="Build it with these options, not as modules; kernel-patches/bases has whole "
+            f"{bzimage} cannot be a guest: it needs {', '.join(missing)} set to y.",
+            remedy="Build it with these options, not as modules; kernel-patches/bases has complete "
             "configurations.",
         )
 
@@ -181,7 +182,7 @@ def _symbols(vmlinux: Path) -> str:
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError) as error:
         raise InfraError(
-            f"the symbols of {vmlinux} are read with nm, which failed ({type(error).__name__}).",
+            f"wanted the symbols of {vmlinux}, but nm failed ({type(error).__name__}).",
             remedy="Run: ./setup.sh kernels.",
         ) from error
     return "".join(f"{line}\n" for line in done.stdout.splitlines() if line.count(" ") == 2)

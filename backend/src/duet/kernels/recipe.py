@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel is made of, and the key that follows from it. Pure but for reading the files.
+"""Build inputs of a kernel, and its key, which is a digest of them. Pure except for reading files.
 
-Two arms with equal inputs are one image: lessons that carry the same instrumentation share
-stock. Only what reaches the compiler counts, so a reworded commit message or comment rebuilds
-nothing.
+Arms with equal inputs share one image: lessons with the same instrumentation share the stock
+kernel. Only what reaches the compiler counts, so rewording a commit message rebuilds nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from duet.kernels.diffs import hunk_end
 
 KernelKey = NewType("KernelKey", str)
 
-# How make is called. Part of the key; equal inputs give equal images, on any day and host.
+# Environment of make. Part of the key; equal inputs give equal images, on any day and host.
 BUILD_ENV: Mapping[str, str] = {
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
     "KBUILD_BUILD_USER": "duet",
@@ -33,16 +32,16 @@ BUILD_ENV: Mapping[str, str] = {
 }
 
 DEBUG_FLAGS = ("-fno-var-tracking",)
-"""Of the compiler, part of the key. Without it DWARF says where each local variable lies, which no
-lens reads: an eighth of the compiling, a third of each object. The code is the same to the byte."""
+"""Compiler flags, part of the key. The default would record where each local variable lies, which
+no lens reads: an eighth of the compile time, a third of each object. The code is the same."""
 
 FIRST_COMPARISON = 2
-"""The first so many arms of a lesson are its first comparison."""
+"""The first two arms of a lesson are its first comparison."""
 
 FROM_COMMIT = re.compile(
     r"From ([0-9a-f]{40}|[0-9a-f]{64}) Mon Sep 17 00:00:00 2001$", re.MULTILINE
 )
-"""git-format-patch(1): the date is always this one. Other mailboxes have an address there."""
+"""git-format-patch(1): the date is always this one. Other mailboxes have an address instead."""
 _OPTION = re.compile(r"^(CONFIG_\w+)=(.*)$")
 _OPTION_OFF = re.compile(r"^# (CONFIG_\w+) is not set$")
 
@@ -52,15 +51,15 @@ class ArmSpec:
     """One arm as a lesson names it.
 
     Args:
-        patches: its own, in order, on top of the instrumentation; a relative path is one in the
-            lesson's patches folder.
-        patch_dir: the lesson's patches folder; None is kernel-patches/<lesson>.
-        instrumented: carries both/ of its base and both/ of the lesson; else an arm without
-            patches is the very source of the base.
-        base: name of its base; None: the default.
-        config: a variant of the base's configuration; None: that of the base.
-        change: the patch of a visitor on top of all others; it is built in a box.
-        position: in the list of its lesson's arms, from 0; see FIRST_COMPARISON.
+        patches: the arm's own, in order, on top of the instrumentation; relative paths begin in
+            the lesson's patches folder.
+        patch_dir: the lesson's patches folder; None means kernel-patches/<lesson>.
+        instrumented: apply both/ of the base and both/ of the lesson. If false, an arm without
+            patches is the unmodified source of the base.
+        base: name of its base; None means the default.
+        config: a variant of the base's configuration; None means the base's own.
+        change: a visitor's patch on top of all others; it is built in a sandbox.
+        position: index in the lesson's list of arms, from 0; see FIRST_COMPARISON.
     """
 
     lesson: str
@@ -79,10 +78,10 @@ class PatchInput:
     """One patch.
 
     Args:
-        path: below the base's folder or a kernel-patches/, else absolute.
-        sha256: of its diff alone.
-        files: of the source that it touches.
-        commit: that git format-patch made it of; "" where it names none.
+        path: relative to the base's folder or a kernel-patches/, else absolute.
+        sha256: digest of its diff alone.
+        files: source files that it touches.
+        commit: the commit that git format-patch made it from; "" if unknown.
     """
 
     path: str
@@ -94,11 +93,11 @@ class PatchInput:
 
 @dataclass(frozen=True, slots=True)
 class BuildInputs:
-    """Everything that decides what the compiler makes. Equal inputs, equal key.
+    """Everything that decides the compiler's output. Equal inputs have equal keys.
 
     Args:
-        boxed: a stranger's patch is among them. What came out of its box never stands for the
-            kernel of the same inputs that was built outside.
+        boxed: an untrusted patch is among them. A kernel from a sandbox never replaces a kernel
+            with the same inputs that was built outside.
     """
 
     tarball_sha256: str
@@ -109,20 +108,20 @@ class BuildInputs:
     boxed: bool = False
 
     def key(self) -> KernelKey:
-        """24 hex digits. A patch counts by its diff, not by its name or message."""
+        """Return 24 hex digits. A patch counts by its diff, not by its name or message."""
         parts = asdict(self) | {
             "patches": [patch.sha256 for patch in self.patches],
             "env": dict(BUILD_ENV),
             "debug": list(DEBUG_FLAGS),
         }
-        if not self.boxed:  # the keys of all other kernels stay what they were
+        if not self.boxed:  # keeps the keys of all other kernels unchanged
             del parts["boxed"]
         text = json.dumps(parts, sort_keys=True)
         return KernelKey(hashlib.sha256(text.encode()).hexdigest()[:24])
 
 
 def read_options(text: str) -> dict[str, str]:
-    """Options of a config or fragment: name -> value, 'n' for '# X is not set'."""
+    """Parse a config or fragment into name -> value; 'n' for '# X is not set'."""
     options: dict[str, str] = {}
     for line in text.splitlines():
         if match := _OPTION.match(line):
@@ -133,10 +132,10 @@ def read_options(text: str) -> dict[str, str]:
 
 
 def read_fragments(paths: Iterable[Path]) -> dict[str, str]:
-    """The options of several fragments; a later one overrides an earlier.
+    """Read the options of several fragments; a later one overrides an earlier one.
 
     Raises:
-        InputError: one of them is missing.
+        InputError: a file is missing.
     """
     options: dict[str, str] = {}
     for path in paths:
@@ -145,7 +144,7 @@ def read_fragments(paths: Iterable[Path]) -> dict[str, str]:
 
 
 def write_options(options: Mapping[str, str]) -> str:
-    """A fragment that asks for `options`; read_options() of it gives them back."""
+    """Format options as a fragment, so that read_options() returns them."""
     lines = (
         f"# {name} is not set" if value == "n" else f"{name}={value}"
         for name, value in options.items()
@@ -154,7 +153,7 @@ def write_options(options: Mapping[str, str]) -> str:
 
 
 def unmet_options(asked: Mapping[str, str], got: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Options that did not stick, as (name, asked, got); an option the tree lacks counts as n."""
+    """Return options that did not stick as (name, asked, got); an unknown option counts as n."""
     return [
         (name, value, got.get(name, "n"))
         for name, value in asked.items()
@@ -163,14 +162,14 @@ def unmet_options(asked: Mapping[str, str], got: Mapping[str, str]) -> list[tupl
 
 
 def options_sha256(options: Mapping[str, str]) -> str:
-    """Digest of the options themselves: comments and order do not count."""
+    """Digest the options; comments and order do not count."""
     text = "\n".join(f"{name}={value}" for name, value in sorted(options.items()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @lru_cache(maxsize=64)
 def patch_diff(text: str) -> str:
-    """The part of a format-patch file that changes source: no mail head, no index lines."""
+    """Return the part of a format-patch file that changes source, without mail and index lines."""
     lines_left: list[str] = []
     inside, hunk = False, 0
     lines = text.split("\n")
@@ -186,7 +185,7 @@ def patch_diff(text: str) -> str:
 
 
 def patch_subject(text: str) -> str:
-    """The Subject of a format-patch file, unfolded, without '[PATCH]'; empty when absent."""
+    """Return the unfolded Subject of a format-patch file without '[PATCH]', or ""."""
     match = re.search(r"^Subject: (.*(?:\n[ \t].*)*)", text, re.MULTILINE)
     if match is None:
         return ""
@@ -194,13 +193,13 @@ def patch_subject(text: str) -> str:
 
 
 def patch_commit(text: str) -> str:
-    """The commit in the first line of a format-patch file; empty where it is zeros or absent."""
+    """Return the commit in the first line of a format-patch file; "" if zeros or absent."""
     match = FROM_COMMIT.match(text)
     return match[1] if match is not None and match[1].strip("0") else ""
 
 
 def patched_files(text: str) -> list[str]:
-    """Files that a patch touches, relative to the source tree, in its own order."""
+    """Return files that a patch touches, relative to the source tree, in diff order."""
     heads = re.findall(r"^diff --git a/(\S+) b/(\S+)$", text, re.MULTILINE)
     return list(dict.fromkeys(name for pair in heads for name in pair))
 
@@ -209,10 +208,10 @@ def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> P
     """Read one patch.
 
     Args:
-        base_dir: the folder of the base: the names of its patches begin there.
+        base_dir: the base's folder; paths of its patches are relative to it.
 
     Raises:
-        InputError: the file is missing or holds no `diff --git` part.
+        InputError: the file is missing or has no `diff --git` part.
     """
     text = _read(path, "a patch")
     files = tuple(patched_files(text))
@@ -223,7 +222,7 @@ def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> P
         )
     elsewhere = (top for top in path.parents if top.name == patches_dir.name)
     tops = (base_dir or patches_dir, patches_dir, *elsewhere)
-    # A lesson may lie elsewhere; where its folder lies is no property of the kernel.
+    # A lesson may be in another folder. The folder's location does not affect the kernel.
     top = next((top for top in tops if path.is_relative_to(top)), None)
     shown = (path if top is None else path.relative_to(top)).as_posix()
     digest = hashlib.sha256(patch_diff(text).encode()).hexdigest()
@@ -231,27 +230,27 @@ def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> P
 
 
 def both_folders(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
-    """The folders of instrumentation: that of the base, then that of the arm's lesson for it."""
+    """Return the instrumentation folders: the base's, then the lesson's for that base."""
     if not arm.instrumented:
         return ()
     return (base.folder / BOTH, _patch_dir(arm, patches_dir) / base.both)
 
 
 def shared_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
-    """What the lesson's arms on this base carry, in name order: instrumentation and repairs."""
+    """Return patches that all arms on this base share, by name: instrumentation and repairs."""
     folders = both_folders(arm, patches_dir, base)
     return tuple(path for folder in folders for path in sorted(folder.glob("*.patch")))
 
 
 def arm_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
-    """All patches of an arm in order: what its lesson's arms share, its own, a visitor's."""
+    """Return all patches of an arm in order: shared, its own, a visitor's."""
     own = tuple(_patch_dir(arm, patches_dir) / patch for patch in arm.patches)
     change = (arm.change,) if arm.change is not None else ()
     return shared_patches(arm, patches_dir, base) + own + change
 
 
 def is_shared(path: str) -> bool:
-    """Whether a patch, as PatchInput.path names it, is carried by all arms of its lesson."""
+    """Whether all arms of its lesson carry this patch; `path` as in PatchInput."""
     name = PurePosixPath(path).parent.name
     return name == BOTH or name.startswith(f"{BOTH}-")
 
@@ -273,10 +272,10 @@ def build_inputs(
 ) -> BuildInputs:
     """Collect the inputs of one kernel from the files of kernel-patches/.
 
-    `extra` are configs that override those of the base and its variant.
+    `extra`: configs that override those of the base and its variant.
 
     Raises:
-        InputError: a config or a patch cannot be used, or the base has no such variant.
+        InputError: a config or a patch is unusable, or the base has no such variant.
     """
     fragments = (*base.config(arm.config), *extra)
     return BuildInputs(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be known of kernels before the first is compiled: patches fit, options are lost.
+"""Checks before the first kernel is compiled: do the patches fit, which options are lost?
 
-A kernel takes minutes; that a patch of the last one does not fit is known in a second, once the
-source is unpacked. Nothing in the tree is changed but its .config.
+Compiling takes minutes. Once the source is unpacked, a second is enough to see that a patch of the
+last kernel does not fit. Nothing in the tree changes except its .config.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ from duet.kernels.source import check_space, unpack
 from duet.kernels.tree import WorkTree, build_lock
 
 REMEDY: Final = (
-    "Give the patches that it stands on with --with, or the source that it was made for with "
+    "Give the patches that it depends on with --with, or the source that it was made for with "
     "--base or --tree."
 )
 SHOWN = 6
-"""Options that a sentence names."""
+"""Most options that a sentence lists."""
 PREEMPTION: Final = tuple(
     f"CONFIG_PREEMPT{end}" for end in ("_NONE", "_VOLUNTARY", "_LAZY", "_RT", "")
 )
-"""One of them is on; kernel/Kconfig.preempt."""
+"""Options of kernel/Kconfig.preempt; exactly one is on."""
 
 
 def rehearse(
     arms: Sequence[ArmSpec], settings: KernelSettings, say: Callable[[str], None]
 ) -> list[str]:
-    """Try the patches of all arms whose kernels are still to be made.
+    """Try the patches of all arms whose kernels are not built yet.
 
     Args:
-        say: gets a sentence about what takes long.
+        say: gets a sentence before a slow step.
 
     Returns:
         Sentences about options that the sources lack.
 
     Raises:
         PatchFails, PatchRefused: a patch does not fit.
-        OptionLost: an option that is needed does not stick.
+        OptionLost: a required option does not stick.
         DuetError: the source cannot be unpacked.
     """
     todo = [arm for arm in arms if settings.base_of(arm).source.kind != "image"]
@@ -79,10 +79,10 @@ def rehearse(
 
 
 def _refuse_unknown(arms: Sequence[ArmSpec], settings: KernelSettings) -> None:
-    """Options that somebody named have to be in the source, or in a patch of one of its arms.
+    """Require that the source or a patch of some arm defines each option of --config.
 
     Raises:
-        OptionLost: one is in none of them.
+        OptionLost: an option is in none of them.
     """
     base = settings.base_of(arms[0])
     named = read_fragments([one for one in settings.fragments(arms[0]) if one.name == ASKED])
@@ -98,21 +98,21 @@ def _refuse_unknown(arms: Sequence[ArmSpec], settings: KernelSettings) -> None:
             names -= set(new_options("", text))
     if names:
         raise OptionLost(
-            f"--config names {', '.join(sorted(names))}, which the source of {base.name} and the"
-            " patches do not have.",
+            f"--config names {', '.join(sorted(names))}, but neither the source of {base.name} nor"
+            " the patches define it.",
             remedy="Correct the name, or leave it out.",
         )
 
 
 def lost_options(arm: ArmSpec, image: KernelImage, settings: KernelSettings) -> str:
-    """The same sentence about a kernel that is there; "" where nothing of its base is lost."""
+    """Return lost_words() for a kernel that is built; "" if no option is lost."""
     asked = read_fragments(settings.fragments(arm))
     got = read_options(image.config.read_text(encoding="utf-8", errors="replace"))
     return lost_words(settings.base_of(arm), (unmet_options(asked, got), got))
 
 
 def lost_words(base: Base, found: Lost) -> str:
-    """A sentence about options that did not stick; "": there are none to speak of."""
+    """Return a sentence about options that did not stick; "" if there are none to report."""
     lost, got = found
     own = [one for one in lost if one[1] != "m" and OF_TOOLS.match(one[0]) is None]  # no modules
     shown = [_one(*one, got) for one in own]
@@ -122,7 +122,7 @@ def lost_words(base: Base, found: Lost) -> str:
     options = "1 option" if len(shown) == 1 else f"{len(shown)} options"
     return (
         f"{base.about.rstrip('.')} is built without {options} of its configuration, which its "
-        f"source does not have so: {', '.join(shown[:SHOWN])}{more}"
+        f"source lacks or sets differently: {', '.join(shown[:SHOWN])}{more}"
     )
 
 
@@ -132,13 +132,13 @@ def _one(name: str, wanted: str, got: str, options: dict[str, str]) -> str:
         other = next((one for one in PREEMPTION if options.get(one) == "y"), "")
         if other:
             return f"{short} (it has {other.removeprefix('CONFIG_')})"
-    return short if got == "n" else f"{short} (it is {got}, and not {wanted})"
+    return short if got == "n" else f"{short} (it is {got}, not {wanted})"
 
 
 def _unpacked(
     arm: ArmSpec, base: Base, settings: KernelSettings, say: Callable[[str], None]
 ) -> WorkTree:
-    """The tree of an arm, with its source in it."""
+    """Return the arm's tree; unpack its source first if needed."""
     tarball = settings.tarball(base)
     tree = settings.tree(base, arm.config, tarball.sha256)
     if tree.src.is_dir():
@@ -155,7 +155,7 @@ def _unpacked(
 def _configured(
     arm: ArmSpec, base: Base, settings: KernelSettings, say: Callable[[str], None]
 ) -> Lost:
-    """What becomes of the configuration in the tree as it stands."""
+    """Configure the tree, without patching it; return the lost options."""
     check_tools()
     src = settings.tree(base, arm.config, settings.tarball(base).sha256).src
     log = settings.cache / "logs" / f"configure-{base.name}.log"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where kernels come from and go to: the cache, kernel-patches/, the base, its tree."""
+"""Settings of kernel builds: the cache, kernel-patches/, the base and its tree."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ from duet.kernels.tree import WorkTree
 
 @dataclass(frozen=True, slots=True)
 class KernelSettings:
-    """Where kernels come from and go to.
+    """Settings of kernel builds.
 
-    `source` is built from in place of the default base's own (--source); `lock_wait_s` bounds
-    the wait for another builder; the two sizes are the free space asked for before a tree and
-    before an image. `debug` adds stress.config and debug.config: kernels that look for their own
-    mistakes, under keys of their own and from a tree of their own, so that the lean tree stays
-    warm; with `races` it is kcsan.config and one more tree. `more` are files of KUnit's options;
-    one that the source lacks is left out, and since KUnit itself is in task_struct they are one
-    more tree beside that of debug.config. `base_name` is the base of arms that name none: a name
-    or a path; None: the one that says it is default.
+    `source` (--source) replaces the source of the default base. `lock_wait_s` bounds the wait for
+    another build. The two sizes are the free space required before a tree and before an image.
+
+    `debug` adds stress.config and debug.config: kernels that check themselves for bugs. They have
+    separate keys and a separate tree, so that the lean tree stays warm. With `races` it adds
+    kcsan.config instead, with another tree. `more` are files with KUnit options, of which those
+    that the source lacks are left out. KUnit has a field in task_struct, so these kernels have yet
+    another tree.
+
+    `base_name` is the base of arms that name none: a name or a path; None means the base with
+    `default: true`.
     """
 
     cache: Path
@@ -45,9 +48,10 @@ class KernelSettings:
     def default(
         cls, source: Path | None = None, *, debug: bool = False, base: str | None = None
     ) -> KernelSettings:
-        """The house's own cache and kernel-patches/; `base` or $DUET_BASE is the default base.
+        """Return settings with this machine's cache and the checkout's kernel-patches/.
 
-        $DUET_SOURCE is the source of the base that is default without these.
+        `base` or $DUET_BASE is the default base. Without either, $DUET_SOURCE replaces the default
+        base's source.
         """
         patches = house.repo_root() / "kernel-patches"
         name = base or house.default_base()
@@ -65,16 +69,16 @@ class KernelSettings:
         return find_base(self.base_name, self.patches)
 
     def base_of(self, arm: ArmSpec) -> Base:
-        """The base of an arm.
+        """Return the base of an arm.
 
         Raises:
-            InputError: there is none of that name, or its file cannot be used.
+            InputError: there is no such base, or its file is invalid.
         """
         return self.base if arm.base is None else find_base(arm.base, self.patches)
 
     @property
     def extra(self) -> tuple[Path, ...]:
-        """Configuration that overrides that of any base."""
+        """Configs that override those of any base."""
         if not self.debug:
             return self.more
         own = "kcsan.config" if self.races else "debug.config"
@@ -82,7 +86,7 @@ class KernelSettings:
 
     @property
     def variant(self) -> str:
-        """What is appended to the names of trees and counts that are not the lean kernel's."""
+        """Suffix of the names of trees and counts; "" for the lean kernel."""
         if not self.debug:
             return ""
         if self.races:
@@ -90,11 +94,11 @@ class KernelSettings:
         return "-debug-kunit" if self.more else "-debug"
 
     def fragments(self, arm: ArmSpec) -> tuple[Path, ...]:
-        """The configuration of an arm, in order; a later file overrides an earlier."""
+        """Return the arm's config files in order; a later one overrides an earlier one."""
         return (*self.base_of(arm).config(arm.config), *self.extra)
 
     def tarball(self, base: Base) -> Tarball:
-        """The source of a base; --source counts for the default one.
+        """Return the source of a base; --source applies to the default base.
 
         Raises:
             NoSource, BadFolder: see duet.kernels.source.
@@ -102,28 +106,28 @@ class KernelSettings:
         return find_tarball(base, self.given(base), self.cache)
 
     def source_places(self, base: Base) -> tuple[Path, ...]:
-        """Where the source of a base may lie."""
+        """Return paths where the source of a base may be."""
         given = self.given(base)
         return (given,) if given else (base.tarball, fetched_tarball(base, self.cache))
 
     def given(self, base: Base) -> Path | None:
-        """The source that somebody named for a base."""
+        """Return the source given by --source or DUET_SOURCE for a base, or None."""
         return self.source if base.name == self.base.name else None
 
     def tree(self, base: Base, config: str | None, tarball_sha256: str) -> WorkTree:
-        """Where kernels from this source are compiled: one tree a configuration, each warm."""
+        """Return the work tree for this source: one per configuration, each kept warm."""
         name = f"{base.package}-{tarball_sha256[:12]}"
         name += f"-{config}" if config else ""
         return WorkTree(self.cache / "tree" / f"{name}{self.variant}")
 
     def source_tree(self, arm: ArmSpec) -> Path:
-        """The source of an arm's kernel, where its tree is there; it may stand at another arm."""
+        """Return the arm's source folder; it may be missing or be switched to another arm."""
         base = self.base_of(arm)
         if base.source.kind == "image":
             return base.folder
         return self.tree(base, arm.config, self.tarball(base).sha256).src
 
     def beside(self, name: str, base: Base) -> Path:
-        """A file or folder of the cache that each base has for itself: <name> or <name>-BASE."""
+        """Return a per-base path in the cache: <name>, or <name>-BASE for other bases."""
         own = base.folder == find_base(None, self.patches).folder
         return self.cache / (name if own else f"{name}-{base.name}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel source: which tarball, its identity, and unpacking it into the work tree."""
+"""Kernel sources: finding a tarball, its digest, and unpacking it into the work tree."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from duet.base import files as durable
 from duet.base.errors import InfraError, InputError
 from duet.kernels.bases import BOTH, Base, Source
 
-# A kernel source that is no tarball: a commit of a git repository, or a folder as it stands.
+# A kernel source that is not a tarball: a commit of a git repository, or a folder.
 #
-# A commit is known by the id of its tree. A folder is known by all its files, which are read again
-# only when the size or time of one of them changed.
+# A commit is identified by its tree id. A folder is identified by all its files, which are read
+# again only when the size or time of one of them changed.
 
 BUILT = (".config", "vmlinux", "include/generated", "include/config")
-"""What make leaves behind; objects of another configuration would be taken for ours."""
+"""Products of make. Objects of another configuration would be mistaken for ours."""
 
 
 class BadFolder(InputError):
-    """The folder cannot be built from."""
+    """The folder is not a clean kernel source."""
 
     code = "bad-source-folder"
 
 
 def git_digest(repository: Path, ref: str) -> str:
-    """SHA-256 that stands for the tree of a commit.
+    """Return a SHA-256 that identifies the tree of a commit.
 
     Raises:
         BadFolder: there is no such commit.
@@ -44,7 +44,7 @@ def git_digest(repository: Path, ref: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BadFolder(
-            f"wanted the commit {ref} of {repository}, but git does not know it.",
+            f"wanted the commit {ref} of {repository}, but git cannot find it.",
             remedy="Correct `git` or `ref` in base.yaml.",
             detail=done.stderr[-2000:],
         )
@@ -56,10 +56,10 @@ IMAGE = ("bzImage", "vmlinux")
 
 
 def image_digest(folder: Path) -> str:
-    """SHA-256 of the files of a built kernel, one after another.
+    """Digest the files of a prebuilt kernel.
 
     Raises:
-        OSError: one is missing.
+        OSError: a file is missing.
     """
     whole = hashlib.sha256()
     for name in IMAGE:
@@ -69,20 +69,20 @@ def image_digest(folder: Path) -> str:
 
 
 def image_stamp(folder: Path) -> str:
-    """Changes with size and time of the files of a built kernel.
+    """Return a stamp that changes with size and mtime of a prebuilt kernel's files.
 
     Raises:
-        OSError: one is missing.
+        OSError: a file is missing.
     """
     statuses = [(folder / name).stat() for name in IMAGE]
     return " ".join(f"{status.st_size} {status.st_mtime_ns}" for status in statuses)
 
 
 def folder_stamp(folder: Path) -> str:
-    """Changes with name, size and time of each file. Reads no file.
+    """Return a stamp that changes with name, size and mtime of each file. Reads no file.
 
     Raises:
-        BadFolder: make was run in it.
+        BadFolder: make was run in the folder.
     """
     if built := next((name for name in BUILT if (folder / name).exists()), None):
         raise BadFolder(
@@ -95,7 +95,7 @@ def folder_stamp(folder: Path) -> str:
 
 @cache
 def _folder_stamp(folder: Path) -> str:
-    """Once a process: 80,000 files take half a second, and each arm asks."""
+    """Cached per process: 80,000 files take half a second, and each arm needs the stamp."""
     digest = hashlib.sha256()
     for path in _files(folder):
         status = path.lstat()
@@ -105,7 +105,7 @@ def _folder_stamp(folder: Path) -> str:
 
 
 def folder_digest(folder: Path) -> str:
-    """SHA-256 of names, contents and links; a .git in it does not count."""
+    """Digest names, contents, modes and links, without .git."""
     digest = hashlib.sha256()
     for path in _files(folder):
         content = bytes(path.readlink()) if path.is_symlink() else path.read_bytes()
@@ -116,7 +116,7 @@ def folder_digest(folder: Path) -> str:
 
 
 def packing(kind: str, path: Path, ref: str) -> list[str]:
-    """The command that writes the source to stdout as a tar archive."""
+    """Return the command that writes the source to stdout as a tar archive."""
     if kind == "git":
         return ["git", "-C", str(path), "archive", "--format=tar", ref]
     return ["tar", "--create", "--exclude=./.git", "--directory", str(path), "."]
@@ -133,33 +133,32 @@ def _files(folder: Path) -> Iterator[Path]:
 TREE_BYTES = 3_000_000_000
 IMAGE_BYTES = 400_000_000
 MEMORY = "tarballs.json"
-"""In the cache: digests of sources by path, size and time."""
+"""File in the cache: digests of sources by path, size and mtime."""
 SOURCES = "sources"
-"""In the cache: a folder for each package whose source was fetched."""
+"""Folder in the cache: one folder for each package whose source was fetched."""
 
 
 class NoSource(InfraError):
-    """The tarball is not there."""
+    """The kernel source does not exist."""
 
     code = "no-kernel-source"
 
 
 class BadTarball(InputError):
-    """The tarball is not a kernel of the series the patches are for."""
+    """The tarball is not a kernel of the series that the patches are for."""
 
     code = "bad-tarball"
 
 
 class DiskFull(InfraError):
-    """Not enough room, seen before the build or in its middle."""
+    """Too little disk space, before or during a build."""
 
     code = "disk-full"
 
 
 @dataclass(frozen=True, slots=True)
 class Tarball:
-    """A kernel source and the digest of its bytes: an archive, a commit, or a folder; or a kernel
-    that was built elsewhere.
+    """A kernel source (an archive, a commit or a folder) or a prebuilt kernel, and its digest.
 
     Args:
         ref: of a git repository.
@@ -172,27 +171,27 @@ class Tarball:
 
 
 def fetched_tarball(base: Base, cache: Path) -> Path:
-    """Where the tarball of its package lies once it is fetched, under its usual name."""
+    """Return the path of the base's tarball once its package is fetched."""
     return cache / SOURCES / base.package / base.tarball.name
 
 
 def own_source(base: Base, cache: Path) -> Path:
-    """The base's own source: where base.yaml says, else what was fetched of its package."""
+    """Return the base's own source: the path of base.yaml, else the fetched tarball."""
     fetched = fetched_tarball(base, cache)
     return fetched if not base.tarball.exists() and fetched.exists() else base.tarball
 
 
 def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
-    """The source to build from, hashed once: 130 MB are read again only when it changed.
+    """Return the source to build from, with its digest, which is cached by size and mtime.
 
     Args:
-        base: says where it lies.
-        source: what the caller gave with --source, a tarball or a folder; None: the base's own.
-        cache: has the memory of digests by path, size and mtime, and fetched sources.
+        base: has the source's location.
+        source: a tarball or folder given by --source; None means the base's own.
+        cache: has the file of digests, and fetched sources.
 
     Raises:
-        NoSource: it is not there (and was never seen; stored kernels need no source).
-        BadFolder: a folder or a commit that cannot be built from.
+        NoSource: it does not exist and was never seen (stored kernels need no source).
+        BadFolder: the folder or commit is not a clean kernel source.
     """
     memory = cache / MEMORY
     path = (source or own_source(base, cache)).expanduser().absolute()
@@ -220,7 +219,7 @@ def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
 
 
 def _find_folder(path: Path, known: Source, given: Path | None, memory: Path) -> Tarball:
-    """The same of a folder: --source takes it as it stands, a base may name a commit."""
+    """find_tarball() for a folder: --source uses it unchanged, a base may name a commit."""
     if given is None and known.kind == "git":
         return Tarball(path, git_digest(path, known.ref), "git", known.ref)
     image = given is None and known.kind == "image"
@@ -235,7 +234,7 @@ def _find_folder(path: Path, known: Source, given: Path | None, memory: Path) ->
 
 
 def no_source(base: Base, path: Path, *, given: bool) -> NoSource:
-    """The error for a tarball that is not there."""
+    """Return the error for a missing tarball."""
     option = "" if base.both == BOTH else f" --base {base.name}"
     remedy = f"Run ./duet build{option}, which fetches it, or name one with --source TARBALL."
     if given:
@@ -272,13 +271,13 @@ def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
     except BadTarball:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    os.sync()  # 80,000 files: one call for all of them
+    os.sync()  # one call for 80,000 files
     draft.rename(target)
     durable.sync_folder(target.parent)
 
 
 def _extract(tarball: Tarball, draft: Path, lock_fd: int) -> subprocess.CompletedProcess[bytes]:
-    """Run tar; a commit or a folder comes through a pipe."""
+    """Run tar; a commit or a folder is piped into it."""
     prefix = ["nice", "-n", "10", "setpriv", "--pdeathsig", "KILL"]
     command = [*prefix, "tar", "--extract", "--directory", str(draft)]
     if tarball.kind == "tarball":
@@ -303,7 +302,7 @@ def _extract(tarball: Tarball, draft: Path, lock_fd: int) -> subprocess.Complete
 
 
 def kernel_version(tree: Path) -> str:
-    """Version, patchlevel, sublevel from the tree's Makefile; empty when it is none."""
+    """Return VERSION.PATCHLEVEL.SUBLEVEL of the tree's Makefile; "" if it is not a kernel."""
     try:
         head = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")[:400]
     except OSError:
@@ -328,8 +327,7 @@ def check_series(tree: Path, base: Base, tarball: Path) -> None:
         )
     if not version.startswith(base.series + "."):
         raise BadTarball(
-            f"wanted Linux {base.series}, for which the patches are written, but {tarball} is"
-            f" {version}.",
+            f"wanted Linux {base.series}, which the patches are for, but {tarball} is {version}.",
             remedy=f"Give a linux-{base.series}.*.tar.xz with --source.",
         )
 
@@ -342,11 +340,11 @@ def check_space(folder: Path, needed_bytes: int, purpose: str) -> None:
 
 
 def disk_full(purpose: str, needed_bytes: int, folder: Path) -> DiskFull:
-    """The error that says needed against free."""
+    """Return the error that compares needed with free space."""
     free = shutil.disk_usage(folder).free
     return DiskFull(
         f"wanted {needed_bytes / 1e9:.1f} GB {purpose}, but {folder} has {free / 1e9:.1f} GB free.",
-        remedy="Free some space, or set DUET_CACHE to a folder on a larger disk; then call again.",
+        remedy="Free some space, or set DUET_CACHE to a folder on a larger disk, and try again.",
     )
 
 

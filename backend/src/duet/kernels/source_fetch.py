@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fetching the source of a base when one of its kernels is first built."""
+"""Fetch the source of a base from its Debian package when a kernel of it is first built."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from duet.kernels.recipe import ArmSpec
 from duet.kernels.settings import KernelSettings
 from duet.kernels.source import NoSource, check_space, fetched_tarball
 
-# The source of a base from its Debian package, fetched by apt for any user; nothing is installed.
+# apt fetches the package for any user; nothing is installed.
 #
-# First by the machine's own package lists. Where these lack the package, from Debian's archive:
-# with lists, keys and folders of apt's in the cache, so that the machine's sources and packages
-# stay as they are. The signature of the archive is checked by Debian's keys either way. apt.conf(5)
-# and apt-secure(8) describe what is set here.
+# First the machine's own package lists are tried. If they lack the package, Debian's archive is:
+# with apt's lists, keys and folders in the cache, so that the machine's sources and packages stay
+# unchanged. Debian's keys verify the archive's signature either way. apt.conf(5) and apt-secure(8)
+# describe the settings below.
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 ARCHIVE = "http://deb.debian.org/debian"
 NEEDED_BYTES = 500_000_000
-"""The package, the tarball in it, and lists of the archive, for a moment."""
+"""Free space for the package, the tarball in it, and the archive's lists."""
 LOOK_S, LISTS_S, PACKAGE_S = 60.0, 600.0, 3600.0
-"""Limits of one call of apt; a server that says nothing is given up after SILENT_S."""
+"""Timeouts of one apt call; apt drops a server that sends nothing for SILENT_S."""
 SILENT_S = 30
 POLL_S = 0.1
 
 KEPT = re.compile(r"Acquire::(https?|ftp|Retries|ForceIPv[46]|Check-Valid-Until|Check-Date)\b.*")
-"""Of the machine's settings of apt: how it reaches archives, and what it lets pass as recent."""
+"""apt settings of the machine to copy: access to archives, and the checks of their dates."""
 CONFIG = """
 Dir::Etc::Main "/dev/null";
 Dir::Etc::Parts "/dev/null";
@@ -60,35 +60,35 @@ APT::Sandbox::User "root";
 
 
 class AptFailed(Exception):
-    """A call of apt ended badly: what it said."""
+    """An apt call failed; the text is apt's error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """Where Debian's archive is.
+    """URIs of a mirror of Debian's archive.
 
     Args:
-        security: of the suites that end in -security; "": they are left out.
+        security: URI for suites that end in -security; "" leaves these suites out.
     """
 
     main: str
     security: str
 
     def lines(self, suites: Iterable[str]) -> str:
-        """What sources.list(5) has for some suites."""
+        """Return the sources.list(5) lines of some suites."""
         places = ((self.security if s.endswith("-security") else self.main, s) for s in suites)
         options = f"[arch=amd64 signed-by={KEYRING}]"
         return "".join(f"deb {options} {uri} {suite} main\n" for uri, suite in places if uri)
 
 
 def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> Path:
-    """Fetch the package of a base, and keep its tarball in the cache. Blocking, some seconds.
+    """Fetch the package of a base, and keep its tarball in the cache. Blocks for some seconds.
 
     Args:
-        tell: takes a sentence on what is being done.
+        tell: gets a sentence before each step.
 
     Raises:
-        NoSource: it cannot be had; says why.
+        NoSource: the package cannot be fetched; says why.
         DiskFull, BuildStopped: see their classes.
     """
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
@@ -96,7 +96,7 @@ def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> 
     folder = fetched_tarball(base, cache).parent
     check_space(folder, NEEDED_BYTES, "to fetch a kernel source")
     for left in folder.glob("fetching-*"):
-        if time.time() - left.stat().st_mtime > LISTS_S + PACKAGE_S:  # of a process that was killed
+        if time.time() - left.stat().st_mtime > LISTS_S + PACKAGE_S:  # its process was killed
             shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="fetching-") as within:
         apt = _Apt(Path(within), base.source.package, tell, stop)
@@ -105,15 +105,15 @@ def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> 
 
 
 def _from_archive(base: Base, cache: Path, apt: _Apt) -> Path:
-    """The package from the first mirror that gives it."""
+    """Download the package from the first mirror that has it."""
     if not base.source.suites:
         raise _no_source(base, cache, "this machine's package lists do not have it")
     if not KEYRING.exists():
         raise _no_source(
             base,
             cache,
-            f"this machine's package lists do not have it, and Debian's keys, by which a download"
-            f" from Debian's archive is checked, are not at {KEYRING}",
+            f"this machine's package lists do not have it, and Debian's keys, which verify"
+            f" downloads from Debian's archive, are not at {KEYRING}",
             "run apt-get install debian-archive-keyring",
         )
     why = ""
@@ -132,7 +132,7 @@ def _from_archive(base: Base, cache: Path, apt: _Apt) -> Path:
 
 
 def _take(base: Base, cache: Path, apt: _Apt, package: Path) -> Path:
-    """Take the tarball out of a package; it appears complete or not at all."""
+    """Extract the tarball from a package; it appears complete or not at all."""
     try:
         apt.run(LOOK_S, "dpkg-deb", "--extract", str(package), str(apt.folder / "content"))
     except AptFailed as error:
@@ -147,10 +147,10 @@ def _take(base: Base, cache: Path, apt: _Apt, package: Path) -> Path:
 
 
 class _Apt:
-    """Calls of apt for one package.
+    """apt calls for one package.
 
     Args:
-        folder: for the package and what apt needs meanwhile; removed afterwards.
+        folder: working folder for the package and apt's files; the caller removes it.
     """
 
     def __init__(
@@ -162,17 +162,17 @@ class _Apt:
         self._stop = stop
 
     def from_own_lists(self) -> Path | None:
-        """The package, if the machine's own lists have one of exactly this name."""
+        """Download the package if the machine's own lists have exactly this name."""
         try:
             return self._download({})
         except AptFailed:
-            return None  # they may be so old that the archive no longer has what they name
+            return None  # outdated lists may name files that the archive no longer has
 
     def from_mirror(self, mirror: Mirror, suites: Sequence[str]) -> Path:
-        """The newest version in some suites.
+        """Download the newest version in some suites.
 
         Raises:
-            AptFailed: the mirror does not have it, or does not answer.
+            AptFailed: the mirror lacks the package or does not answer.
         """
         config, own = self.folder / "apt.conf", {"APT_CONFIG": str(self.folder / "apt.conf")}
         shutil.rmtree(self.folder / "state", ignore_errors=True)
@@ -192,10 +192,10 @@ class _Apt:
         return package
 
     def _download(self, env: dict[str, str]) -> Path | None:
-        """The package by some lists; None: they do not have it.
+        """Download the package by the given environment's lists; None if they lack it.
 
-        apt-get takes a name that it does not know for a pattern, and linux-source-6.1 then matches
-        linux-source-6.12: so it is asked for a version, and what came is looked at.
+        apt-get treats an unknown name as a pattern, and linux-source-6.1 then matches
+        linux-source-6.12. So a version is requested, and the name of the result is checked.
         """
         said = self.run(LOOK_S, "apt-cache", "policy", self._package, env=env)
         found = re.search(r"^  Candidate: (?!\(none\))(\S+)$", said, re.MULTILINE)
@@ -218,7 +218,7 @@ class _Apt:
         return package if name == self._package else None
 
     def mirrors(self) -> list[Mirror]:
-        """Where Debian's archive may be: what the machine's own sources name so, and ARCHIVE."""
+        """Return candidate mirrors: those in the machine's own sources, then ARCHIVE."""
         try:
             uris = self.run(LOOK_S, "apt-get", "--print-uris", "update")
         except AptFailed:
@@ -233,11 +233,11 @@ class _Apt:
         return list(dict.fromkeys([*own, usual, *(Mirror(uri, "") for uri in main)]))
 
     def run(self, limit_s: float, *command: str, env: dict[str, str] | None = None) -> str:
-        """What a program prints.
+        """Run a program and return its output.
 
         Raises:
-            AptFailed: it fails, or takes longer than `limit_s`.
-            BuildStopped: the caller wants no more.
+            AptFailed: the program failed, or took longer than `limit_s`.
+            BuildStopped: the caller cancelled.
         """
         log, output = self.folder / "log", self.folder / "output"
         deadline = time.monotonic() + limit_s
@@ -258,7 +258,7 @@ class _Apt:
                     process.kill()
         if self._stop.is_set():
             raise BuildStopped(
-                "the kernel build was stopped.", remedy="Call again: it goes on from here."
+                "the kernel build was stopped.", remedy="Start it again: it resumes."
             )
         if process.returncode < 0:
             raise AptFailed(f"{command[0]} took longer than {limit_s:.0f} s")
@@ -271,7 +271,7 @@ class _Apt:
 
 
 def _no_source(base: Base, cache: Path, why: str, first: str = "") -> NoSource:
-    tarball = f"a linux-{base.series}.*.tar.xz of kernel.org"
+    tarball = f"a linux-{base.series}.*.tar.xz from kernel.org"
     give = f"give {tarball} (DUET_SOURCE=FILE make run)"
     if base.both != BOTH:  # --source and DUET_SOURCE are for the default base
         give = f"put {tarball} at {fetched_tarball(base, cache)}"
@@ -284,7 +284,7 @@ def _no_source(base: Base, cache: Path, why: str, first: str = "") -> NoSource:
 
 
 AGAIN_S = 30.0
-"""After a fetch has failed, the next is tried no sooner: a server asks for each kernel."""
+"""Seconds before a failed fetch is retried: a server requests the source for each kernel."""
 
 _failed: dict[str, tuple[float, NoSource]] = {}
 
@@ -296,13 +296,13 @@ def bring_sources(
     on_progress: ProgressSink,
     stop: Event,
 ) -> None:
-    """Fetch the sources from which some of these arms are to be built and that are not there.
+    """Fetch the missing sources of arms that are not built.
 
     Args:
         stored: whether an arm is built already; may raise NoSource.
 
     Raises:
-        NoSource: one cannot be had.
+        NoSource: a source cannot be fetched.
         DiskFull, BuildStopped: see their classes.
     """
     began = time.monotonic()
@@ -329,7 +329,7 @@ def bring_sources(
 def _missing(
     arms: Sequence[ArmSpec], settings: KernelSettings, stored: Callable[[ArmSpec], object]
 ) -> list[tuple[ArmSpec, Base]]:
-    """An arm of each base whose source is needed, is not there, and is in a package."""
+    """Return one arm for each base whose source is needed, missing, and in a Debian package."""
     found: dict[str, tuple[ArmSpec, Base]] = {}
     for arm in arms:
         base = settings.base_of(arm)
@@ -342,7 +342,7 @@ def _missing(
 def _needs_source(
     arm: ArmSpec, base: Base, settings: KernelSettings, stored: Callable[[ArmSpec], object]
 ) -> bool:
-    """Neither the tarball nor what was made of it is there."""
+    """Whether the arm is not built, and neither the tarball nor an unpacked tree exists."""
     try:
         tarball = settings.tarball(base)
         if tarball.path.exists() or settings.tree(base, arm.config, tarball.sha256).src.is_dir():
@@ -351,4 +351,4 @@ def _needs_source(
     except NoSource:
         return True
     except InputError:
-        return False  # the build itself says it
+        return False  # the build itself reports it

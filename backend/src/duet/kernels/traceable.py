@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which functions of a built kernel a kprobe event may be set on. Boots nothing.
+"""Check which functions of a built kernel accept a kprobe event. Boots nothing.
 
-The rules are those of kernel/trace/trace_kprobe.c and kernel/kprobes.c of 6.1: a function that
-ftrace does not know is refused (CONFIG_KPROBE_EVENTS_ON_NOTRACE), and so are those of the kprobes'
-own list and sections.
+The rules are those of kernel/trace/trace_kprobe.c and kernel/kprobes.c of 6.1. The kernel refuses
+a function that ftrace does not know (CONFIG_KPROBE_EVENTS_ON_NOTRACE), and functions of the kprobes
+blacklist and sections.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ CLOSED = (
     ("__kprobes_text", "kprobes"),
     ("__noinstr_text", "noinstr"),
 )
-"""Sections, by the beginning of their symbols NAME_start and NAME_end, that refuse probes."""
+"""Sections that refuse probes, by the prefix of their symbols NAME_start and NAME_end."""
 NEAREST = 5
 _NOTRACE = "CONFIG_KPROBE_EVENTS_ON_NOTRACE=y"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a function cannot be probed; the sentence goes on after its name."""
+    """Reason why a function cannot be probed; `why` continues a sentence after its name."""
 
     why: str
     remedy: str
@@ -43,9 +43,9 @@ class Functions:
     """The functions of one kernel.
 
     Args:
-        symbols: (address, whether it is code, name) in order of the file.
-        traced: addresses at which ftrace can hook in, sorted; None: this kernel does not ask.
-        listed: addresses of functions on the kprobes' list.
+        symbols: (address, whether it is code, name) in file order.
+        traced: sorted addresses of ftrace hooks; None if this kernel does not require one.
+        listed: addresses of functions on the kprobes blacklist.
     """
 
     def __init__(
@@ -62,15 +62,15 @@ class Functions:
         self._listed = frozenset(listed)
 
     def refusal(self, name: str) -> Refusal | None:
-        """Why a kprobe event on this function fails; None: it does not."""
+        """Return why a kprobe event on this function fails; None if it works."""
         if name not in self._code:
             return self._absent(name)
         if self._times[name] > 1:
-            why = f"there are {self._times[name]} functions of this name, and a probe needs one"
+            why = f"there are {self._times[name]} functions of this name, but a probe needs one"
             return Refusal(why, "Probe a function that it calls, or one that calls it.")
         address = self.names[name]
         if self._between(address, "_sinittext", "_einittext"):
-            why = "it is __init code, which is gone when the kernel has booted"
+            why = "it is __init code, which is freed at the end of boot"
             return Refusal(why, "Probe a function that runs later.")
         for section, what in CLOSED:
             if self._between(address, f"{section}_start", f"{section}_end"):
@@ -87,7 +87,7 @@ class Functions:
             return Refusal("it is data, not a function", "Name a function.")
         made = sorted(known for known in self._code if known.startswith(f"{name}."))
         if made:
-            why = f"the compiler has made {', '.join(made[:NEAREST])} of it"
+            why = f"the compiler turned it into {', '.join(made[:NEAREST])}"
             return Refusal(why, f"Probe {made[0]}, or a function that calls it.")
         why = "there is no such function; it may be inlined"
         return Refusal(why, "Probe a function that calls it, or correct the name.")
@@ -107,7 +107,7 @@ _CALLER = "Probe a function that calls it."
 
 
 def read_functions(image: KernelImage) -> Functions:
-    """The functions of a stored kernel; read once.
+    """Read the functions of a stored kernel; cached.
 
     Raises:
         InfraError: its files cannot be read.
@@ -116,7 +116,7 @@ def read_functions(image: KernelImage) -> Functions:
         return _read(image.folder)
     except (OSError, ValueError, struct.error) as error:
         raise InfraError(
-            f"the functions of the kernel in {image.folder} cannot be read: {error}.",
+            f"wanted the functions of the kernel in {image.folder}, but cannot read them: {error}.",
             remedy="Build the kernel again with ./duet build.",
         ) from error
 
@@ -126,7 +126,7 @@ def _read(folder: Path) -> Functions:
     text = (folder / "System.map").read_text(encoding="ascii")
     found = []
     for line in text.splitlines():
-        # The letter is not asked: variables of .data may have that of code (7.3).
+        # The type letter is ignored: variables of .data may have that of code (7.3).
         address, _letter, name = line.split(" ", 2)
         found.append((int(address, 16), name))
     places = {name: address for address, name in found}
@@ -139,7 +139,7 @@ def _read(folder: Path) -> Functions:
 
 
 def _addresses(data: ElfData, places: dict[str, int], start: str, end: str) -> tuple[int, ...]:
-    """The array of addresses between two symbols."""
+    """Read the array of addresses between two symbols."""
     if start not in places or end not in places:
         return ()
     low, high = places[start], places[end]
@@ -147,30 +147,30 @@ def _addresses(data: ElfData, places: dict[str, int], start: str, end: str) -> t
     return struct.unpack(f"<{count}Q", data.bytes(low, count * 8))
 
 
-# The trace events of a built kernel, with the fields that are numbers. Boots nothing.
+# The trace events of a built kernel, with their numeric fields. Boots nothing.
 #
-# TRACE_EVENT makes three things of an event (include/trace/trace_events.h, 6.1): `event_NAME`, a
-# struct trace_event_call, whose class names the group; `event_class_TEMPLATE`; and a struct
-# trace_event_raw_TEMPLATE, whose members are the fields. Events of system calls are made when the
-# kernel boots and are not among them.
+# TRACE_EVENT defines three things (include/trace/trace_events.h, 6.1): `event_NAME`, a struct
+# trace_event_call, whose class names the group; `event_class_TEMPLATE`; and a struct
+# trace_event_raw_TEMPLATE, whose members are the fields. Syscall events are created at boot and are
+# not found here.
 
 CALL, CLASS, RAW = "event_", "event_class_", "trace_event_raw_"
 OWN_GROUP = "ftrace"
-"""Events of it cannot be switched on: what the tracers write of themselves."""
+"""Group of the tracers' own records, which cannot be enabled as events."""
 POINTER_BYTES = 8
 MOST_COLUMNS = 48
 """MAX_FIELDS of decode/_pages.c."""
 NO_FIELDS = ("ent", "__data")
 PLACES = ("__data_loc_", "__rel_loc_")
-"""Members that say where a text or an array lies."""
+"""Prefixes of members that hold the offset of a string or an array."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceEvent:
-    """One event.
+    """One trace event.
 
     Args:
-        template: of the structure with its fields; several events may share one.
+        template: names the structure of its fields; several events may share one.
     """
 
     group: str
@@ -183,7 +183,7 @@ class TraceEvent:
 
 
 def trace_events(image: KernelImage) -> tuple[TraceEvent, ...]:
-    """The events of a stored kernel, in order of their paths; read once.
+    """Return the events of a stored kernel, sorted by path; cached.
 
     Raises:
         InfraError: its files cannot be read.
@@ -192,26 +192,27 @@ def trace_events(image: KernelImage) -> tuple[TraceEvent, ...]:
         return _events(image.folder)
     except (OSError, ValueError) as error:
         raise InfraError(
-            f"the trace events of the kernel in {image.folder} cannot be read: {error}.",
+            f"wanted the trace events of the kernel in {image.folder}, but cannot read them:"
+            f" {error}.",
             remedy="Build the kernel again with ./duet build.",
         ) from error
 
 
 def number_fields(image: KernelImage, event: TraceEvent, most: int) -> tuple[str, ...]:
-    """Names of the first fields of an event that are numbers or addresses."""
+    """Return the names of an event's first `most` fields that are numbers or addresses."""
     names = dwarf.number_members(image.vmlinux, f"struct {RAW}{event.template}")
     plain = (n for n in names if n not in NO_FIELDS and not n.startswith(PLACES))
     return tuple(plain)[:most]
 
 
 def is_too_wide(image: KernelImage, event: TraceEvent) -> bool:
-    """Whether its format has more fields than the decoder keeps of an event."""
+    """Whether the event's format has more fields than the decoder keeps."""
     count = dwarf.member_count(image.vmlinux, f"struct {RAW}{event.template}")
     return count - len(NO_FIELDS) > MOST_COLUMNS
 
 
 def matching(events: tuple[TraceEvent, ...], pattern: str) -> tuple[TraceEvent, ...]:
-    """Those whose 'group:name' a glob matches, such as 'sched:*' or '*:rcu_grace_period'."""
+    """Filter events by a glob on 'group:name', such as 'sched:*' or '*:rcu_grace_period'."""
     return tuple(e for e in events if fnmatchcase(f"{e.group}:{e.name}", pattern))
 
 
@@ -222,7 +223,7 @@ def _events(folder: Path) -> tuple[TraceEvent, ...]:
     system_at = dwarf.read(vmlinux, "offsetof struct trace_event_class.system")
     calls: dict[str, int] = {}
     templates: dict[int, str] = {}
-    # Whether a symbol is a variable is not asked of its letter: that of .data may be t (7.3).
+    # The type letter does not tell variables from code: that of .data may be t (7.3).
     for line in (folder / "System.map").read_text(encoding="ascii").splitlines():
         address, _letter, name = line.split(" ", 2)
         if name.startswith(CLASS):
@@ -241,7 +242,7 @@ def _events(folder: Path) -> tuple[TraceEvent, ...]:
 def _event(
     data: ElfData, name: str, at: int, system_at: int, templates: dict[int, str]
 ) -> TraceEvent | None:
-    """The event whose pointer to its class lies at `at`; None: it is no event of TRACE_EVENT."""
+    """Return the event whose class pointer is at `at`; None if TRACE_EVENT did not define it."""
     group = data.pointer(at)
     if group not in templates:
         return None

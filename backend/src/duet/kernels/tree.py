@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one work tree that all arms are built in, and switching it from one arm to the next.
+"""The work tree in which all arms are built, and switching it from one arm to the next.
 
-make rebuilds what is newer than its object, so a switch writes only files whose content
-differs and leaves every other mtime alone. The untouched original of each patched file is
-kept aside *before* the file is first written; a killed switch therefore needs no log: what
-the tree should be follows from the originals and the patches alone.
+make rebuilds what is newer than its object. So a switch writes only files whose content differs,
+and leaves every other mtime unchanged. Before a file is first written, its original is copied to
+the folder `pristine`. So a killed switch needs no log: originals and patches determine what the
+tree should be.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from duet.kernels.recipe import ArmSpec, arm_patches, read_patch
 class WorkTree:
     """An unpacked kernel at `folder`/src with originals of patched files in `folder`/pristine.
 
-    A file that a patch creates has an original that says so: '<name>.absent'.
+    For a file that a patch creates, pristine has an empty file '<name>.absent'.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,11 +40,11 @@ class WorkTree:
         self._pristine = folder / "pristine"
 
     def switch(self, patches: Sequence[Path]) -> list[str]:
-        """Make the tree equal to the originals plus `patches`; returns the files written.
+        """Make the tree equal to the originals plus `patches`; return the files written.
 
         Raises:
-            PatchFails: naming patch, file and hunk; the tree is then unchanged.
-            PatchRefused: a patch is not in the strict form, or leads out of the tree; as above.
+            PatchFails: names patch, file and hunk; the tree is then unchanged.
+            PatchRefused: a patch is not in the strict form, or leaves the tree; it is unchanged.
         """
         changes = self.changes(patches)
         for name, content in changes.items():
@@ -53,7 +53,7 @@ class WorkTree:
         return list(changes)
 
     def changes(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
-        """What switch() would write, by name (None: no file). Raises as it does."""
+        """Return what switch() would write, by name (None: no file). Raises as switch()."""
         wanted = self._patched(patches)
         for name in self._seen() - wanted.keys():
             wanted[name] = self._original(name)
@@ -64,7 +64,7 @@ class WorkTree:
         }
 
     def texts(self, patches: Sequence[Path], names: Iterable[str]) -> dict[str, str]:
-        """Files as they are with `patches`, wherever the tree stands; absent ones are left out.
+        """Return files as they are with `patches`, at any tree state; absent ones are left out.
 
         Raises:
             PatchFails, PatchRefused: as switch().
@@ -78,11 +78,11 @@ class WorkTree:
         }
 
     def objects(self) -> int:
-        """How many objects are compiled already: kbuild keeps one .cmd file for each."""
+        """Count compiled objects: kbuild keeps one .cmd file for each."""
         return sum(name.endswith(".o.cmd") for _, _, names in os.walk(self.src) for name in names)
 
     def reach(self, changed: Sequence[str]) -> int:
-        """About how many objects a change of these files makes stale, from kbuild's records."""
+        """Estimate from kbuild's records how many objects a change of these files makes stale."""
         units = sum(name.endswith((".c", ".S")) for name in changed)
         headers = [name for name in changed if name.endswith(".h")]
         if not headers:
@@ -90,7 +90,7 @@ class WorkTree:
         return units + len(frozenset().union(*self.behind(headers).values()))
 
     def behind(self, names: Sequence[str]) -> dict[str, frozenset[str]]:
-        """The objects made from each of these files; none where nothing is compiled yet."""
+        """Return the objects that depend on each of these files; empty if nothing is compiled."""
         found: dict[str, set[str]] = {name: set() for name in names}
         searched = {name: f" {name} ".encode() for name in names}
         for folder, _, entries in os.walk(self.src):
@@ -105,8 +105,8 @@ class WorkTree:
         return {name: frozenset(objects) for name, objects in found.items()}
 
     def _patched(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
-        """Files that the patches touch, with the content they should have (None: no file)."""
-        # Bytes: a carriage return in a hunk is content.
+        """Return files that the patches touch, with their patched content (None: no file)."""
+        # Bytes, because a carriage return in a hunk is content.
         diffs = [(path.name, read_diff(path.read_bytes().decode())) for path in patches]
         names = {name for _, diff in diffs for one in diff for name in one.names}
         for name in sorted(names):
@@ -122,7 +122,7 @@ class WorkTree:
             return {name: _content(scratch / name) for name in names}
 
     def _seen(self) -> set[str]:
-        """Every file that some arm has patched in this tree so far."""
+        """Return every file that some arm has patched in this tree so far."""
         if not self._pristine.is_dir():
             return set()
         pristine = (path for path in self._pristine.rglob("*") if path.is_file())
@@ -136,7 +136,7 @@ class WorkTree:
         return pristine if pristine is not None else _content(self.src / name)
 
     def _save_original(self, name: str) -> None:
-        """Put the original aside, complete or not at all."""
+        """Copy a file's original to pristine, complete or not at all."""
         pristine = self._pristine / name
         absent = self._pristine / f"{name}.absent"
         if pristine.exists() or absent.exists():
@@ -154,13 +154,13 @@ class WorkTree:
 
 
 def _refuse_link(src: Path, name: str) -> None:
-    """No file is read or written through a symbolic link: it could lead out of the tree."""
+    """Refuse a name that passes through a symbolic link, which could leave the tree."""
     path = src
     for part in name.split("/"):
         path /= part
         if path.is_symlink():
             raise PatchRefused(
-                f"the patch changes {name}, which is reached through a symbolic link of the tree.",
+                f"the patch changes {name}, but a symbolic link of the tree is in its path.",
                 remedy="Name the file itself, by the path without the link.",
             )
 
@@ -184,15 +184,15 @@ def _write(path: Path, content: bytes | None) -> None:
     part.rename(path)
 
 
-# Which arm the work tree was last switched to: from there the way to the next one is counted.
+# The arm that the work tree was last switched to; the cost of the next switch depends on it.
 
 Content = Mapping[str, tuple[str, ...]]
-"""What an arm is made of: SHA-256 of each patch's diff -> the files that the patch touches."""
+"""Patches of an arm: SHA-256 of each diff -> the files that the patch touches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """An arm and what it is made of."""
+    """An arm and its patches."""
 
     lesson: str
     arm: str
@@ -203,7 +203,7 @@ class Standing:
         """Read the arm's patches.
 
         Raises:
-            InputError: one of them is missing or has no diff.
+            InputError: a patch is missing or has no diff.
         """
         paths = arm_patches(arm, patches_dir, base)
         read = (read_patch(path, patches_dir, base.folder) for path in paths)
@@ -211,7 +211,7 @@ class Standing:
 
 
 def read_standing(folder: Path) -> Standing | None:
-    """Where the tree in `folder` stands; None: nothing says, or a switch was cut off."""
+    """Read which arm the tree in `folder` is at; None if unknown or a switch was interrupted."""
     try:
         found = json.loads((folder / "stands.json").read_bytes())
         content = {str(key): tuple(map(str, files)) for key, files in found["content"].items()}
@@ -221,7 +221,7 @@ def read_standing(folder: Path) -> Standing | None:
 
 
 def write_standing(folder: Path, standing: Standing | None) -> None:
-    """Write down where the tree stands; None: between two arms."""
+    """Record which arm the tree is at; None during a switch."""
     path = folder / "stands.json"
     if standing is None:
         path.unlink(missing_ok=True)
@@ -231,15 +231,15 @@ def write_standing(folder: Path, standing: Standing | None) -> None:
 
 # One build at a time per cache, across processes.
 #
-# flock(2) by hand rather than the filelock package: make inherits the descriptor, so after a
-# kill -9 of the builder the lock stays taken until its last compiler has gone, and nobody
-# starts writing the same objects meanwhile.
+# This uses flock(2) rather than the filelock package because make inherits the descriptor. After a
+# kill -9 of the builder the lock stays held until its last compiler has ended, so no other build
+# writes the same objects meanwhile.
 
 POLL_S = 0.2
 
 
 def wanted_at(path: Path) -> int:
-    """When somebody last waited for a lock, ns; 0: nobody ever did."""
+    """Return when a process last waited for a lock, mtime in ns; 0 if none ever did."""
     try:
         return _wanted(path).stat().st_mtime_ns
     except OSError:
@@ -251,22 +251,22 @@ def _wanted(path: Path) -> Path:
 
 
 class BuildBusy(InfraError):
-    """Another process has been building for longer than we may wait."""
+    """Another process holds the build lock for longer than the caller waits."""
 
     code = "build-busy"
 
 
 @contextmanager
 def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> Iterator[int]:
-    """Hold the lock; yields its descriptor, to be passed on to make.
+    """Hold the lock; yield its descriptor, which make inherits.
 
     Args:
         path: lock file; created when absent, never removed.
-        wait_s: how long to wait for another builder before giving up.
-        on_wait: called with one sentence about who holds it, once a second; may raise to give up.
+        wait_s: timeout while another build holds the lock.
+        on_wait: called once a second with a sentence about the holder; may raise to give up.
 
     Raises:
-        BuildBusy: still taken after `wait_s`.
+        BuildBusy: the lock is still held after `wait_s`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -276,7 +276,7 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         yield fd
     finally:
-        os.close(fd)  # not LOCK_UN: a compiler that outlives us keeps the lock
+        os.close(fd)  # not LOCK_UN: a compiler that outlives this process keeps the lock
 
 
 def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None]) -> None:
@@ -291,30 +291,30 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
             holder = os.pread(fd, 32, 0).decode(errors="replace").strip() or "unknown"
             if now >= deadline:
                 raise BuildBusy(
-                    f"waited {wait_s:.0f} s to build, but process {holder} is still building"
-                    f" (lock {path}).",
-                    remedy="Let it finish and call again; what it builds will not be rebuilt.",
+                    f"wanted to build, but process {holder} is still building after"
+                    f" {wait_s:.0f} s (lock {path}).",
+                    remedy="Let it finish and start again: kernels that it builds are kept.",
                 ) from None
             if now - reported >= 1:
                 reported = now
-                _wanted(path).touch()  # who builds ahead of need gives way
+                _wanted(path).touch()  # make_ready() yields when this changes
                 on_wait(f"Process {holder} is building kernels; waiting for it to finish.")
             time.sleep(POLL_S)
 
 
-# ccache under kbuild: objects that were compiled once come back when an arm is left again.
+# ccache under kbuild: objects of an arm are not compiled again when the tree returns to it.
 #
-# The tree keeps the objects of the arm it stands at. Leaving an arm that touches fs.h or dcache.h
-# makes a thousand of them stale, although most were compiled before, for another arm. Optional:
-# without ccache everything is compiled, and the kernels are the same to the byte.
+# The tree has only the objects of its current arm. Leaving an arm that touches fs.h or dcache.h
+# makes a thousand of them stale, although most were compiled before, for another arm. ccache is
+# optional: without it everything is compiled, and the kernels are the same to the byte.
 #
-# Only C goes through it. ccache 4.7 sees `.incbin` in what the preprocessor gives, and that it is
-# not given when it trusts dependency files. piggy.S brings the compressed kernel in so, and says
-# nothing of it but its length: of two arms with equal lengths the second would boot the first one's
+# Only C files use it. ccache 4.7 sees `.incbin` in preprocessor output, but not when it relies on
+# dependency files, as here. piggy.S includes the compressed kernel by `.incbin`, and otherwise
+# contains only its length: of two arms with equal lengths the second would boot the first one's
 # kernel.
 
 LIMIT = "3G"
-"""Objects with DWARF, compressed: some 250 MB an arm that touches a far-reaching header."""
+"""ccache size limit. An arm with a far-reaching header adds some 250 MB of compressed objects."""
 COMPILER = """#!/bin/sh
 # gcc, by way of ccache unless it is to assemble (backend/src/duet/kernels/tree.py says why).
 for word; do
@@ -325,29 +325,29 @@ exec {ccache} {gcc} "$@"
 
 
 def ccache_environment(store: Path, path: str) -> dict[str, str]:
-    """Variables for make; empty when ccache is not installed.
+    """Return variables for make; empty if ccache is not installed.
 
     Args:
-        store: folder for the objects; made by ccache. The compiler's stand-in goes into STORE-bin.
-        path: PATH as it would be without ccache.
+        store: ccache's folder; ccache creates it. The wrapper of gcc goes into STORE-bin.
+        path: PATH without ccache.
     """
     gcc, ccache = shutil.which("gcc", path=path), shutil.which("ccache", path=path)
     if gcc is None or ccache is None:
         return {}
     return {
-        # By its own name, so that kbuild's commands do not change.
+        # The wrapper is called gcc, so that kbuild's commands do not change.
         "PATH": f"{_stand_in(store.with_name(store.name + '-bin'), gcc, ccache)}:{path}",
         "CCACHE_DIR": str(store),
         "CCACHE_MAXSIZE": LIMIT,
-        # kbuild asks for dependency files anyway; with them a miss needs no preprocessor run.
+        # kbuild requests dependency files anyway; with them a miss needs no preprocessor run.
         "CCACHE_DEPEND": "1",
-        # Patching a header and taking the patch back gives it a new time, and the old content.
+        # Patching a header and reverting the patch changes its times but not its content.
         "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime",
     }
 
 
 def _stand_in(folder: Path, gcc: str, ccache: str) -> Path:
-    """The folder of a `gcc` that asks ccache for what may be asked of it."""
+    """Write a `gcc` wrapper that uses ccache for C files; return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     script = COMPILER.format(gcc=shlex.quote(gcc), ccache=shlex.quote(ccache))
     durable.write(folder / "gcc", script.encode(), mode=0o755)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The server's side: one child per vmlinux, which ends when nobody has asked for a while.
+"""Queries about a vmlinux from the server: one child per file, which ends after an idle time.
 
-A child indexes the DWARF once (0.1-0.5 s), so that further questions take a millisecond.
+A child indexes the DWARF once (0.1-0.5 s); each later query takes a millisecond.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ SERVICE: Final = "vmlinux"
 
 Taken = TypeVar("Taken")
 _Key = tuple[str, int, int]
-"""Path, time of the last change, size: another build under the same path is another file."""
+"""Path, mtime and size: another build under the same path counts as another file."""
 
 
 def ask(vmlinux: Path, request: dict[str, object], take: Callable[[ReplyReader], Taken]) -> Taken:
-    """One question about a kernel. Blocking, for as long as budgets.REQUEST_WAIT_S.
+    """Query a kernel's vmlinux. Blocks for at most budgets.REQUEST_WAIT_S.
 
     Args:
         request: see service.VmlinuxService.
-        take: gets the answer out of the reply, and checks its shape.
+        take: extracts the answer from the reply and checks its shape.
 
     Raises:
-        InputError: the kernel has no such thing, or the question is wrong.
-        InfraError: the file cannot be read, or the child did not survive it.
+        InputError: the kernel lacks the requested name, or the request is malformed.
+        InfraError: the file cannot be read, or the child died while reading it.
     """
     child = READERS.child_of(vmlinux)
     reply = child.call({**request, "file": str(vmlinux)})
@@ -49,19 +49,19 @@ def ask(vmlinux: Path, request: dict[str, object], take: Callable[[ReplyReader],
 
 
 class Readers:
-    """Children by the file that they read; safe between threads.
+    """Pool of children, by the file that they read; thread-safe.
 
-    One that is dropped from here ends with its last user.
+    An evicted child ends when its last user releases it.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open: OrderedDict[_Key, tuple[Child, float]] = OrderedDict()
-        """The second is when it was last asked for."""
+        """The float is the time of the last request."""
         self._timer: threading.Timer | None = None
 
     def child_of(self, vmlinux: Path) -> Child:
-        """The child that has opened this file.
+        """Return a child that has this file open; start one if needed.
 
         Raises:
             InfraError: the file cannot be opened, or no child can be started.
@@ -115,18 +115,18 @@ def _terms(vmlinux: Path, size: int) -> ChildLimits:
 
 
 def _opened(vmlinux: Path) -> tuple[int, _Key]:
-    """A descriptor of a plain file of an allowed size; the caller closes it."""
+    """Open a plain file within the size limit; the caller closes the descriptor."""
     try:
-        # A pipe without a writer would wait for ever.
+        # O_NONBLOCK: opening a pipe without a writer would block for ever.
         fd = os.open(vmlinux, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise _unreadable(vmlinux, error.strerror or str(error)) from error
     status = os.fstat(fd)
     why = ""
     if not stat.S_ISREG(status.st_mode):
-        why = "it is no plain file"
+        why = "it is not a plain file"
     elif status.st_size > budgets.VMLINUX_BYTES:
-        why = f"it has {status.st_size:,} bytes, and {budgets.VMLINUX_BYTES:,} are allowed"
+        why = f"it has {status.st_size:,} bytes, but at most {budgets.VMLINUX_BYTES:,} are allowed"
     if why:
         os.close(fd)
         raise _unreadable(vmlinux, why)
@@ -150,19 +150,19 @@ WHAT = re.compile(
 )
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 MOST_MEMBERS: Final = 4096
-"""Of one structure. Usual: under 300."""
+"""Most members of one structure. Usual: under 300."""
 
 
 def read(vmlinux: Path, what: str) -> int:
-    """A number of bytes; takes half a second for a vmlinux that was not read before.
+    """Return a size or offset in bytes; the first query of a vmlinux takes half a second.
 
     Args:
         what: 'sizeof struct dentry', 'sizeof struct dentry.d_iname' (of a member) or
             'offsetof struct dentry.d_lockref'.
 
     Raises:
-        InputError: `what` is none of these, or the kernel has no such type or member.
-        InfraError: vmlinux cannot be read or carries no DWARF.
+        InputError: `what` has another form, or the kernel has no such type or member.
+        InfraError: vmlinux cannot be read or has no DWARF.
     """
     asked = WHAT.match(what)
     if asked is None or (asked["ask"] == "offsetof" and not asked["member"]):
@@ -174,39 +174,41 @@ def read(vmlinux: Path, what: str) -> int:
 
 
 def has_function(vmlinux: Path, name: str) -> bool:
-    """Whether the kernel's source has a function of that name that was compiled, or inlined.
+    """Whether the kernel has a function of that name, compiled or only inlined.
 
     Raises:
-        InfraError: vmlinux cannot be read or carries no DWARF.
+        InfraError: vmlinux cannot be read or has no DWARF.
     """
     return ask(vmlinux, {"do": "has_function", "name": name}, lambda r: r.flag("answer"))
 
 
 def number_members(vmlinux: Path, name: str) -> tuple[str, ...]:
-    """Members of a structure that are integers, booleans, enumerations or pointers, in its order.
+    """Return members of a structure that are integers, booleans, enums or pointers, in its order.
 
     Raises:
         InputError: the kernel has no such structure.
-        InfraError: vmlinux cannot be read or carries no DWARF.
+        InfraError: vmlinux cannot be read or has no DWARF.
     """
     return ask(vmlinux, {"do": "members", "name": name}, _members)
 
 
 def member_count(vmlinux: Path, name: str) -> int:
-    """How many members a structure has, of any kind.
+    """Return the number of a structure's members, of any type.
 
     Raises:
         InputError: the kernel has no such structure.
-        InfraError: vmlinux cannot be read or carries no DWARF.
+        InfraError: vmlinux cannot be read or has no DWARF.
     """
     return ask(vmlinux, {"do": "member_count", "name": name}, lambda r: r.integer("answer"))
 
 
 def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Those of these paths from global variables that end at a number, e.g. `rcu_state.gp_seq`.
+    """Return those of the paths that begin at a global variable and end at a number.
+
+    A path is for example `rcu_state.gp_seq`.
 
     Raises:
-        InfraError: vmlinux cannot be read or carries no DWARF.
+        InfraError: vmlinux cannot be read or has no DWARF.
     """
 
     def take(reply: ReplyReader) -> tuple[str, ...]:
@@ -227,7 +229,7 @@ def _members(reply: ReplyReader) -> tuple[str, ...]:
     return tuple(found)
 
 
-# Paths from global variables as in C: `nr_files`, `rcu_state.gp_seq`, `vm_node_stat[3]`. Pure.
+# Paths that begin at a global variable, in C syntax: `rcu_state.gp_seq`, `vm_node_stat[3]`. Pure.
 
 PATH = re.compile(
     r"^(?P<name>[A-Za-z_]\w*)(?P<steps>(?:(?:\.|->)[A-Za-z_]\w*|\[\d+\])*)$", re.ASCII
@@ -235,11 +237,11 @@ PATH = re.compile(
 STEP = re.compile(r"(?:\.|->)([A-Za-z_]\w*)|\[(\d+)\]", re.ASCII)
 
 Step = str | int
-"""A field's name, or an index."""
+"""A field name, or an array index."""
 
 
 def split_path(of: str) -> tuple[str, list[Step]] | None:
-    """Name and steps; None: it is no path."""
+    """Split a path into the variable's name and its steps; None if it is malformed."""
     match = PATH.match(of)
     if match is None:
         return None

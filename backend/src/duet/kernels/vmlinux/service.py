@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Questions about one vmlinux, as a service of confined children. Its descriptor is the file."""
+"""Query service for one vmlinux, run in a confined child that gets the file's descriptor."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Rows = list[list[object]]
 
 
 def warm() -> None:
-    """Let drgn import what it loads late."""
+    """Make drgn import its lazily loaded modules."""
     empty_program()
 
 
 class VmlinuxService:
-    """Answers to all that duet.kernels.vmlinux.ask and duet.lenses.scope ask."""
+    """Handlers for the requests of duet.kernels.vmlinux.ask and duet.lenses.scope."""
 
     def __init__(self) -> None:
         self._fd = -1
@@ -46,7 +46,7 @@ class VmlinuxService:
         }
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
-        """The answer, under the name `answer`."""
+        """Return the result of a request under the key `answer`."""
         self._fd, self._path = fds[0], Path(request["file"])
         return {"answer": self._questions[request["do"]](request)}, ()
 
@@ -66,7 +66,7 @@ class VmlinuxService:
         return self._types.number(asked["ask"], asked["type"], asked["member"])
 
     def _function_rows(self, asked: dict[str, Any]) -> Rows:
-        """Number of the function in the question, start and end, of each part."""
+        """Return (index in the request, start, end) for each part of each function."""
 
         def is_inlined(name: str) -> bool:
             return self._types.has_function(name)

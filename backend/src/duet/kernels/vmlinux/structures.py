@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Structures of a kernel, from the DWARF of its vmlinux, read by drgn. Runs in a child alone."""
+"""Structures of a kernel, from the DWARF of its vmlinux, read by drgn. Runs only in a child."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duet.base.errors import InfraError, InputError
 from duet.kernels.vmlinux import REMEDY
 from duet.kernels.vmlinux.ask import Step, split_path
 
-# Where paths from global variables end: types alone. Runs where drgn runs.
+# Types at the end of paths that begin at global variables. Needs types only, no memory.
 
 COUNTER = "percpu_counter"
 NUMBERS = (drgn.TypeKind.INT, drgn.TypeKind.BOOL, drgn.TypeKind.ENUM, drgn.TypeKind.POINTER)
@@ -22,11 +22,11 @@ RECORDS = (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION)
 
 
 class WrongPath(Exception):
-    """The path does not fit the types; the text says why."""
+    """A path does not fit the types; the text says why."""
 
 
 def end_type(kind: drgn.Type, steps: Sequence[Step]) -> drgn.Type:
-    """The type at the end of a path that begins at `kind`.
+    """Return the type at the end of a path that begins at type `kind`.
 
     Raises:
         WrongPath: a step does not fit.
@@ -35,7 +35,7 @@ def end_type(kind: drgn.Type, steps: Sequence[Step]) -> drgn.Type:
         kind = plain(kind)
         if isinstance(step, int):
             if kind.kind not in (drgn.TypeKind.ARRAY, drgn.TypeKind.POINTER):
-                raise WrongPath(f"{kind.type_name()} is no array")
+                raise WrongPath(f"{kind.type_name()} is not an array")
             kind = kind.type
             continue
         if kind.kind == drgn.TypeKind.POINTER:
@@ -47,13 +47,13 @@ def end_type(kind: drgn.Type, steps: Sequence[Step]) -> drgn.Type:
 
 
 def only_member(kind: drgn.Type) -> str | None:
-    """The name of a structure's member, if it has one alone: `counter` of atomic_t."""
+    """Return the name of a structure's only member (`counter` of atomic_t), else None."""
     names = [member.name for member in kind.members or () if member.name]
     return names[0] if len(names) == 1 else None
 
 
 def holds_number(kind: drgn.Type) -> bool:
-    """Whether a type is a number, is a structure around one, or is a percpu_counter."""
+    """Whether a type is a number, a structure with a single number, or a percpu_counter."""
     kind = plain(kind)
     if kind.kind in NUMBERS:
         return True
@@ -69,11 +69,11 @@ def plain(kind: drgn.Type) -> drgn.Type:
     return kind
 
 
-COMPARE = "Compare it with the kernel's source, and mind which arms have it."
+COMPARE = "Compare it with the kernel's source, and check which arms have it."
 
 
 def empty_program() -> drgn.Program:
-    """A program without memory: only its types. drgn imports what it needs with the first one."""
+    """Return a program with types and no memory. drgn imports its modules with the first one."""
     return drgn.Program(drgn.Platform(drgn.Architecture.X86_64))
 
 
@@ -81,11 +81,11 @@ class Structures:
     """The types of one ELF file.
 
     Args:
-        fd: stays the caller's.
+        fd: duplicated; the caller keeps its own.
         path: for messages.
 
     Raises:
-        InfraError: it carries no DWARF, or none that makes sense.
+        InfraError: the file has no DWARF, or malformed DWARF.
     """
 
     def __init__(self, fd: int, path: Path) -> None:
@@ -98,11 +98,11 @@ class Structures:
             raise self._no_dwarf(f"{os.fstat(fd).st_size} bytes without debug information")
 
     def number(self, ask: str, name: str, member: str | None) -> int:
-        """Bytes; see duet.kernels.vmlinux.ask.read.
+        """Return a size or offset in bytes; see duet.kernels.vmlinux.ask.read.
 
         Raises:
             InputError: the kernel has no such type or member.
-            InfraError: its DWARF makes no sense.
+            InfraError: malformed DWARF.
         """
         what = f"{ask} {name}" + (f".{member}" if member else "")
         with self._sense(f"'{what}' cannot be answered: the kernel says"):
@@ -114,10 +114,10 @@ class Structures:
             return int(drgn.sizeof(kind))
 
     def has_function(self, name: str) -> bool:
-        """Whether the source has a function of that name that was compiled, or inlined.
+        """Whether the source has a function of that name, compiled or only inlined.
 
         Raises:
-            InfraError: its DWARF makes no sense.
+            InfraError: malformed DWARF.
         """
         with self._sense():
             try:
@@ -127,31 +127,31 @@ class Structures:
             return True
 
     def number_members(self, name: str) -> list[str]:
-        """Members that are integers, booleans, enumerations or pointers, in order.
+        """Return members that are integers, booleans, enums or pointers, in order.
 
         Raises:
             InputError: the kernel has no such structure.
-            InfraError: its DWARF makes no sense.
+            InfraError: malformed DWARF.
         """
         with self._sense(f"the kernel has no '{name}':"):
             members = self._program.type(name).members or ()
             return [one.name for one in members if one.name and plain(one.type).kind in NUMBERS]
 
     def member_count(self, name: str) -> int:
-        """How many members it has, of any kind.
+        """Return the number of a structure's members, of any type.
 
         Raises:
             InputError: the kernel has no such structure.
-            InfraError: its DWARF makes no sense.
+            InfraError: malformed DWARF.
         """
         with self._sense(f"the kernel has no '{name}':"):
             return len(self._program.type(name).members or ())
 
     def number_paths(self, paths: Sequence[str]) -> list[bool]:
-        """Of each path of a global variable whether it ends at a number.
+        """Return for each path from a global variable whether it ends at a number.
 
         Raises:
-            InfraError: its DWARF makes no sense.
+            InfraError: malformed DWARF.
         """
         with self._sense():
             return [self._ends_at_number(path) for path in paths]
@@ -168,17 +168,17 @@ class Structures:
 
     @contextmanager
     def _sense(self, absent: str = "") -> Iterator[None]:
-        """drgn has many words for bytes that make no sense, plain Exception among them.
+        """Translate drgn's exceptions; for malformed bytes these include plain Exception.
 
         Args:
-            absent: begins the sentence about what is not there.
+            absent: begins the sentence about a missing name; "": there is no name to miss.
         """
         try:
             yield
         except (MemoryError, InfraError, InputError):
             raise
         except (LookupError, TypeError, ValueError) as error:
-            # TypeError: a member of no structure; ValueError: a bit field begins at no byte
+            # TypeError: a member of a non-structure; ValueError: a bit field at no byte boundary
             if not absent:
                 raise self._no_dwarf(_line(error)) from error
             raise InputError(f"{absent} {_line(error)}.", remedy=COMPARE) from error
@@ -189,7 +189,7 @@ class Structures:
         return InfraError(
             f"{self._path.name} of the kernel {self._path.parent.name} has no DWARF that can be "
             f"read: {why}.",
-            remedy=f"{REMEDY[:-1]}; its config asks for debug information.",
+            remedy=f"{REMEDY[:-1]}, with debug information in its config.",
         )
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions and variables of a vmlinux, out of its symbol table: names, starts, sizes. 0.1 s.
+"""Functions and variables from the symbol table of a vmlinux: names, starts, sizes. Takes 0.1 s.
 
-System.map has no sizes, and drgn no names of the parts into which GCC cuts a function. Runs in a
-child alone.
+System.map has no sizes, and drgn has no names of the parts into which GCC splits a function. Runs
+only in a child.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ _SECTION = np.dtype(
 _SYMTAB = 2
 OBJECT, FUNCTION = 1, 2
 KERNEL = 1 << 63
-"""Symbols below are offsets of per-CPU variables, not addresses."""
+"""Symbols below this are offsets of per-CPU variables, not addresses."""
 _LAST = (1 << 64) - 1
 
 Parts = dict[str, tuple[tuple[int, int], ...]]
-"""Symbol -> (start, end) of each function or variable that is called so, by address."""
+"""Symbol -> sorted (start, end) of each function or variable of that name."""
 
 
 def read_symbols(fd: int, kind: int, path: Path) -> Parts:
-    """All functions, or all variables, of an ELF file.
+    """Read all functions, or all variables, of an ELF file.
 
     Args:
         kind: FUNCTION or OBJECT.
         path: for messages.
 
     Raises:
-        InfraError: it cannot be read, or has no symbols.
+        InfraError: the file cannot be read, or has no symbols.
     """
     try:
         return _read(fd, kind)
@@ -64,7 +64,7 @@ def read_symbols(fd: int, kind: int, path: Path) -> Parts:
 
 
 def names_at(variables: Parts, addresses: Iterable[int]) -> list[tuple[int, str]]:
-    """Addresses with the names of the variables that lie there; see lenses.scope.symbols."""
+    """Return (address, variable name) for addresses inside variables; see lenses.scope.symbols."""
     places = sorted(
         (low, high, name) for name, own in variables.items() for low, high in own if low >= KERNEL
     )
@@ -78,17 +78,17 @@ def names_at(variables: Parts, addresses: Iterable[int]) -> list[tuple[int, str]
 
 
 def ranges_of(variables: Parts, name: str) -> tuple[tuple[int, int], ...]:
-    """Where the variables of this name lie; see lenses.scope.symbols.
+    """Return address ranges of the variables of this name; see lenses.scope.symbols.
 
     Raises:
-        InputError: the kernel has no such variable, or each CPU has one of its own.
+        InputError: the kernel has no such variable, or it is a per-CPU variable.
     """
     found = tuple(place for place in variables.get(name, ()) if place[0] >= KERNEL)
     if found:
         return found
     if name in variables:
         raise InputError(
-            f"'{name:.60}' is a per-CPU variable, so it has no line of its own.",
+            f"'{name:.60}' is a per-CPU variable, so it has no single address.",
             remedy="Name a global or static variable of the kernel.",
         )
     near = difflib.get_close_matches(name, variables, n=3, cutoff=0.6)
@@ -97,10 +97,10 @@ def ranges_of(variables: Parts, name: str) -> tuple[tuple[int, int], ...]:
 
 
 def _read(fd: int, kind: int) -> Parts:
-    """Header, sections, symbols; see elf(5)."""
+    """Parse header, sections and symbols; see elf(5)."""
     with mmap.mmap(fd, 0, access=mmap.ACCESS_READ) as image:
         if image[:6] != b"\x7fELF\x02\x01":
-            raise ValueError("it is no ELF file of 64 bits, little endian")
+            raise ValueError("not a 64-bit little-endian ELF file")
         (offset,) = struct.unpack_from("<Q", image, 40)
         (count,) = struct.unpack_from("<H", image, 60)
         sections = np.frombuffer(image[offset : offset + count * _SECTION.itemsize], _SECTION)
@@ -128,38 +128,38 @@ def _slice(image: mmap.mmap, section: np.void) -> bytes:
     return image[begin : begin + int(section["size"])]
 
 
-# Where a kernel has the functions of its source. Runs in a child alone.
+# Address ranges of a source function in the kernel. Runs only in a child.
 #
-# GCC cuts functions up: NAME.part.N, NAME.constprop.N, NAME.isra.N and NAME.cold are parts of NAME.
-# A function that was inlined everywhere has no code of its own; its accesses are its callers'.
+# GCC splits functions: NAME.part.N, NAME.constprop.N, NAME.isra.N and NAME.cold are parts of NAME.
+# A function that was inlined everywhere has no code; its accesses are counted for its callers.
 
 
 SUFFIX = re.compile(r"(?:\.(?:part|constprop|isra|cold|lto_priv)(?:\.\d+)?)+$")
 ENTERED = re.compile(r"(?:\.(?:constprop|isra|lto_priv)(?:\.\d+)?)*$")
-"""A clone that is called instead of the function; a `.part` is only its second half."""
+"""Suffix of a clone that is called instead of the function; a `.part` is only its second half."""
 
 
 def places_of(
     parts: Parts, name: str, entered: bool, is_inlined: Callable[[str], bool]
 ) -> list[tuple[int, int]]:
-    """The function's parts, its entry first.
+    """Return the address ranges of a function's parts, its entry first.
 
     Args:
-        entered: it must have an entry of its own.
-        is_inlined: whether the source has a function of this name; asked of one that is absent.
+        entered: require an entry point, not only parts.
+        is_inlined: whether the source has this function; called if it has no symbol.
 
     Raises:
-        InputError: it is not there, is only inlined, or several have this name.
+        InputError: the function is missing, is only inlined, or several have this name.
     """
     symbols = sorted(s for s in parts if s.startswith(name) and SUFFIX.sub("", s) == name)
-    # The function itself, then clones that are called in its place, then the rest.
+    # The function itself, then clones that are called instead of it, then the rest.
     symbols.sort(key=lambda s: (s != name, not ENTERED.fullmatch(s[len(name) :])))
     for symbol in symbols:
         if len(parts[symbol]) > 1:
             raise InputError(
                 f"this kernel has {len(parts[symbol])} functions called '{symbol}', in different "
-                "files, so the microscope cannot tell which one is meant.",
-                remedy="Leave it out, and look at its callers.",
+                "files, so the microscope cannot tell them apart.",
+                remedy="Leave it out, and name its callers.",
             )
     if not symbols or (entered and not ENTERED.fullmatch(symbols[0][len(name) :])):
         raise _absent(parts, name, is_inlined)
@@ -173,8 +173,8 @@ def _absent(parts: Parts, name: str, is_inlined: Callable[[str], bool]) -> Input
     remedy = f"Near names: {', '.join(sorted(near))}." if near else "Look into its System.map."
     if _known(is_inlined, name):
         return InputError(
-            f"the function '{name:.60}' has no entry of its own in this kernel: the compiler "
-            "inlined it.",
+            f"the function '{name:.60}' has no entry point in this kernel: the compiler inlined "
+            "it.",
             remedy=f"Name the functions that call it. {remedy}",
         )
     return InputError(f"this kernel has no function '{name:.60}'.", remedy=remedy)
@@ -183,5 +183,5 @@ def _absent(parts: Parts, name: str, is_inlined: Callable[[str], bool]) -> Input
 def _known(is_inlined: Callable[[str], bool], name: str) -> bool:
     try:
         return is_inlined(name)
-    except InfraError:  # no DWARF; the answer is only a better sentence
+    except InfraError:  # without DWARF the error is only less precise
         return False
