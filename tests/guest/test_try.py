@@ -108,5 +108,5 @@ def test_a_patch_of_documentation_makes_no_other_kernel(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     error = json.loads(done.stdout)["error"]
-    assert error["code"] == "same-kernel" and f"{name} is no part of a kernel" in error["sentence"]
+    assert error["code"] == "same-kernel" and f"{name} is not part of a kernel" in error["sentence"]
     assert "kernel 1 of" not in done.stderr, "nothing is built"

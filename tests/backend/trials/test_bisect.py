@@ -147,7 +147,7 @@ def test_a_bad_commit_that_is_not_worse_is_refused(tmp_path: Path) -> None:
 
 def test_commits_that_git_cannot_search_are_refused(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [10, 20])
-    with pytest.raises(BisectFails, match="knows no commit 'v9'"):
+    with pytest.raises(BisectFails, match="wanted the commit 'v9'"):
         find_commit(bench.repository, "v9")
     history = History(bench.repository, bench.work_tree)
     with history, pytest.raises(BisectFails, match="cannot search this range"):

@@ -173,7 +173,7 @@ def test_a_patch_gets_the_stress_of_its_files(
     [
         (QUIET + SPLAT, "1 complaint of the kernel"),
         (QUIET + "stress: failed (1): mine\n", "1 failed program"),
-        (QUIET.partition("stress: end")[0], "the guest did not come to its end"),
+        (QUIET.partition("stress: end")[0], "the guest did not finish"),
     ],
 )
 def test_what_is_found_is_reported_and_ends_with_1(

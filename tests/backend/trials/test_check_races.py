@@ -117,5 +117,5 @@ def test_the_base_runs_only_if_a_race_may_count(
     assert "write to 0xffff888003d5a4f0" in text and "other files: data-race in shrink" in text
 
     assert run({"wake-all": OURS + QUIET, "stock": OURS + QUIET}) == 0
-    assert "the base has it, too: data-race in pipe" in (tmp_path / "check.md").read_text()
+    assert "the base has it too: data-race in pipe" in (tmp_path / "check.md").read_text()
     assert run({"wake-all": OTHER + SPLAT + QUIET}) == BAD, "other complaints count as ever"

@@ -147,7 +147,7 @@ def test_a_source_is_compiled_in_its_place(
 @pytest.mark.parametrize(
     "given, sentence",
     [
-        ("  ", "no command"),
+        ("  ", "wants a command"),
         ("no-such-program -x", "neither guests nor this machine"),
         ("./missing", "neither guests nor this machine"),
         ("./missing; true", "neither guests nor this machine"),

@@ -34,7 +34,7 @@ MODE = "diff --git a/mm/huge.c b/mm/huge.c\nold mode 100644\nnew mode 100755\n"
 CODE = replace("mm/vmscan.c", VMSCAN, 10, "other")
 PATCHES = {
     "documentation": (diff("Documentation/mm.rst", "words\n", "other words\n"),
-                      "Documentation/mm.rst is no part of a kernel"),
+                      "Documentation/mm.rst is not part of a kernel"),
     "comment": (diff("mm/huge.c", HUGE, "/* why */\n" + HUGE),
                 "only comments of mm/huge.c have changed"),
     "mode": (MODE, "only the mode of mm/huge.c has changed"),

@@ -272,5 +272,5 @@ def test_a_mail_of_parts_within_parts_is_refused() -> None:
         if count < 100:
             assert len(parse(data, "deep")) == 1
             continue
-        with pytest.raises(NoPatch, match="too many parts within parts"):
+        with pytest.raises(NoPatch, match="too many nested"):
             parse(data, "deep")

@@ -48,7 +48,7 @@ def test_stock_of_a_base_may_stand_beside_one(tmp_path: Path) -> None:
         ({"patches": (PATCH,)}, "a patch needs source"),
         ({"shared": (PATCH,)}, "a patch needs source"),
         ({"vmlinux": (Path("a"), Path("b"))}, "1 of --kernel came, but 2 of --vmlinux"),
-        ({}, "compares two kernels, but only one"),
+        ({}, "wants two kernels, but only one"),
     ],
 )
 def test_what_does_not_fit_is_refused(

@@ -119,7 +119,7 @@ def test_events_of_the_subsystem_are_drawn_where_no_function_is(
     assert [(one.event, one.fields) for one in found.marks] == [("toy/toy_used", ("count",))]
     assert [one.argument for one in found.proposed] == ["toy:*"]
     (said,) = found.said
-    assert said.startswith("no function can be drawn, so events of the same subsystem are: ")
+    assert said.startswith("no function can be drawn, so events of the same subsystem are traced: ")
     assert "--trace 'toy:toy_used'" in said
     drawn = propose(TRACING, images, [ADDED], src)
     assert drawn.marks == TRACING.marks and drawn.said == (), "a function is drawn"

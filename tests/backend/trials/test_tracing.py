@@ -91,8 +91,8 @@ def test_commas_within_brackets_are_no_end() -> None:
     [
         ("sched", "GROUP:EVENT"),
         ("probe:f(a=$arg1", r"probe:FUNCTION\(ARGUMENTS\)"),
-        ("syscalls:sys_enter_read", "made by a kernel when it boots"),
-        ("syscalls:*", "made by a kernel when it boots"),
+        ("syscalls:sys_enter_read", "a kernel creates them when it boots"),
+        ("syscalls:*", "a kernel creates them when it boots"),
     ],
 )
 def test_what_no_kernel_could_trace_is_said_before_one_is_built(asked: str, said: str) -> None:

@@ -100,7 +100,7 @@ def test_a_source_package_that_ignores_its_own_files_is_read_whole(tmp_path: Pat
 
 
 def test_equal_trees_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match="hold the same source"):
+    with pytest.raises(BadSource, match="wanted two sources"):
         trial_of(tmp_path, source(tmp_path / "a"), source(tmp_path / "b"))
 
 
@@ -167,7 +167,7 @@ def test_two_releases_of_one_repository_are_two_bases(tmp_path: Path) -> None:
 def test_a_commit_that_is_not_there_is_refused(tmp_path: Path) -> None:
     repository = tmp_path / "linux"
     commits(repository, [1])
-    for name, why in (("v9", "knows no commit 'v9'"), ("--all", "knows no commit '--all'")):
+    for name, why in (("v9", "wanted the commit 'v9'"), ("--all", "wanted the commit '--all'")):
         with pytest.raises(BadSource, match=why):
             trial_of(tmp_path, repository, Path(f"{repository}@{name}"))
     git(repository, "rm", "-q", "Makefile")
@@ -296,7 +296,7 @@ def test_a_range_with_a_merge_is_one_patch(tmp_path: Path) -> None:
     said: list[str] = []
     (patch,) = commits_of(top, f"{first}..HEAD", said.append)
     assert "+int b = 2;" in patch.diff and "+\treturn 2;" in patch.diff
-    words = f"there is a merge in {first}..HEAD, so its 3 commits are taken as one patch"
+    words = f"contains a merge {first}..HEAD, so its 3 commits are taken as one patch"
     assert said == [words] and patch.subject.endswith("..HEAD: 3 commits")
     assert commits_of(top, first, print) == (replace(patch, subject=f"{first}: 3 commits"),)
     merge = git(top, "rev-parse", "HEAD")
@@ -304,10 +304,10 @@ def test_a_range_with_a_merge_is_one_patch(tmp_path: Path) -> None:
     (top / "mm" / "c.c").write_text("int c;\n")
     git(top, "add", "-A")
     git(top, "commit", "-qm", "mm: c")
-    with pytest.raises(NoPatch, match="there is a merge among them"):
+    with pytest.raises(NoPatch, match="they contain a merge"):
         commits_of(top, f"side..{merge}", print)
     assert len(commits_of(top, f"{first}..side", print)) == 2
-    for span, why in (("v9..HEAD", "does not know it"), ("HEAD..HEAD", "it is empty")):
+    for span, why in (("v9..HEAD", "git cannot find them"), ("HEAD..HEAD", "it is empty")):
         with pytest.raises(NoPatch, match=why):
             commits_of(top, span, print)
 
@@ -323,7 +323,7 @@ def test_a_repository_of_another_user_is_named(
         ("its commit", lambda: TreeStore(tmp_path / "store.git").add(Path(f"{top}@HEAD"))),
         ("a range", lambda: commits_of(top, "HEAD~..HEAD", print)),
     ):
-        with pytest.raises(BadSource, match="belongs to another user") as caught:
+        with pytest.raises(BadSource, match="another user owns it") as caught:
             call()
         assert caught.value.remedy.endswith(f"--add safe.directory {top}"), name
     for folder in (plain, inner):

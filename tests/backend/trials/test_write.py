@@ -123,9 +123,9 @@ def test_it_is_saved_as_a_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ({"base": "6.1", "trees": (Path(),)}, "both name the source"),
         ({"base": "/no/such"}, "no base and no tarball"),
         ({"metric": "rate=[0-9]+"}, "a group `value`"),
-        ({"metric": "(?P<value>["}, "no regular expression"),
+        ({"metric": "(?P<value>["}, "wants a regular expression"),
         ({"trees": (Path("/"),)}, "no kernel's|there is none"),
-        ({"commits": ("no..such",)}, "git does not know it"),
+        ({"commits": ("no..such",)}, "git cannot find them"),
     ],
 )
 def test_what_makes_no_trial_is_refused(
@@ -238,7 +238,7 @@ def test_options_are_a_base_of_the_trials_own_with_the_same_tree(
 
 @pytest.mark.parametrize("given", ["KSM=m", "A B", "./no-such.config", ""])
 def test_what_is_no_option_is_refused(tmp_path: Path, given: str) -> None:
-    with pytest.raises(InputError, match="--config wants options of a kernel"):
+    with pytest.raises(InputError, match="--config wants kernel options"):
         trial(tmp_path, config=(given,))
 
 

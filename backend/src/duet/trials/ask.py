@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From the words of `duet try` to a Trial: which kernels, which command."""
+"""Turn the command line of `duet try` into a Trial: kernels and command."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MOST_ARMS = 9
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """As it stands on the command line.
+    """Arguments of `duet try`, unchecked.
 
     Args:
-        given: the command line itself, as it was typed; "": nobody typed one.
+        given: the command line as typed; "" if there is none.
     """
 
     run: str
@@ -65,7 +65,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         known: programs that guests have.
 
     Raises:
-        InputError: its subclasses say what was wanted and what came.
+        InputError: its subclasses name what was wanted and what came.
     """
     command = read_command(asked.run, known)
     said: list[str] = []
@@ -75,19 +75,19 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
     if not asked.metric and len(several := stressors(command.line)) > 1:
         said.append(
             f"the headline is the rate of {several[0]}, the first of {len(several)} stressors;"
-            " --metric names another"
+            " choose another with --metric"
         )
     named = Named(asked.base, asked.trees, asked.kernels, asked.vmlinux, asked.shared, asked.config)
     bases, arms = trial_kernels(named, series, folder, patches_dir, said.append)
     if len(arms) < 2:
         raise InputError(
-            "a trial compares two kernels, but only one came.",
+            "a trial wants two kernels, but only one came.",
             remedy="Name a patch, a range with --commits, a second --tree, or a second --kernel.",
         )
     if len(arms) > MOST_ARMS:
         raise InputError(
             f"a trial has at most {MOST_ARMS} kernels, but {len(arms)} came.",
-            remedy="Try them in several trials.",
+            remedy="Split them into several trials.",
         )
     return Trial(
         name=name,
@@ -115,7 +115,7 @@ def _tree_name(asked: Asked) -> str:
     return "-".join(path.expanduser().resolve().name for path in paths) or "trial"
 
 
-# Command lines of a trial: what makes it again, and what looks for mistakes of its kernels.
+# Command lines of a trial: one repeats it, one searches its kernels for bugs.
 
 
 OPTIONS = {
@@ -125,24 +125,24 @@ OPTIONS = {
     "shared": "--with",
     "functions": "--fn",
 }
-"""Of fields of Asked whose options have other names."""
+"""Fields of Asked whose options have other names."""
 KERNELS = ("commits", "repository", "base", "trees", "kernels", "vmlinux", "shared", "config")
-"""Fields that say which kernels; they stand first."""
+"""Fields that name the kernels; they come first in a command line."""
 ARGUMENTS = "patches"
-"""The field that has no option."""
+"""Field of the positional arguments."""
 NOT_SAID = ("given",)
 
 
 def try_line(asked: Asked) -> str:
-    """The call of `duet try` that makes a trial again, without options that are as usual."""
+    """Return the `duet try` command line that makes a trial again, without default options."""
     others = [one.name for one in fields(Asked) if one.name not in (*KERNELS, *NOT_SAID)]
     return _line("try", asked, (*KERNELS, *others))
 
 
 def check_line(asked: Asked) -> str:
-    """The call of `duet check` for the same patches, trees and base.
+    """Return the `duet check` command line for the same patches, trees and base.
 
-    "" where a kernel was built elsewhere: a debug kernel needs its source.
+    It is "" if a kernel is prebuilt: a debug kernel needs its source.
     """
     return "" if asked.kernels else _line("check", asked, (*KERNELS, "run", "name"))
 

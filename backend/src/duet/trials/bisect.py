@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which commit of a range made a number worse.
+"""Find the commit of a range that made a number worse.
 
-`history` has git choose the commits, in a work tree of its own without files; `search` decides
-what each of them is from a measurement that its caller gives; `memory` stores what was measured,
-so that an interrupted search goes on; `report` writes the result.
+`History` runs git bisect in a separate work tree without files. `Search` classifies commits by a
+measurement that its caller provides. `Memory` stores the measurements, so that an interrupted
+search resumes. `markdown` writes the report.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from duet.measure.compare import format_value
 from duet.trials.command import BadCommand, read_command
 from duet.trials.trees import git, git_call, git_or_nothing
 
-# `git bisect` in a work tree of its own.
+# `git bisect` in a separate work tree.
 #
 # The work tree has no files: commits are read from the repository (`git bisect --no-checkout`).
-# Its state and refs/bisect are the work tree's alone (git-worktree(1), "Refs"), so a bisection and
-# the files of the user's checkout are not touched.
+# Its state and refs/bisect are private to it (git-worktree(1), "Refs"). So the user's checkout
+# keeps its files and its own bisection.
 
 Answer = Literal["good", "bad", "skip"]
 LEFT = re.compile(r"roughly (\d+) step")
@@ -36,21 +36,21 @@ FOUND = re.compile(r"^([0-9a-f]{40,64}) is the first bad commit", re.MULTILINE)
 ONLY_SKIPPED = re.compile(r"only 'skip'ped commits left to test")
 HASH = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
 ONLY_SKIPPED_CODE = 2
-"""Of `git bisect`: nothing but skipped commits is left."""
+"""Exit code of `git bisect` when only skipped commits are left."""
 
 
 class BisectFails(InputError):
-    """git cannot search this range."""
+    """git cannot bisect this range."""
 
     code = "bisect-fails"
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit as a report names it.
+    """A commit as reports name it.
 
     Args:
-        parents: their ids, the first parent first.
+        parents: hashes, the first parent first.
         date: of the author, ISO 8601.
     """
 
@@ -62,19 +62,19 @@ class Commit:
 
     @property
     def short(self) -> str:
-        """Twelve digits, as mails to the kernel's lists have them."""
+        """Twelve digits, as is usual on kernel mailing lists."""
         return self.id[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What git says after an answer.
+    """State of git bisect after an answer.
 
     Args:
-        commit: to be measured next; "" at the end.
-        steps: about how many more follow it.
-        culprit: the first bad commit; "" if there is none yet.
-        candidates: at the end, if every one that is left was skipped: one of these.
+        commit: commit to measure next; "" at the end.
+        steps: about how many more steps follow it.
+        culprit: the first bad commit; "" if not found.
+        candidates: at the end, if all remaining commits were skipped: the culprit is one of them.
     """
 
     commit: str = ""
@@ -84,10 +84,10 @@ class Next:
 
 
 class History:
-    """A bisection of a repository. Use as `with`: its work tree goes in the end.
+    """Context manager for a bisection of a repository; removes its work tree at exit.
 
     Args:
-        folder: of the work tree; one that a killed search has left there is replaced.
+        folder: work tree; one that a killed search has left there is replaced.
     """
 
     def __init__(self, repository: Path, folder: Path) -> None:
@@ -110,25 +110,25 @@ class History:
         self.remove()
 
     def remove(self) -> None:
-        """End the bisection and remove the work tree; nothing happens where there is none."""
+        """End the bisection and remove the work tree, if any."""
         if self.folder.exists():
             git_call("-C", str(self.folder), "bisect", "reset")
             shutil.rmtree(self.folder, ignore_errors=True)
         git_call("-C", str(self.repository), "worktree", "prune")
 
     def start(self, good: str, bad: str) -> Next:
-        """The first commit to be measured.
+        """Start the bisection; return the first commit to measure.
 
         Raises:
-            BisectFails: git cannot search between them.
+            BisectFails: git cannot bisect between them.
         """
         return self._said("start", "--no-checkout", bad, good)
 
     def answer(self, word: Answer, commit: str) -> Next:
-        """Say what a commit is.
+        """Report whether a commit is good, bad or skipped.
 
         Raises:
-            BisectFails: git cannot go on; for example, a merge base is bad.
+            BisectFails: git cannot continue; for example, a merge base is bad.
         """
         return self._said(word, commit)
 
@@ -151,7 +151,7 @@ class History:
 
 
 def find_commit(repository: Path, name: str) -> Commit:
-    """A commit by any name that git knows.
+    """Look up a commit by any name that git knows.
 
     Raises:
         BisectFails: git does not know it.
@@ -162,7 +162,7 @@ def find_commit(repository: Path, name: str) -> Commit:
     )
     if not known:
         raise BisectFails(
-            f"git knows no commit '{name:.60}' in {repository}.",
+            f"wanted the commit '{name:.60}' of {repository}, but git cannot find it.",
             remedy="Name a tag, a branch or a commit of that repository.",
         )
     form = "--format=%H%x00%s%x00%an%x00%aI%x00%P"
@@ -172,29 +172,29 @@ def find_commit(repository: Path, name: str) -> Commit:
 
 
 def tree_id(repository: Path, commit: str) -> str:
-    """The id of a commit's files: equal where these are."""
+    """Return the tree id of a commit: equal for equal files."""
     return git("-C", str(repository), "rev-parse", f"{commit}^{{tree}}").strip()
 
 
-# What each commit of a bisection is, from measurements; and the loop that asks for them.
+# The loop of a bisection, and the classification of commits by measurements.
 #
-# Nothing here needs a kernel: what measures is given by the caller.
+# No kernel is needed here: the caller provides the measurement.
 
 
 SKIPPED = frozenset({"compile-fails", "patch-fails", "patch-refused", "option-lost"})
-"""Codes of errors that say something of one commit: it does not build."""
+"""Codes of errors that concern one commit: it does not build."""
 HALF = 0.5
-"""Of what separates good from bad: worse than this is bad, where no other line is drawn."""
+"""Default limit as a share of the bad commit's excess: a commit above it is bad."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A commit beside the good one.
+    """A commit's measurement, compared with the good commit.
 
     Args:
-        worse: per cent by which it is worse; negative: better; None: it has no number.
-        why: the sentence of the comparison, or why there is no number.
-        good, value: of the good commit and of this one.
+        worse: per cent by which it is worse; negative if better; None if it was not measured.
+        why: the comparison's sentence, or why there is no number.
+        good, value: numbers of the good commit and of this one.
     """
 
     worse: float | None
@@ -206,11 +206,11 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One commit of a bisection.
+    """One measured commit of a bisection.
 
     Args:
-        number: from 1; 0: the bad commit itself, which is measured first.
-        again: it was measured by an earlier call.
+        number: from 1; 0 is the bad commit itself, which is measured first.
+        again: whether an earlier call measured it.
     """
 
     number: int
@@ -222,11 +222,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How a bisection ended.
+    """Result of a bisection.
 
     Args:
         limit: per cent; a commit that is worse by more is bad.
-        culprit: the first bad commit; None: only skipped ones are left, and it is one of
+        culprit: the first bad commit; None if only skipped ones are left: it is one of
             `candidates`.
     """
 
@@ -237,13 +237,13 @@ class Found:
 
 
 class Search:
-    """A bisection.
+    """The loop of a bisection.
 
     Args:
-        measure: gives what a commit is beside the good one; raises DuetError.
-        known: id -> what an earlier call measured.
-        store: is called with an id and what was measured, before the next one begins.
-        progress: is called with a sentence.
+        measure: compares a commit with the good one; raises DuetError.
+        known: commit hash -> result of an earlier call.
+        store: called with a hash and its result, before the next measurement begins.
+        progress: called with a sentence.
     """
 
     def __init__(
@@ -263,14 +263,14 @@ class Search:
         self._good = ""
 
     def run(self, good: Commit, bad: Commit, worse_than: float | None) -> Found:
-        """To the end.
+        """Run the bisection to its end.
 
         Args:
-            worse_than: per cent; None: half of what separates good from bad.
+            worse_than: limit in per cent; None means half of the bad commit's excess.
 
         Raises:
-            BisectFails: bad is not worse than good, or git cannot search.
-            DuetError: what `measure` raised and what is no matter of one commit.
+            BisectFails: bad is not worse than good, or git cannot bisect.
+            DuetError: raised by `measure`, and not specific to one commit.
         """
         self._good = tree_id(self._history.repository, good.id)
         self._progress(f"the bad commit, {bad.short} ({bad.subject})")
@@ -295,11 +295,11 @@ class Search:
         return Found(limit, tuple(self._steps), culprit, tuple(named))
 
     def _look(self, commit: Commit) -> tuple[Measured, bool]:
-        """What a commit is, and whether that was known."""
+        """Return a commit's result, and whether it was known."""
         if commit.id in self._known:
             return self._known[commit.id], True
         if tree_id(self._history.repository, commit.id) == self._good:
-            measured = Measured(0.0, "it holds the same source as the good commit")
+            measured = Measured(0.0, "it has the same source as the good commit")
         else:
             try:
                 measured = self._measure(commit)
@@ -323,14 +323,14 @@ WORDS: dict[Answer, str] = {"good": "good", "bad": "bad", "skip": "skipped"}
 
 
 def answer_of(measured: Measured, limit: float) -> Answer:
-    """What git is to take a commit for."""
+    """Return the answer for git bisect."""
     if measured.worse is None:
         return "skip"
     return "bad" if measured.worse > limit else "good"
 
 
 def reason_to_skip(error: DuetError) -> str | None:
-    """Why a commit has no number, if that is a matter of this commit; None: the search ends."""
+    """Return why this commit cannot be measured; None if the error is not specific to it."""
     if error.code in SKIPPED:
         return f"it does not build: {error.sentence}"
     if isinstance(error, KernelError):
@@ -339,14 +339,14 @@ def reason_to_skip(error: DuetError) -> str | None:
 
 
 def _limit(bad: Measured, worse_than: float | None) -> float:
-    """The line between good and bad.
+    """Return the limit between good and bad, in per cent.
 
     Raises:
-        BisectFails: the bad commit is not worse than the good one by more.
+        BisectFails: the bad commit is not worse than the good one by more than the limit.
     """
     if bad.worse is None:
         raise BisectFails(
-            f"the bad commit cannot be measured: {bad.why}.".replace("..", "."),
+            f"wanted to measure the bad commit, but cannot: {bad.why}.".replace("..", "."),
             remedy="Name another bad commit, command or metric.",
         )
     limit = bad.worse * HALF if worse_than is None else worse_than
@@ -359,16 +359,16 @@ def _limit(bad: Measured, worse_than: float | None) -> float:
     return limit
 
 
-# What a bisection has measured so far, in a file, so that the same call goes on.
+# Stored measurements of a bisection, so that the same call resumes it.
 
 FILE = "measured.json"
 
 
 class Memory:
-    """The file FOLDER/measured.json: a question, and commit -> what was measured.
+    """The file FOLDER/measured.json: a question, and commit -> its measurement.
 
     Args:
-        question: everything that the numbers depend on; with another one the file begins anew.
+        question: everything that the numbers depend on; another question discards the file.
     """
 
     def __init__(self, folder: Path, question: Mapping[str, object]) -> None:
@@ -390,31 +390,31 @@ class Memory:
                 return {}
             return {name: Measured(**one) for name, one in tree["measured"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return {}  # nothing was stored, or by another version: it is measured again
+            return {}  # missing, or written by another version: measure again
 
 
 def files_digest(run: str) -> str:
-    """Of the files of this machine that a command needs."""
+    """Digest the host files that a command needs."""
     digest = hashlib.sha256()
     try:
         files = read_command(run, frozenset()).files
-    except BadCommand:  # it is refused later
+    except BadCommand:  # reported when the command is read again
         files = {}
     for place, path in sorted(files.items()):
         digest.update(f"{place}\0".encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-# The report of a bisection, for people: Markdown.
+# The report of a bisection: Markdown.
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was searched for.
+    """Inputs of a bisection, for its report.
 
     Args:
-        metric: its title.
-        trial: command line that shows the culprit beside its parent; "": there is no culprit.
+        metric: title of the metric.
+        trial: command line that compares the culprit with its parent; "" if no culprit was found.
     """
 
     name: str
@@ -434,11 +434,11 @@ def markdown(question: Question, found: Found) -> str:
         f"- good: `{good.short}` {_plain(good.subject)}",
         f"- bad: `{bad.short}` {_plain(bad.subject)}",
         f"- command: `{question.command}`",
-        f"- bad is what is worse than good by more than {found.limit:.3g} %"
+        f"- limit: a commit is bad if it is worse than good by more than {found.limit:.3g} %"
         f" ({question.clock} clock)",
         *_culprit(found),
         "",
-        "| step | commit | subject | good | this | worse by | it is |",
+        "| step | commit | subject | good | this commit | worse by | result |",
         "| --- | --- | --- | --- | --- | --- | --- |",
         *(_row(step) for step in found.steps),
     ]
@@ -446,7 +446,7 @@ def markdown(question: Question, found: Found) -> str:
         lines += ["", "Skipped:", ""]
         lines += [f"- `{step.commit.short}`: {_plain(step.measured.why)}" for step in skipped]
     if question.trial:
-        lines += ["", "The culprit beside its parent:", "", "```", question.trial, "```"]
+        lines += ["", "To compare the culprit with its parent:", "", "```", question.trial, "```"]
     return "\n".join(lines) + "\n"
 
 
@@ -459,10 +459,10 @@ def _headline(found: Found) -> str:
 def _culprit(found: Found) -> Sequence[str]:
     if (culprit := found.culprit) is None:
         named = (f"  - `{one.short}` {_plain(one.subject)}" for one in found.candidates)
-        return ["- the first bad commit is one of these; all but the last known one were skipped:",
+        return ["- the first bad commit is one of these; all but the last were skipped:",
                 *named]  # fmt: skip
     parents = ", ".join(f"`{parent[:12]}`" for parent in culprit.parents)
-    merge = "; it is a merge, the first of them is compared" if len(culprit.parents) > 1 else ""
+    merge = "; the commit is a merge, compared with the first" if len(culprit.parents) > 1 else ""
     return [
         f"- first bad commit: `{culprit.id}`, {_plain(culprit.author)}, {culprit.date}",
         f"- its parent: {parents or 'none'}{merge}",
@@ -488,7 +488,7 @@ def _number(value: float | None, one: Measured) -> str:
 
 
 def _plain(text: str) -> str:
-    """Words of a commit, so that Markdown takes them as they stand."""
+    """Escape Markdown in a commit's text, and join its lines."""
     for sign in "\\`*_[]<>#":
         text = text.replace(sign, f"\\{sign}")
     return " ".join(text.split())

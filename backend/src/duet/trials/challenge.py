@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a change of an arm does what a lesson's challenge asks for.
+"""Judge whether a change of an arm meets a lesson's challenge.
 
-`plans` says what has to be measured, `order` counts the barriers that a change takes away,
-`judge` decides from the tables and from the console of a debug kernel, `report` writes it down.
+`groups` plans the measurements, `barriers_gone` counts removed barriers, `judge` decides from the
+tables and from the console of a debug kernel, `text` formats the result.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from duet.measure.model import Table
 from duet.measure.plan import MeasurePlan
 from duet.trials.check.console import Verdict
 
-# What has to be measured for a challenge: as few guests as its goals and rules allow. Pure.
+# Measurements of a challenge: as few guests as its goals and rules allow. Pure.
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One measurement, and the claims that its table answers."""
+    """One measurement, and the claims that its table decides."""
 
     plan: MeasurePlan
     claims: tuple[Claim, ...]
 
 
 def limits(challenge: Challenge) -> Iterator[tuple[str, Goal]]:
-    """('goal' or 'rule', limit), in the order of the lesson's file."""
+    """Yield ('goal' or 'rule', limit), in the order of the lesson's file."""
     yield from (("goal", one) for one in challenge.goals)
     yield from (("rule", one) for one in challenge.rules)
 
 
 def groups(folder: LessonFolder, claims: Sequence[Claim]) -> list[Group]:
-    """The measurements; claims under equal conditions share one.
+    """Return the measurements; claims under equal conditions share one.
 
     Raises:
-        InputError: a knob that the lesson does not have, or a value that it does not take.
+        InputError: the lesson does not have a knob, or a value is out of its range.
     """
     found: dict[object, Group] = {}
     for claim in claims:
@@ -67,7 +67,7 @@ def groups(folder: LessonFolder, claims: Sequence[Claim]) -> list[Group]:
 
 
 def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str, Table]:
-    """Text of a claim -> its table, for the groups that were measured.
+    """Return claim text -> its table, for the groups that were measured.
 
     Args:
         measured: index of a group -> its table.
@@ -79,10 +79,10 @@ def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str
     }
 
 
-# Barriers that a change takes away. Pure.
+# Memory barriers that a change removes. Pure.
 #
-# Guests are x86, which reorders a store with a later load and nothing else; beside an atomic
-# operation a barrier is no instruction there. A kernel without it behaves the same, so no run here
+# Guests are x86, which reorders only a store with a later load; next to an atomic operation a
+# barrier generates no instruction there. A kernel without that barrier behaves the same, so no run
 # can judge such a change (Documentation/memory-barriers.txt, "CPU MEMORY BARRIERS").
 
 BARRIER = re.compile(
@@ -93,10 +93,10 @@ COMMENT = re.compile(r"/\*.*?\*/|//.*|^\s*\*.*|/\*.*")
 
 
 def barriers_gone(diff: str) -> tuple[str, ...]:
-    """Names of the barriers that the change has fewer of; none if it has as many in all.
+    """Return the names of barriers that the change removes; none if their total does not drop.
 
     Args:
-        diff: unified; of comments nothing counts.
+        diff: unified; barriers in comments do not count.
     """
     balance: Counter[str] = Counter()
     for line in diff.splitlines():
@@ -109,30 +109,31 @@ def barriers_gone(diff: str) -> tuple[str, ...]:
     return tuple(f"{name}()" for name, fewer in balance.items() if fewer > 0)
 
 
-# A lesson with one arm more: a patch of who calls, on top of one of its arms.
+# A lesson with one more arm: the caller's patch on top of one of its arms.
 #
-# A visitor's change is built in a box (duet.kernels); a patch that is given on a terminal is built
-# as that of any arm.
+# A visitor's change is built in a sandbox (duet.kernels). A patch that is given on a terminal is
+# built like that of any arm.
 
 
 def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolder, str, str]:
-    """The lesson with the arm, its name, and the diff.
+    """Return the lesson with the arm, the arm's name, and the diff.
 
     Args:
-        patch: a diff as `git diff` writes it, with a mail around it or not.
+        patch: output of `git diff`, with or without a mail around it.
 
     Raises:
-        InputError: no such arm, or the file has no diff.
+        InputError: there is no such arm, or the file has no diff.
     """
     try:
         diff = patch_diff(patch.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"the patch {patch} cannot be read ({error}).", remedy="Name a file with a diff."
+            f"wanted a patch at {patch}, but it cannot be read ({error}).",
+            remedy="Name a file with a diff.",
         ) from None
     if "diff --git " not in diff:
         raise InputError(
-            f"{patch.name} is no patch: it has no 'diff --git' line.",
+            f"wanted a patch, but {patch.name} has no 'diff --git' line.",
             remedy="Make it with `git diff` or `git format-patch`.",
         )
     name = own_name(arm, hashlib.sha256(diff.encode()).hexdigest())
@@ -146,19 +147,20 @@ def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolde
     return replace(own, lesson=own.lesson.model_copy(update={"arms": arms})), name, diff
 
 
-# What two or three CPUs can make of a few accesses to memory, with and without a barrier. Pure.
+# A model of two or three CPUs that access memory, with and without a barrier. Pure.
 #
-# An x86 guest cannot show what a missing barrier costs, so this is a model, and what it finds is
-# *modelled*. Two accesses of one CPU keep their order where they are to one variable or a barrier
-# stands between them, and may change places otherwise (Documentation/memory-barriers.txt,
-# "GUARANTEES"). All CPUs see one memory; any barrier orders all; dependencies do not count.
+# An x86 guest cannot show the effect of a missing barrier, so this is a model, and its results are
+# *modelled*. Two accesses of one CPU keep their order if they are to one variable or if a barrier
+# is between them; otherwise they may be reordered (Documentation/memory-barriers.txt,
+# "GUARANTEES"). All CPUs see one memory; any barrier orders all accesses; dependencies do not
+# order anything.
 
 State = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One access, by the CPU that makes it."""
+    """One access, and the CPU that performs it."""
 
     cpu: str
     access: Read | Write
@@ -168,10 +170,10 @@ class Step:
 
 
 def witness(litmus: Litmus, without: Sequence[str]) -> tuple[Step, ...] | None:
-    """An order of all accesses that ends in what must never be; None: no order does.
+    """Return an order of all accesses that ends in the forbidden state; None if there is none.
 
     Args:
-        without: names of barriers that are gone, such as `smp_mb()`.
+        without: names of removed barriers, such as `smp_mb()`.
     """
     queues = [
         [(step, _before(i, statements, without)) for i, step in _steps(cpu, statements)]
@@ -184,7 +186,7 @@ def witness(litmus: Litmus, without: Sequence[str]) -> tuple[Step, ...] | None:
 
 
 def swapped(litmus: Litmus, order: Sequence[Step]) -> tuple[Step, Step] | None:
-    """Two accesses of one CPU that change places in an order: (what came first, what was first)."""
+    """Return two accesses of one CPU that the order reorders: (now first, first in the source)."""
     for cpu, statements in litmus.cpus.items():
         written = [step.access for _, step in _steps(cpu, statements)]
         came = [step for step in order if step.cpu == cpu]
@@ -201,7 +203,7 @@ def _steps(cpu: str, statements: Sequence[Statement]) -> Iterator[tuple[int, Ste
 
 
 def _before(i: int, statements: Sequence[Statement], without: Sequence[str]) -> frozenset[int]:
-    """Places of the accesses that must be over before that at place `i` is made."""
+    """Return indexes of the accesses that must happen before access `i`."""
     mine = statements[i]
     ordered: set[int] = set()
     barrier = False
@@ -217,7 +219,7 @@ def _before(i: int, statements: Sequence[Statement], without: Sequence[str]) -> 
 def _orders(
     queues: list[list[tuple[Step, frozenset[int]]]], done: tuple[Step, ...]
 ) -> Iterator[tuple[Step, ...]]:
-    """All orders of all accesses that the rules allow."""
+    """Yield all orders of all accesses that the rules allow."""
     if not any(queues):
         yield done
     for number, queue in enumerate(queues):
@@ -239,10 +241,10 @@ def _ends(litmus: Litmus, order: Sequence[Step]) -> bool:
     return all(state.get(name) == value for name, value in litmus.never.items())
 
 
-# Whether a change meets a challenge, from what was measured and what a debug kernel said. Pure.
+# The decision whether a change meets a challenge, from measurements and debug kernels. Pure.
 
 SHOWN = 2
-"""Complaints in a line; the console has all."""
+"""Most complaints in a line; the console has all."""
 STRESS = "the stress on a debug kernel finds nothing (KASAN, lockdep, debug objects)"
 WITHOUT = "the change adds nothing of what the challenge excludes"
 ORDER = "no barrier between memory accesses is taken away"
@@ -250,13 +252,13 @@ ORDER = "no barrier between memory accesses is taken away"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that was judged.
+    """One judged criterion.
 
     Args:
-        says: what was to hold, in words.
-        wanted: the limits; empty for all but goals and rules.
-        found: the figure, or what was found.
-        holds: None: it could not be judged here.
+        says: the criterion, in words.
+        wanted: the limits; "" except for goals and rules.
+        found: the measured figure, or the finding.
+        holds: None if it could not be judged here.
     """
 
     kind: Literal["goal", "rule", "without", "order", "stress"]
@@ -268,10 +270,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What came of a change.
+    """Judgement of a change.
 
     Args:
-        met: the challenge is met; what was not judged counts as not met.
+        met: whether the challenge is met; a criterion that was not judged counts as not met.
         because: one sentence.
     """
 
@@ -287,13 +289,13 @@ def judge(
     tables: Mapping[str, Table],
     stress: Verdict | str,
 ) -> Judgement:
-    """Decide.
+    """Decide whether a change meets a challenge.
 
     Args:
-        arm: the changed one.
+        arm: the changed arm.
         diff: of the change alone.
-        tables: text of a claim (`plans.tables_of`) -> where it was measured.
-        stress: what the debug kernel said, or why none ran.
+        tables: claim text -> the table that decides it (`tables_of`).
+        stress: the debug kernel's verdict, or why none ran.
     """
     lines = []
     for kind, goal in limits(challenge):
@@ -320,14 +322,14 @@ def judge(
 
 
 def _order(challenge: Challenge, gone: tuple[str, ...]) -> Line:
-    """What a missing barrier does, by a model: an x86 guest runs as before."""
+    """Judge a missing barrier by the model, because an x86 guest behaves the same."""
     names, order = ", ".join(gone), challenge.order
     if order is None or not order.barriers & set(gone):
-        said = f"{names} is gone; an x86 guest runs as before, so no run shows it"
+        said = f"{names} is gone; an x86 guest behaves the same, so no run can show it"
         return Line("order", ORDER, "", said, None)
     steps = witness(order, gone)
     if steps is None:
-        said = f"modelled: {names} is gone, and no order of the accesses breaks it"
+        said = f"modelled: {names} is gone, but no order of the accesses breaks it"
         return Line("order", order.says, "", said, None)
     pair = swapped(order, steps)
     why = f", so `{pair[0].access}` may come before `{pair[1].access}`" if pair else ""
@@ -339,7 +341,7 @@ def _stress(stress: Verdict | str) -> Line:
     if isinstance(stress, str):
         return Line("stress", STRESS, "", stress, None)
     done = ", ".join(f"{n} {what}" for what, n in stress.work.items())
-    rounds = "it did not come to its end" if stress.rounds is None else f"{stress.rounds} rounds"
+    rounds = "the guest did not finish" if stress.rounds is None else f"{stress.rounds} rounds"
     said = [rounds, *([done] if done else [])]
     said += [one.strip() for one in (*stress.complaints, *stress.failures)[:SHOWN]]
     return Line("stress", STRESS, "", "; ".join(said), stress.clean)
@@ -351,9 +353,9 @@ def _decide(challenge: Challenge, lines: tuple[Line, ...]) -> Judgement:
     if challenge.aim == "break":
         if failed:
             return Judgement(lines, True, f"It breaks: {_short(failed[0])}.")
-        because = "Nothing that was looked at is broken"
+        because = "No judged criterion is broken"
         if open_:
-            because += f", and not all could be judged: {_short(open_[0])}"
+            because += f", but not all could be judged: {_short(open_[0])}"
         return Judgement(lines, False, f"{because}.")
     if failed:
         worst = next((line for line in failed if line.kind != "goal"), failed[0])
@@ -361,7 +363,7 @@ def _decide(challenge: Challenge, lines: tuple[Line, ...]) -> Judgement:
         return Judgement(lines, False, f"{which}: {_short(worst)}.")
     if open_:
         return Judgement(lines, False, f"Not all could be judged: {_short(open_[0])}.")
-    return Judgement(lines, True, "All goals are reached, and nothing was found broken.")
+    return Judgement(lines, True, "All goals are reached, and nothing broken was found.")
 
 
 def _short(line: Line) -> str:
@@ -370,7 +372,7 @@ def _short(line: Line) -> str:
     return line.found.rstrip(".")
 
 
-# A judged challenge in text.
+# Text of challenges and judgements.
 
 
 MARKS = {True: "holds", False: "FAILS", None: "not judged"}
@@ -378,7 +380,7 @@ WIDTH = 96
 
 
 def listing(lesson: Lesson) -> str:
-    """All challenges of a lesson."""
+    """List all challenges of a lesson."""
     parts = []
     for name, one in lesson.challenges.items():
         parts += [f"{name}: {one.title} (starts from {one.arm}, aim: {one.aim})"]
@@ -391,7 +393,7 @@ def listing(lesson: Lesson) -> str:
 
 
 def text(name: str, challenge: Challenge, judged: Judgement) -> str:
-    """What came of one change."""
+    """Format the judgement of one change."""
     parts = [f"{name}: {'met' if judged.met else 'not met'}. {judged.because}"]
     parts += [part for line in judged.lines for part in _line(line)]
     if judged.met:

@@ -4,8 +4,8 @@
  *
  *	PROGRAM TIMES LIMIT
  *
- * The command runs TIMES times, one after another, in the folder /root. After LIMIT seconds of all
- * these runs it is ended, with what it started, and has failed.
+ * The command runs TIMES times, one run after another, in the folder /root. If all runs together
+ * exceed LIMIT seconds, the command and its children are killed, and the trial fails.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* A text in the kernel's trace; without tracing there is nobody to read it. */
+/* Write a text into the kernel's trace; without tracing, do nothing. */
 static void mark(const char *text)
 {
 	FILE *marker = fopen("/sys/kernel/tracing/trace_marker", "w");
@@ -49,7 +49,7 @@ static void mark(const char *text)
 	}
 }
 
-/* Exit status of the command as a shell says it. */
+/* Return the exit status of the command, as a shell reports it. */
 static int run_once(void)
 {
 	int status;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the guests of a trial run: a command line, a program or script of the host, or a folder.
 
-A program that guests do not have is copied into them with the libraries that it loads.
+A program that guests lack is copied into them with its shared libraries.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ from duet.trials.shell_line import BUILTINS, LIVE, RESERVED, Line, read_line
 
 LOADED = re.compile(r"(/\S+) \(0x")
 COMM_BYTES = 15
-"""A task's name, TASK_COMM_LEN without its end; include/linux/sched.h."""
+"""Longest name of a task: TASK_COMM_LEN without the final NUL; include/linux/sched.h."""
 HOME = "root"
 MOST_BYTES = 64 << 20
-"""Of the files that a guest gets; they lie in its memory. Usual: 5 MB."""
+"""Most bytes of files copied into a guest, where they take memory. Usual: 5 MB."""
 LDD_S = 20.0
 SHELLS = ("sh", "bash", "dash", "busybox")
 MOUNTED = frozenset({"tmp", "run", "dev", "proc", "sys"})
-"""Folders of the guest over whose files another file system is mounted; vm-images/root/fstab."""
+"""Guest folders that a mounted file system covers; vm-images/root/fstab."""
 GUESTS_OWN = frozenset({"dev", "etc", "proc", "sys"})
-"""Folders of which no argument is copied: a guest has files of its own there."""
+"""Folders that are never copied into a guest, which has its own."""
 PROGRAMS = frozenset({"bin", "sbin", "usr"})
 SYSTEM = GUESTS_OWN | {"bin", "boot", "lib", "lib32", "lib64", "run", "sbin", "usr", "var"}
-"""Folders below which none is copied whole."""
+"""Folders below which no folder is copied as a whole."""
 OVER_LIMIT = "--timeout sets another limit"
-"""What command.c says of a command that it ended."""
+"""Part of command.c's message when the command exceeds its timeout."""
 SOURCE = ".c"
 FLAGS = ("-O2", "-static", "-pthread")
-"""As the guest's own workloads are compiled, without their warnings."""
+"""Flags of the guest's own workloads, without warnings."""
 COMPILE_S = 60.0
 
 
 class BadCommand(InputError):
-    """The command cannot be run in a guest."""
+    """The command cannot run in a guest."""
 
     code = "bad-command"
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command for /bin/sh of the guest.
+    """A command for the guest's /bin/sh.
 
     Args:
-        line: what the shell gets.
-        program: name of what it runs; "" where the shell has the word.
-        files: place in the guest, without the leading slash -> file of the host.
+        line: the shell command.
+        program: name of the program that it runs; "" if the shell must run it.
+        files: path in the guest, without the leading slash -> file of the host.
     """
 
     line: str
@@ -66,22 +66,22 @@ class Command:
 
     @property
     def comm(self) -> str:
-        """Glob of the names that its tasks are expected to have; '*': of any."""
+        """Glob for the expected names of its tasks; '*' if unknown."""
         return f"{self.program[:COMM_BYTES]}*" if self.program else "*"
 
 
 def read_command(given: str, known: frozenset[str]) -> Command:
-    """What `--run` says.
+    """Parse `--run`.
 
     Args:
         known: names of the programs that guests have.
 
     Raises:
-        BadCommand: nothing, a program that nobody has, or one that cannot run there.
+        BadCommand: no command, a program that does not exist, or one that cannot run in a guest.
     """
     if not given.strip():
         raise BadCommand(
-            "--run has no command.",
+            "--run wants a command, but it is empty.",
             remedy="Write for example: --run 'stress-ng --ramfs 4 -t 5 --metrics-brief'.",
         )
     path = _expanded(given)
@@ -91,13 +91,14 @@ def read_command(given: str, known: frozenset[str]) -> Command:
         line = read_line(given)
     except ValueError as error:
         raise BadCommand(
-            f"--run is no shell command: {error}.", remedy="Close the quote, or name a script."
+            f"--run wants a shell command, but it cannot be parsed: {error}.",
+            remedy="Close the quote, or name a script.",
         ) from None
     return _weighed(_Files(given, line, known).command())
 
 
 class _Files:
-    """Finds the files of this machine that a line names, and where they lie in the guest."""
+    """Collector of the host files that a command line names, and their paths in the guest."""
 
     def __init__(self, given: str, line: Line, known: frozenset[str]) -> None:
         self._text, self._line, self._known = given, line, known
@@ -120,7 +121,7 @@ class _Files:
         return Command(self._text, self._one_program(), self.files)
 
     def _one_program(self) -> str:
-        """What the line runs, if the shell could be replaced by it."""
+        """Return the program's name if it could replace the shell, else ""."""
         line = self._line
         if line.joined or not line.known or len(line.commands) != 1:
             return ""
@@ -131,13 +132,13 @@ class _Files:
         return PurePosixPath(one.started[0]).name.removesuffix(SOURCE)
 
     def _program(self, name: str, *, applets: bool) -> None:
-        """A program by its name, or by its path.
+        """Collect a program, named or with a path.
 
         Args:
-            applets: the shell starts it, which has those of busybox; others look for a file.
+            applets: the shell starts it, so busybox applets count; other programs need a file.
 
         Raises:
-            BadCommand: there is none.
+            BadCommand: the program does not exist.
         """
         if "/" not in name:
             shells = BUILTINS | self._line.functions | _applets() if applets else frozenset()
@@ -164,13 +165,13 @@ class _Files:
             self._copy(path, self._in_guest(name), runs=True)
         elif not (
             LIVE.search(name)
-            or name in self._earlier  # what stands before it may write it
+            or name in self._earlier  # an earlier command may create it
             or not self._line.known
         ):
             raise _nobody_has(name)
 
     def _word(self, word: str, *, enters: bool) -> None:
-        """An argument, the file of a redirection, or the value of an assignment or option."""
+        """Collect the file of an argument, a redirection, an assignment or an option."""
         self._earlier.add(word)
         parts = [word, *word.partition("=")[2:]]
         parts += re.findall(r"[\w.+~/-]*/[\w.+~/-]+", word) if LIVE.search(word) else []
@@ -186,18 +187,18 @@ class _Files:
                     self._copy(file, top / file.relative_to(path).as_posix())
 
     def _guests_have(self, name: str) -> bool:
-        """Whether it is a system's path of a program that guests have, as a rule elsewhere."""
+        """Whether it is the path of a system program, and guests have one of that name."""
         path = PurePosixPath(name)
         system = path.is_absolute() and len(path.parts) > 2 and path.parts[1] in PROGRAMS
         return system and path.name in self._known
 
     def _may_copy_folder(self, path: Path) -> bool:
-        """A folder of somebody's data that does not hold the working folder."""
+        """Whether it is a user's folder that does not contain the working folder."""
         holds = _is(path, Path.is_dir) and Path.cwd().is_relative_to(path.resolve())
         return not holds and _is_somebodys(path)
 
     def _enter(self, name: str) -> None:
-        """What stands behind `cd` is looked for there."""
+        """Follow `cd`: later names are relative to this folder."""
         path = self._on_host(name)
         if not _is(path, Path.is_dir):
             return
@@ -208,16 +209,16 @@ class _Files:
         self._here = path
 
     def _compile(self, source: Path, word: str) -> None:
-        """A program of one C file stands in its place."""
+        """Replace a C file by the program compiled from it."""
         name = word.removesuffix(SOURCE)
         self._replace(word, name if "/" in name else f"./{name}")
         self._copy(compiled(source), self._in_guest(name), runs=True)
 
     def _copy(self, path: Path, place: PurePosixPath, *, runs: bool = False) -> None:
-        """A file and, if it is a program, what it loads.
+        """Copy a file and, if it is a program, its shared libraries.
 
         Args:
-            runs: it is known to be a program.
+            runs: whether it is known to be a program.
 
         Raises:
             BadCommand: guests cannot run it.
@@ -233,7 +234,7 @@ class _Files:
         return self._here / _expanded(name)
 
     def _in_guest(self, name: str) -> PurePosixPath:
-        """Where the line looks for it; a path that guests mount over is written anew."""
+        """Return a file's path in the guest; rewrite it in the line if a mount covers it."""
         if name in self._moved:
             return self._moved[name]
         place = PurePosixPath(os.path.normpath(self._there / name))
@@ -248,10 +249,10 @@ class _Files:
         return place
 
     def _replace(self, name: str, place: str) -> None:
-        """Write another path into the line.
+        """Replace a path in the command line.
 
         Raises:
-            BadCommand: the line has it with backslashes or quotes inside.
+            BadCommand: the line has the path with backslashes or quotes inside.
         """
         if name in self._replaced:
             return
@@ -259,22 +260,22 @@ class _Files:
         text, times = re.subn(rf"(?<![\w./~-]){re.escape(name)}(?![\w./-])", place, self._text)
         if not times:
             raise BadCommand(
-                f"cannot find {name:.200} in --run as it is written.",
-                remedy="Write the path without backslashes, in quotes as a whole.",
+                f"wanted to replace {name:.200} in --run, but it is written differently there.",
+                remedy="Write the path without backslashes, and quote it as a whole.",
             )
         self._text = text
 
 
 def _nobody_has(name: str) -> BadCommand:
     return BadCommand(
-        f"wanted a program '{name:.60}', but neither guests nor this machine have one.",
+        f"wanted a program '{name:.60}', but neither guests nor this machine have it.",
         remedy="Name a program that can be executed, with its path, or install it.",
     )
 
 
 @lru_cache(maxsize=1)
 def _applets() -> frozenset[str]:
-    """What the guest's shell has without a file (busybox with FEATURE_SH_STANDALONE)."""
+    """Return the applets that the guest's busybox shell has (FEATURE_SH_STANDALONE)."""
     program = shutil.which("busybox")
     if program is None:
         return frozenset()
@@ -285,12 +286,12 @@ def _applets() -> frozenset[str]:
 def _expanded(name: str) -> Path:
     try:
         return Path(name).expanduser()
-    except RuntimeError:  # of nobody's home
+    except RuntimeError:  # the user does not exist
         return Path(name)
 
 
 def _is_somebodys(path: Path) -> bool:
-    """Whether it is a folder, and none of a system's."""
+    """Whether it is a folder outside the system's folders."""
     parts = path.resolve().parts[1:] if _is(path, Path.is_dir) else ()
     return len(parts) > 1 and parts[0] not in SYSTEM
 
@@ -303,10 +304,10 @@ def _is(path: Path, test: Callable[[Path], bool]) -> bool:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """Files of a folder.
+    """Return the files of a folder.
 
     Raises:
-        BadCommand: they are larger than what guests take.
+        BadCommand: they are too large for a guest.
     """
     found, size = [], 0
     for path in folder.rglob("*"):
@@ -314,22 +315,22 @@ def _inside(folder: Path) -> list[Path]:
             found.append(path)
             size += path.stat().st_size
             if size > MOST_BYTES:
-                raise _too_large(f"the folder {folder} has more than")
+                raise _too_large(f"the folder {folder} is too large: guests take at most")
     return sorted(found)
 
 
 def compiled(source: Path) -> Path:
-    """A static program of one C file.
+    """Compile one C file into a static program.
 
     Raises:
-        BadCommand: there is no compiler, or it refuses the file.
+        BadCommand: there is no compiler, or it rejects the file.
     """
     name = hashlib.sha256(str(source.resolve()).encode()).hexdigest()[:16]
     out = cache_dir() / "tools" / "compiled" / name / source.stem
     words = [os.environ.get("CC", "gcc"), *FLAGS, "-o", str(out), str(source)]
     line = shlex.join([*words[:-3], "-o", source.stem, source.name])
     out.parent.mkdir(parents=True, exist_ok=True)
-    remedy = f"Correct it, or compile it by hand and name the program; the call was: {line}"
+    remedy = f"Correct it, or compile it yourself and name the program; the call was: {line}"
     try:
         done = subprocess.run(
             words, capture_output=True, text=True, check=False, timeout=COMPILE_S,
@@ -347,12 +348,12 @@ def compiled(source: Path) -> Path:
 
 
 def _folder(path: Path) -> Command:
-    """A folder is copied whole; its `run` or `run.sh` is the command."""
+    """Copy a folder as a whole; its `run` or `run.sh` becomes the command."""
     start = next((name for name in ("run", "run.sh") if (path / name).is_file()), None)
     if start is None:
         raise BadCommand(
-            f"--run names the folder {path}, which has no `run` or `run.sh` to start.",
-            remedy="Add one that can be executed, or name a program.",
+            f"--run wants a folder with `run` or `run.sh`, but {path} has neither.",
+            remedy="Add one that is executable, or name a program.",
         )
     top = PurePosixPath(HOME, path.resolve().name)
     inside = _inside(path)
@@ -364,10 +365,10 @@ def _folder(path: Path) -> Command:
 
 
 def needs(program: Path) -> dict[str, Path]:
-    """Place in the guest -> file, of what a program loads: libraries, or its interpreter.
+    """Return what a program loads, as path in the guest -> file: libraries or an interpreter.
 
     Raises:
-        BadCommand: a library is missing, or it is a script whose interpreter guests cannot have.
+        BadCommand: a library is missing, or guests cannot have the script's interpreter.
     """
     with program.open("rb") as stream:
         head = stream.read(256)
@@ -383,7 +384,7 @@ def needs(program: Path) -> dict[str, Path]:
             f"{program.name} needs a library that this machine lacks: {line}.",
             remedy="Install it, or link the program statically.",
         )
-    found = LOADED.findall(done.stdout)  # nothing, of a static program
+    found = LOADED.findall(done.stdout)  # empty for a static program
     return {name.lstrip("/"): Path(name).resolve() for name in found}
 
 
@@ -397,7 +398,7 @@ def _interpreter(program: Path, head: bytes) -> dict[str, Path]:
     where = shutil.which(name) if name in SHELLS else None
     if where is None:
         raise BadCommand(
-            f"{program.name} is a script for '{name:.40}', which guests do not have.",
+            f"{program.name} is a script for '{name:.40}', which guests lack.",
             remedy="Write it for /bin/sh or bash, or name a compiled program.",
         )
     return {words[0].lstrip("/"): Path(where).resolve(), **needs(Path(where))}
@@ -406,7 +407,7 @@ def _interpreter(program: Path, head: bytes) -> dict[str, Path]:
 def _weighed(command: Command) -> Command:
     size = sum(path.stat().st_size for path in command.files.values())
     if size > MOST_BYTES:
-        raise _too_large(f"the files of --run have {size:,} bytes, and guests take at most")
+        raise _too_large(f"the files of --run have {size:,} bytes, but guests take at most")
     return command
 
 

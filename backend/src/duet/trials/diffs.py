@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Diffs as people have them, written in the strict form that kernels/diffs.py takes.
+"""Convert diffs of any tool to the strict form of kernels/diffs.py.
 
-As `git apply` does, text around the parts is left out, a part ends where its hunks end, and one
-folder is taken off the names: a/, i/, linux-6.1.orig/. A diff whose names have no such folder
-(`diff.noprefix`, svn) is taken as with -p0.
+Like `git apply`, this skips text around the parts, ends a part with its hunks, and strips one
+folder from the names: a/, i/, linux-6.1.orig/. If names have no such folder (`diff.noprefix`,
+svn), they are used unchanged, as with -p0.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ TOP_FOLDERS = frozenset(
         *("scripts", "security", "sound", "tools", "usr", "virt"),
     ]
 )
-"""Of a kernel: a name that begins with one of them has no prefix."""
+"""Top folders of a kernel: a name that begins with one has no prefix."""
 TOP_FILES = frozenset(["COPYING", "CREDITS", "Kbuild", "Kconfig", "MAINTAINERS", "Makefile"])
 BACKUPS = (".orig", ".old", ".bak", ".new", ".mine", "~")
-"""Endings of a file that lies beside the one that is meant."""
+"""Suffixes of a backup copy beside the file that the diff changes."""
 GIT = re.compile(r'diff --git ("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*"|\S+)\s*$')
 BLANKS = re.compile(r"diff --git (\S*?/(.+)) (\S*?/\2)\s*$")
-"""Names with blanks, which git does not quote."""
+"""`diff --git` line with blanks in the names, which git does not quote."""
 EXTENDED = re.compile(
     r"(?:old mode|new mode|new file mode|deleted file mode|(?:dis)?similarity index|index|"
     r"rename from|rename to|copy from|copy to) \S|GIT binary patch|Binary files "
@@ -35,9 +35,9 @@ MOVED = re.compile(r"(?:rename|copy) (from|to) (.*)$")
 OWN_HUNK = re.compile(r"@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
 DATE = re.compile(r"\t.*|\s+(?:\d{4}-\d\d-\d\d\s.*|\(.*\))$")
 EPOCH = re.compile(r"\s(?:1970-01-01|1969-12-31) ")
-"""Of a file that is not there, as diff(1) writes it."""
+"""Timestamp that diff(1) writes for a missing file."""
 ABOVE = ("Index: ", "=====", "diff -", "=== ", "RCS file: ", "retrieving revision ", "Only in ")
-"""Lines that other tools write above a part."""
+"""Starts of lines that other tools write above a part."""
 CONTEXT = re.compile(r"^\*\*\* .*\n--- .*\n\*{10,}\s*$", re.MULTILINE)
 NORMAL = re.compile(r"^\d+(?:,\d+)?[acd]\d+(?:,\d+)?\n[<>] ", re.MULTILINE)
 COLOURED = re.compile(r"^\x1b\[[\d;]*m(?:diff |--- |@@ )", re.MULTILINE)
@@ -46,18 +46,18 @@ PIECE = re.compile(
     r"^(?:diff --git .*|--- \S+.*\n\+\+\+ \S.*|@@ -\d+(?:,\d+)? \+\d.*)$", re.MULTILINE
 )
 SEPARATOR = re.compile(r"---\s*$")
-"""Ends the message of a commit in a mail."""
+"""Line that ends the commit message in a mail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What a text holds.
+    """The diff in a text.
 
     Args:
-        start: the line at which it begins, from 0.
-        text: in the strict form.
-        bare: a file whose name is taken without taking a folder off; "": none.
-        damage: what is wrong with it, from "at line 3" on; "": nothing.
+        start: index of its first line.
+        text: the diff in the strict form.
+        bare: a file whose name has no prefix; "" if all have one.
+        damage: what is wrong, as the end of a sentence; "" if nothing.
     """
 
     start: int
@@ -67,7 +67,7 @@ class Diff:
 
 
 def find_diff(text: str) -> Diff | None:
-    """All parts of a text; None where there is none."""
+    """Find and convert all parts of a text; None if it has none."""
     lines = text.split("\n")
     parts: list[_Part] = []
     start, at, rest = len(lines), 0, list(lines)
@@ -97,24 +97,24 @@ def find_diff(text: str) -> Diff | None:
 
 
 def _stray(text: str) -> str:
-    """What is wrong with a text that should have no part of a diff; "": it has none."""
+    """Return what is wrong with text outside the parts; "" if it has no piece of a diff."""
     if COMBINED.search(text):
-        return "it is the combined diff of a merge, which changes no one file"
+        return "it is the combined diff of a merge, which does not change a single file"
     if CONTEXT.search(text):
         return "it is a context diff (diff -c)"
     if NORMAL.search(text):
-        return "it is a diff without context (diff -u gives one)"
+        return "it is a diff without context (make it with diff -u)"
     if COLOURED.search(text):
-        return "it has the colours of a terminal in it (git diff --no-color leaves them out)"
+        return "it contains terminal colours (make it with git diff --no-color)"
     if found := PIECE.search(text):
         line = text.count("\n", 0, found.start()) + 1
-        return f"line {line}, {found[0].splitlines()[0][:60]!r}, begins no whole part of a diff"
+        return f"line {line}, {found[0].splitlines()[0][:60]!r}, does not begin a complete part"
     return ""
 
 
 @dataclass(slots=True)
 class _Part:
-    """What a diff does to one file, and the line after it."""
+    """A diff's part about one file, and the line after it."""
 
     text: str
     name: str
@@ -124,7 +124,7 @@ class _Part:
 
 
 def _part(lines: list[str], at: int) -> _Part | None:
-    """The part that begins at a line; None: none does."""
+    """Parse the part that begins at a line; None if none does."""
     head = _head(lines[at])
     headers: list[str] = []
     pair = at
@@ -157,7 +157,7 @@ def _part(lines: list[str], at: int) -> _Part | None:
 
 
 def _head(line: str) -> tuple[str, str] | None:
-    """The names in a line of git; None: it is another line."""
+    """Parse the names in a `diff --git` line; None for other lines."""
     if found := GIT.match(line):
         return found[1], found[2]
     found = BLANKS.match(line)
@@ -165,7 +165,7 @@ def _head(line: str) -> tuple[str, str] | None:
 
 
 def _hunks(lines: list[str], start: int, name: str) -> tuple[int, str]:
-    """Where they end, and what is wrong with the last of them."""
+    """Return the end of the hunks, and what is wrong with the last one."""
     at = start
     while at < len(lines) and OWN_HUNK.match(lines[at]):
         head = at
@@ -173,7 +173,7 @@ def _hunks(lines: list[str], start: int, name: str) -> tuple[int, str]:
         if not whole:
             return at, _damage(lines, head, at, name)
     if at < len(lines) and re.match(r"[ +]|-(?!-)", lines[at]):
-        damage = f"line {at + 1} goes on with the hunk of {name}, which says that it ends before"
+        damage = f"line {at + 1} continues the hunk of {name} beyond its line count"
         return at, damage
     return at, ""
 
@@ -183,14 +183,14 @@ def _damage(lines: list[str], head: int, at: int, name: str) -> str:
     if at >= len(lines) - 1 or lines[at].startswith(("@@ -", "diff -", "-- ")):
         return f"{where} is cut off"
     if lines[at][:1] in (" ", "+", "-", ""):
-        return f"{where} has not the lines that it says"
-    return f"line {at + 1}, {lines[at][:60]!r}, breaks {where}, as broken long lines do"
+        return f"{where} has a wrong line count"
+    return f"line {at + 1}, {lines[at][:60]!r}, breaks {where}, probably a wrapped line"
 
 
 def _names(
     head: tuple[str, str] | None, headers: list[str], files: tuple[str, str]
 ) -> tuple[str, str, bool]:
-    """Old and new name, and whether no folder was taken off them."""
+    """Return old and new name, and whether they have no prefix."""
     moved = {found[1]: _name(found[2]) for line in headers if (found := MOVED.match(line))}
     if {"from", "to"} <= moved.keys():
         return moved["from"], moved["to"], False
@@ -198,7 +198,7 @@ def _names(
     if not names:
         return "", "", False
     again = _stripped(files, by_git=True)[0] if head is not None else []
-    names += again if len(again) == 2 else []  # with prefixes of their own
+    names += again if len(again) == 2 else []  # the two name lines may have other prefixes
     first = names[0]
     other = next((name for name in names if name != first), first)
     if any(first == other + ending for ending in BACKUPS):
@@ -209,7 +209,7 @@ def _names(
 
 
 def _stripped(said: tuple[str, str], by_git: bool) -> tuple[list[str], bool]:
-    """Names in a line without their prefix, and whether they have none."""
+    """Strip the prefix from the names of a line; also return whether they have none."""
     names = [_name(one) for one in said if one and not _absent(one)]
     if not names:
         return [], False
@@ -220,7 +220,7 @@ def _stripped(said: tuple[str, str], by_git: bool) -> tuple[list[str], bool]:
 
 
 def _tail(first: list[str], second: list[str]) -> str:
-    """What two names have in common below different folders, if it is a name in a kernel."""
+    """Return the common end of two names in different folders, if a kernel has such a path."""
     ends = zip(reversed(first), reversed(second), strict=False)
     common = next((n for n, (one, other) in enumerate(ends) if one != other), None)
     if common is None:
@@ -232,7 +232,7 @@ def _tail(first: list[str], second: list[str]) -> str:
 
 
 def _depth(names: list[str], by_git: bool) -> int:
-    """How many folders are no part of the names."""
+    """Return how many folders to strip from the names."""
     parts = [name.split("/") for name in names]
     if any(len(one) == 1 for one in parts):
         return 0
@@ -246,7 +246,7 @@ def _depth(names: list[str], by_git: bool) -> int:
 
 
 def _name(said: str) -> str:
-    """A name as a line has it, without its date; git quotes unusual ones as C does."""
+    """Parse a name, without its date; git quotes unusual names like C strings."""
     said = said.rstrip("\r\n")
     if said.startswith('"') and (end := said.rfind('"')) > 0:
         raw = said[1:end].encode("latin-1", "backslashreplace")

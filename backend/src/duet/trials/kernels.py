@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which kernels a trial compares: bases, source trees, kernels built elsewhere, patches on them."""
+"""Kernels of a trial: bases, source trees, prebuilt kernels, and patches on them."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ from duet.trials.trees import (
     tree_base,
 )
 
-# Kernels of a trial that are one kernel, and why: then there is nothing to measure.
+# Detection of kernels that are the same build, and why; then there is nothing to measure.
 #
-# A verdict of two equal kernels is noise. Some patches are known not to change any before anything
-# is built; of others the kernels are compared once they are there (duet.kernels.image).
+# A verdict on two equal kernels would be noise. Some patches are known to change no kernel before
+# anything is built. For others the built kernels are compared (duet.kernels.image).
 
 MOST_REASONS: Final = 3
 TEXTS: Final = ("Documentation", "LICENSES", "samples", "tools/testing", "tools/perf")
-"""Folders of which nothing becomes a part of a kernel."""
+"""Folders whose files never become part of a kernel."""
 FILES: Final = ("MAINTAINERS", "CREDITS", "COPYING", "README", ".mailmap", ".clang-format")
 ENDINGS: Final = (".rst", ".md", ".gitignore", ".gitattributes", ".editorconfig")
 SOURCES: Final = (".c", ".S", ".h")
 
 
 def same_source(edited: Sequence[Edited]) -> str:
-    """Why two sources make one kernel, whatever its configuration; "": they may make two."""
+    """Return why two sources give one kernel in any configuration; "" if they may differ."""
     reasons = [_of_text(one) for one in edited]
     return _joined(reasons) if edited and all(reasons) else ""
 
 
 def unbuilt(edited: Sequence[Edited], tree: WorkTree, config: Mapping[str, str]) -> tuple[str, str]:
-    """Why nothing of a patch is in a kernel, and the option that it waits for; ("", ""): it may be.
+    """Return why no change is in a kernel, and the option to enable; ("", "") if some may be.
 
     Args:
-        tree: in which the kernel was compiled.
+        tree: where the kernel was compiled.
         config: of the kernel, by names with CONFIG_.
     """
     found = _reasons(edited, tree, config)
@@ -68,20 +68,20 @@ def unbuilt(edited: Sequence[Edited], tree: WorkTree, config: Mapping[str, str])
 def why_same(
     edited: Sequence[Edited], tree: WorkTree | None, config: Mapping[str, str]
 ) -> tuple[str, str]:
-    """The best reason why two kernels that were built are one, and the option that would help."""
+    """Return the best reason why two built kernels are equal, and the option that would help."""
     found = _reasons(edited, tree, config) if tree is not None and tree.src.is_dir() else []
     if known := [one for one in found if one[0]]:
         return _best(known)
     names = [one.name for one in edited]
     if not names:
-        return "nothing that runs differs between them", ""
-    return f"the compiler makes the same code of {_list(names)}", ""
+        return "no code or data differs between them", ""
+    return f"the compiler generates the same code from {_list(names)}", ""
 
 
 def _reasons(
     edited: Sequence[Edited], tree: WorkTree, config: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """Of each file why its change is not in the kernel, and the option that it waits for."""
+    """Return for each file why its change is not in the kernel, and the option to enable."""
     behind = tree.behind([one.name for one in edited])
     return [
         (reason, "") if (reason := _of_text(one)) else _of_build(one, tree.src, config, behind)
@@ -90,71 +90,72 @@ def _reasons(
 
 
 def _best(found: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """Those that name an option come first."""
+    """Join the reasons; one that names an option comes first."""
     ordered = sorted(found, key=lambda one: not one[1])
     return _joined(reason for reason, _ in ordered), ordered[0][1]
 
 
 def same_error(arms: Sequence[str], reason: str, option: str = "") -> SameKernel:
-    """The error for a trial in which nothing is left to be compared.
+    """Return the error for a trial that has nothing left to compare.
 
     Args:
-        option: that would tell the kernels apart; "": none is known.
+        option: option that would make the kernels differ; "" if unknown.
     """
     remedy = ANOTHER
     if option:
         name = option.removeprefix("CONFIG_")
-        remedy = f"Switch it on in both kernels with --config {name}=y."
+        remedy = f"Enable it in both kernels with --config {name}=y."
     return SameKernel(f"{same_words(arms, reason)}.", remedy=remedy)
 
 
 def same_words(arms: Sequence[str], reason: str) -> str:
-    """The sentence, without its full stop."""
+    """Return the sentence without its full stop."""
     who = f"all {len(arms)} kernels" if len(arms) > 2 else "both kernels"
     return f"{who} ({', '.join(arms)}) are the same build, because {reason}"
 
 
 def _of_text(one: Edited) -> str:
-    """Why a change of this file changes no kernel; "": it may."""
+    """Return why a change of this file changes no kernel; "" if it may."""
     path = PurePosixPath(one.name)
     if one.name.startswith(tuple(f"{top}/" for top in TEXTS)) or path.name in FILES:
-        return f"{one.name} is no part of a kernel"
+        return f"{one.name} is not part of a kernel"
     if path.name.endswith(ENDINGS):
-        return f"{one.name} is no part of a kernel"
+        return f"{one.name} is not part of a kernel"
     if one.same_text:
         return f"only the mode of {one.name} has changed"
     if one.same_code:
-        return f"only comments of {one.name} have changed"
+        return f"only comments or blanks in {one.name} have changed"
     return ""
 
 
 def _of_build(
     one: Edited, src: Path, config: Mapping[str, str], behind: Mapping[str, Iterable[str]]
 ) -> tuple[str, str]:
-    """Why a change of this file is not in a kernel, and the option that it waits for."""
+    """Return why a change of this file is not in a kernel, and the option to enable."""
     path = PurePosixPath(one.name)
     if path.name.startswith("Kconfig"):
         fresh = new_options(one.before or "", one.after or "")
         off = [name for name in fresh if config.get(name, "n") == "n"]
         if off and len(off) == len(fresh):
-            return f"its new option {off[0]} is not switched on", off[0]
+            return f"its new option {off[0]} is off", off[0]
         return "", ""
     if path.suffix not in SOURCES:
         return "", ""
     if not behind.get(one.name):
         if path.suffix == ".h":
-            return f"nothing that is compiled in this configuration includes {one.name}", ""
+            return f"no file that this configuration compiles includes {one.name}", ""
         option = missing_option(src, one.name, config)
-        wants = f" (it wants {option})" if option else ""
-        return f"{one.name} is not compiled in this configuration{wants}", option
+        wants = f" (it needs {option})" if option else ""
+        return f"this configuration does not compile {one.name}{wants}", option
     gone, fresh_lines = one.changed()
     places = [(one.before or "", gone), (one.after or "", fresh_lines)]
     hidden = [hiding_option(text, lines, config) for text, lines in places if lines]
     if hidden and all(option for option, _ in hidden):
         option, on = hidden[0]
-        state = "which is not switched on" if on else "which is switched on"
-        within = "stands behind" if on else "is for kernels without"
-        return f"what changes in {one.name} {within} {option}, {state}", option if on else ""
+        state = "off" if on else "on"
+        directive = "#ifdef" if on else "#ifndef"
+        why = f"the changed lines of {one.name} are under {directive} {option}, which is {state}"
+        return why, option if on else ""
     return "", ""
 
 
@@ -167,14 +168,14 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_REASONS]) + more
 
 
-# Which kernels of a trial are left to be compared: each that is not the build of one before it.
+# Kernels of a trial that are left to compare: each that is not the same build as an earlier one.
 
 Find = Callable[[str, str], tuple[bool, str, str]]
-"""Two arms -> whether they are one kernel, why, and the option that would tell them apart."""
+"""Two arms -> whether they are the same kernel, why, and the option that would separate them."""
 
 
 def by_source(specs: Mapping[str, ArmSpec], settings: KernelSettings) -> Find:
-    """What is known before anything is built."""
+    """Return a Find that compares sources, before anything is built."""
 
     def find(one: str, other: str) -> tuple[bool, str, str]:
         if specs[one].base != specs[other].base:
@@ -188,7 +189,7 @@ def by_source(specs: Mapping[str, ArmSpec], settings: KernelSettings) -> Find:
 def by_build(
     specs: Mapping[str, ArmSpec], images: Mapping[str, KernelImage], settings: KernelSettings
 ) -> Find:
-    """What the kernels themselves say."""
+    """Return a Find that compares the built kernels."""
 
     def find(one: str, other: str) -> tuple[bool, str, str]:
         if not same_kernel(images[one], images[other]):
@@ -209,10 +210,10 @@ def unchecked(
     settings: KernelSettings,
     images: Mapping[str, KernelImage] | None = None,
 ) -> dict[str, tuple[str, str]]:
-    """Kernels that have nothing of their patches in them, with why and the option that would help.
+    """Return kernels that contain nothing of their patches: arm -> (why, option that would help).
 
     Args:
-        images: of the kernels; None: they are not built yet.
+        images: of the kernels; None if they are not built yet.
     """
     found = {}
     for arm in trial.arms[1:]:
@@ -234,10 +235,10 @@ def _place(spec: ArmSpec, settings: KernelSettings) -> tuple[Base, str | None, s
 
 
 def distinct(trial: Trial, find: Find) -> Trial:
-    """The trial without kernels that are another's build; its `said` says which.
+    """Drop kernels that are the same build as an earlier one; the trial's `said` reports them.
 
     Raises:
-        SameKernel: none is left to be compared with the first.
+        SameKernel: none is left to compare with the first.
     """
     kept = [trial.arms[0]]
     said: list[str] = []
@@ -256,26 +257,26 @@ def distinct(trial: Trial, find: Find) -> Trial:
     return replace(trial, arms=tuple(kept), said=(*trial.said, *said)) if said else trial
 
 
-# Kernels of a trial that were built elsewhere: a base of the trial's own, with links to files.
+# Prebuilt kernels of a trial: each gets a base with links to its files.
 
 
 def built_kernels(
     given: Sequence[Path], vmlinux: Sequence[Path], folder: Path
 ) -> list[tuple[TrialBase, TrialArm]]:
-    """The arms of --kernel, each on a base of its own.
+    """Return the arms of --kernel, each with its base.
 
     Args:
-        given: each a bzImage, or the folder of a build.
-        vmlinux: in the same order; none: where a build leaves it.
-        folder: for links to the files and for configs.
+        given: bzImage files or build folders.
+        vmlinux: ELF files in the same order; empty: where a build puts them.
+        folder: for links to the files, and for configs.
 
     Raises:
-        InputError: a kernel cannot be used, or the two lists do not fit.
+        InputError: a kernel cannot be used, or the numbers of arguments differ.
     """
     if vmlinux and len(vmlinux) != len(given):
         raise InputError(
-            f"{len(given)} of --kernel came, but {len(vmlinux)} of --vmlinux.",
-            remedy="Name one --vmlinux for each --kernel, in the same order, or none.",
+            f"wanted one --vmlinux for each --kernel, but {len(vmlinux)} came for {len(given)}.",
+            remedy="Give them in the same order, or leave all of them out.",
         )
     found = []
     for number, path in enumerate(given):
@@ -288,7 +289,7 @@ def built_kernels(
 
 
 def _title(kernel: Prebuilt) -> str:
-    """The folder of its build, or the name of its file."""
+    """Return the name of the build folder, or of the file."""
     if kernel.bzimage.match(str(BUILT_AT)):
         return kernel.bzimage.parents[3].name
     if kernel.bzimage.name == BZIMAGE:
@@ -311,7 +312,7 @@ def _base(kernel: Prebuilt, folder: Path) -> TrialBase:
 
 
 MOST_SHOWN = 3
-"""Options that the name of a base says."""
+"""Most options in the description of a base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,27 +336,27 @@ def trial_kernels(
     patches_dir: Path,
     say: Callable[[str], None],
 ) -> tuple[list[TrialBase], list[TrialArm]]:
-    """The bases of the trial's own, and the arms, that without a patch first.
+    """Return the trial's own bases, and its arms, the one without a patch first.
 
     Args:
-        series: name and patches of each kernel that the patches make.
+        series: name and patches of each patched kernel.
         folder: of all trials.
         patches_dir: kernel-patches of the checkout.
         say: gets sentences about what was read.
 
     Raises:
-        InputError: a source cannot be used, or two of them contradict each other.
+        InputError: a source cannot be used, or arguments contradict each other.
     """
     if asked.base and asked.trees:
         raise InputError("--base and --tree both name the source.", remedy="Leave one of them out.")
     if (series or asked.shared) and asked.kernels:
         raise InputError(
-            "a patch needs source, but --kernel names a kernel that is built.",
+            "a patch needs source, but --kernel names a prebuilt kernel.",
             remedy="Name its source with --tree, or leave the patch out.",
         )
     if asked.config and asked.kernels:
         raise InputError(
-            "an option needs source, but --kernel names a kernel that is built.",
+            "an option needs source, but --kernel names a prebuilt kernel.",
             remedy="Name its source with --tree, or leave --config out.",
         )
     bases, arms = _sources(asked, folder, patches_dir, say)
@@ -377,7 +378,7 @@ def trial_kernels(
 def _sources(
     asked: Named, folder: Path, patches_dir: Path, say: Callable[[str], None]
 ) -> tuple[list[TrialBase], list[TrialArm]]:
-    """What --base, --tree and --kernel name: kernels without the patches of the command line."""
+    """Return the kernels of --base, --tree and --kernel, without command-line patches."""
     bases: list[TrialBase] = []
     arms: list[TrialArm] = []
     if asked.base or not (asked.trees or asked.kernels):
@@ -394,7 +395,7 @@ def _sources(
 def _trees(
     asked: Named, folder: Path, patches_dir: Path, say: Callable[[str], None]
 ) -> tuple[list[TrialBase], list[TrialArm]]:
-    """What --tree names; the first tree stands without the patches."""
+    """Return the kernels of --tree; the first tree gets none of the patches."""
     for path in asked.trees:
         check_source(path)
     home, _ = folder_and_ref(asked.trees[0])
@@ -444,7 +445,7 @@ def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[Tr
 
 
 def _own_base(given: str, patches_dir: Path, options: tuple[tuple[str, str], ...]) -> TrialBase:
-    """A base of ours with options: the same source, so also the same tree."""
+    """Return a base of the checkout with options added; source and work tree stay the same."""
     base = find_base(given or None, patches_dir)
     folder = base_folders(patches_dir)[base.name]
     source = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))["source"]
@@ -463,17 +464,17 @@ def _own_base(given: str, patches_dir: Path, options: tuple[tuple[str, str], ...
 
 
 def _arm_name(text: str, arms: list[TrialArm]) -> str:
-    """A name that no other arm has."""
+    """Return a name that no other arm has."""
     name = plain_name(text)
     while any(arm.name == name for arm in arms):
         name += "-2"
     return name
 
 
-# What a kernel of a trial was made of, in words: its source tree and its patches.
+# Provenance of a trial's kernel, in words: its source tree and its patches.
 
 SHORT = 12
-"""Digits of a hash that are shown."""
+"""Hash digits that are shown."""
 
 
 def diff_sha256(patch: Patch) -> str:
@@ -481,11 +482,11 @@ def diff_sha256(patch: Patch) -> str:
 
 
 def origins(arm: TrialArm) -> tuple[str, ...]:
-    """One line for the tree, if there is one, and one for each patch."""
+    """Return one line for the source tree, if any, and one for each patch."""
     tree = [source_words(arm.source)] if arm.source is not None else []
     return (*tree, *(_words(patch) for patch in arm.patches))
 
 
 def _words(patch: Patch) -> str:
     commit = f"commit {patch.commit[:SHORT]}, " if patch.commit else ""
-    return f"“{patch.subject}”: {commit}diff of sha256 {diff_sha256(patch)[:SHORT]}"
+    return f"“{patch.subject}”: {commit}sha256 of the diff {diff_sha256(patch)[:SHORT]}"

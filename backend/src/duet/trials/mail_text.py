@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Mails as bytes: mailboxes are split, and headers and texts decoded, as git mailsplit and git
-mailinfo do it."""
+"""Parse mails from bytes: split mailboxes, and decode headers and texts, like git mailsplit and git
+mailinfo."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ SEPARATOR = re.compile(
     rb"(?: +\S+)? +\d{4}(?: +[-+]\d{4})?[ \r]*\n(?=[!-9;-~]+:)",
     re.MULTILINE,
 )
-"""Begins a mail in a mailbox, RFC 4155: a sender and a date with a time; then a header follows."""
+"""Start of a mail in a mailbox, RFC 4155: a sender and a date with a time, then a header."""
 FORMAT_PATCH = re.compile(rb"From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001")
 UNQUOTED = re.compile(rb"^>(?=>*From )", re.MULTILINE)
 GIT_CR = re.compile(rb"^(?:diff --git|\+\+\+) [^\n]*\r$", re.MULTILINE)
 WITH_STATES = ("iso-2022", "utf-7", "utf7", "utf-16", "utf-32", "hz")
-"""Charsets whose bytes may look like other ones."""
+"""Stateful charsets, whose bytes may look like ASCII or UTF-8."""
 IN_BODY = re.compile(r"(From|Subject|Date):[ \t]*(.*)", re.IGNORECASE)
 TAG = re.compile(r"\s*\[([^]]*)]\s*")
 ANSWER = re.compile(
@@ -36,11 +36,11 @@ NAMED = (".patch", ".diff", ".mbox", ".mbx", ".eml", ".am", ".txt", ".gz")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A subject, taken apart.
+    """A parsed subject.
 
     Args:
-        tags: what stood in brackets.
-        answer: it began with "Re:" or such a word.
+        tags: the text that was in brackets.
+        answer: whether it began with "Re:" or a similar word.
     """
 
     title: str
@@ -50,15 +50,15 @@ class Subject:
 
 @dataclass(slots=True)
 class Texts:
-    """What a mail holds.
+    """Parts of a mail that may contain a patch.
 
     Args:
         body: its plain text, with "\\n" at line ends.
-        files: attachments that may be patches: names, bytes.
-        within: mails that are attached.
-        html: it has a text in HTML.
-        secret: it is encrypted.
-        flowed: its text has flowed lines, RFC 3676.
+        files: names and bytes of attachments that may be patches.
+        within: attached mails.
+        html: whether it has a text in HTML.
+        secret: whether it is encrypted.
+        flowed: whether its text has flowed lines, RFC 3676.
     """
 
     body: str = ""
@@ -70,8 +70,8 @@ class Texts:
 
 
 def split(data: bytes) -> list[tuple[bytes, bytes]]:
-    """The mails of a mailbox: the line "From ..." of each, b"" where it has none, and the rest."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # of `git diff >` in PowerShell
+    """Split a mailbox into mails: (the line "From ..." or b"", the rest)."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell's `git diff >`
         data = data.decode("utf-16", "replace").encode()
     data = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
     found = list(SEPARATOR.finditer(data))
@@ -86,7 +86,7 @@ def split(data: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def plain_lines(text: bytes) -> bytes:
-    r"""Without the "\r" of a mail program; one that a hunk adds or removes stays."""
+    r"""Strip the "\r" that a mail program added; keep one that a hunk adds or removes."""
     first = text.split(b"\n", 1)[0]
     if first.endswith(b"\r") or GIT_CR.search(text):
         return text.replace(b"\r\n", b"\n")
@@ -94,29 +94,29 @@ def plain_lines(text: bytes) -> bytes:
 
 
 def read_mail(text: bytes) -> Message | None:
-    """A mail; None: it is none, for example a plain diff."""
+    """Parse a mail; None if it is not one, for example a plain diff."""
     mail = message_from_bytes(plain_lines(text), policy=policy.compat32)
     return mail if mail["Subject"] is not None or mail["From"] is not None else None
 
 
 def decoded(text: bytes, charset: str = "") -> str:
-    """Bytes of a mail as text.
+    """Decode bytes of a mail.
 
-    What is UTF-8 is taken as such, whatever the mail says, since a diff is to fit bytes of files:
-    few texts in other charsets look like it. Of the others, what no charset explains is Latin-1.
+    Valid UTF-8 is decoded as such whatever charset the mail declares, because a diff must match the
+    bytes of files, and few texts in other charsets are valid UTF-8. The last resort is Latin-1.
     """
     said = charset.lower().strip("'\" ")
     order = [said, "utf-8"] if said.startswith(WITH_STATES) else ["utf-8", said]
     for one in order:
         try:
-            return text.decode(one or "latin-1").encode().decode()  # no half of a pair: UTF-7
-        except (LookupError, ValueError):  # nobody knows such a charset, or it is another
+            return text.decode(one or "latin-1").encode().decode()  # rejects UTF-7 surrogates
+        except (LookupError, ValueError):  # unknown charset, or the wrong one
             continue
     return text.decode("latin-1")
 
 
 def header(mail: Message, name: str) -> str:
-    """A header in one line; "" where the mail has none."""
+    """Return a header as one line; "" if the mail has none."""
     raw = next((value for key, value in mail.raw_items() if key.lower() == name.lower()), "")
     text = decoded(str(raw).encode("utf-8", "surrogateescape"), _charset(mail))
     text = re.sub(r"[\r\n]+(?=[ \t])", "", text)
@@ -124,14 +124,14 @@ def header(mail: Message, name: str) -> str:
 
 
 def header_text(text: str) -> str:
-    """Decoded; as it is where it is not coded as RFC 2047 says."""
+    """Decode RFC 2047; return other text unchanged."""
     with contextlib.suppress(LookupError, ValueError, MessageError):
         text = str(make_header(decode_header(text)))
     return text.encode("utf-8", "surrogatepass").decode(errors="replace")
 
 
 def person(text: str) -> tuple[str, str]:
-    """A sender as "Name <address>", and the address in small letters."""
+    """Parse a sender into "Name <address>" and the address in lower case."""
     name, address = parseaddr(text)
     if "@" not in address:
         return text, text.lower()
@@ -139,12 +139,12 @@ def person(text: str) -> tuple[str, str]:
 
 
 def identities(text: str) -> list[str]:
-    """Message-IDs in a header."""
+    """Return the Message-IDs in a header."""
     return re.findall(r"<([^<>\s]+)>", text)
 
 
 def subject(text: str) -> Subject:
-    """Take brackets and answers off the front of a subject."""
+    """Strip brackets and reply prefixes from a subject."""
     tags, answer = [], False
     while True:
         if (match := TAG.match(text)) and text[match.end() :].strip():
@@ -157,7 +157,7 @@ def subject(text: str) -> Subject:
 
 
 def texts(mail: Message) -> Texts:
-    """The parts of a mail that may hold a patch."""
+    """Collect the parts of a mail that may contain a patch."""
     found = Texts()
     bodies: list[str] = []
     for part in _parts(mail):
@@ -187,7 +187,7 @@ def texts(mail: Message) -> Texts:
 
 
 def _parts(mail: Message) -> Iterator[Message]:
-    """All parts but those of mails that are attached."""
+    """Yield all parts except those of attached mails."""
     yield mail
     if mail.is_multipart() and mail.get_content_type() != "message/rfc822":
         for part in mail.get_payload():
@@ -201,7 +201,7 @@ def _charset(part: Message) -> str:
 
 
 def unflowed(text: str, delsp: bool) -> str:
-    """Flowed lines made whole, RFC 3676, as git mailinfo does it."""
+    """Join flowed lines, RFC 3676, like git mailinfo."""
     lines, before = [], ""
     for line in text.split("\n"):
         if line == "-- ":
@@ -218,13 +218,13 @@ def unflowed(text: str, delsp: bool) -> str:
 
 
 def below_scissors(lines: list[str]) -> list[str]:
-    """What stands below the last scissors line; all lines where there is none."""
+    """Return the lines below the last scissors line; all lines if there is none."""
     marks = [at for at, line in enumerate(lines) if is_scissors(line)]
     return lines[marks[-1] + 1 :] if marks else lines
 
 
 def is_scissors(line: str) -> bool:
-    """A line such as `-- >8 --`, by the rule of git mailinfo."""
+    """Whether the line is like `-- >8 --`, by the rule of git mailinfo."""
     visible = line.strip()
     perforation = gap = scissors = at = 0
     inside = False
@@ -243,7 +243,7 @@ def is_scissors(line: str) -> bool:
 
 
 def in_body(lines: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Headers at the beginning of a text, by their names in small letters, and the rest."""
+    """Return headers at the beginning of a text, by lower-case names, and the rest."""
     found: dict[str, str] = {}
     last, at = "", 0
     while at < len(lines):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Patches as people have them: a diff, git format-patch, an mbox, a thread that b4 saved.
+"""Read patches: a diff, git format-patch output, an mbox, or a thread that b4 saved.
 
-Mails are read as git am reads them (`mail_text.py`), in their bodies and attachments, and their
-diffs as git apply does (`diffs.py`). Of a thread the author's latest version is taken
-(`series.py`); answers, cover letters and other mail without a diff are left out. A file may be
-packed with gzip, as that of lore.
+Mails are parsed like git am does (`mail_text.py`), bodies and attachments, and their diffs like git
+apply does (`diffs.py`). From a thread the author's latest version is used (`series.py`); replies,
+cover letters and mails without a diff are left out. A file may be gzipped, as lore offers it.
 """
 
 from __future__ import annotations
@@ -28,32 +27,32 @@ from duet.trials.series import Mail, Post, SeveralSeries, latest
 NUMBER = re.compile(r"(?<![\w./])(\d{1,6})/(\d{1,6})\b")
 PATCH = re.compile(r"PATCH|RFC", re.IGNORECASE)
 VERSION = re.compile(r"(?:\b|(?<=PATCH)|(?<=RFC))v(\d{1,6})(?![\d.]*\.\d|\d)\b", re.IGNORECASE)
-"""Not of a release: [PATCH v6.1 1/2] is the first version."""
+"""Excludes releases: [PATCH v6.1 1/2] is version 1."""
 LOG = re.compile(r"^commit [0-9a-f]{40}", re.MULTILINE)
-"""`git log -p` has the newest commit first."""
+"""Output of `git log -p`, which has the newest commit first."""
 SUFFIXES = (".patch", ".diff", ".mbox", ".mbx", ".am", ".eml")
 PACKED = ".gz"
 GZIP = b"\x1f\x8b"
 """RFC 1952, 2.3.1."""
 MOST_BYTES = 32 << 20
-"""Of one file, unpacked. Usual: a series of ten patches has 100 kB."""
+"""Largest file, unpacked. Usual: a series of ten patches has 100 kB."""
 MOST_WITHIN = 8
-"""Mails in attachments of mails."""
+"""Deepest nesting of mails attached to mails."""
 NAME_IT = "Name a file of git format-patch, an mbox, a saved thread, or a plain diff."
-MAKE_IT = "Make it anew with `git format-patch`, `git diff` or `diff -u`."
+MAKE_IT = "Create it again with `git format-patch`, `git diff` or `diff -u`."
 SEND_IT = (
-    "Take the mail as its archive has it, or have it sent by `git send-email` or as an attachment."
+    "Take the raw mail from its archive, or have it sent by `git send-email` or as an attachment."
 )
 
 
 class NoPatch(InputError):
-    """There is no patch where one was wanted."""
+    """The input has no patch."""
 
     code = "no-patch"
 
 
 class Damaged(NoPatch):
-    """A patch that no program can apply as it stands."""
+    """A patch that cannot be applied because it is damaged."""
 
     code = "damaged-patch"
 
@@ -65,13 +64,13 @@ class Patch:
     Args:
         message: of the commit, without the subject.
         diff: in the strict form of kernels/diffs.py.
-        link: where the mail can be read; "" where it has no Message-ID.
-        number: its place in the series, from 1; 0: the mail says none.
-        total: patches of the series; 0: the mail says none.
+        link: URL of the mail; "" without a Message-ID.
+        number: position in the series, from 1; 0 if the mail has no number.
+        total: patches in the series; 0 if the mail has no number.
         version: of the series, from 1.
-        commit: that git format-patch made it of; "" where it names none.
-        bare: a file whose name is taken as with -p0; "": none.
-        damage: why it cannot be applied; "": nothing is wrong.
+        commit: the commit that git format-patch made it from; "" if unknown.
+        bare: a file whose name has no prefix, as with -p0; "" if all have one.
+        damage: why it cannot be applied; "" if it is intact.
     """
 
     subject: str
@@ -101,19 +100,18 @@ def _silent(sentence: str) -> None: ...
 
 
 def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patch, ...]:
-    """The patches of a file or folder, in the order in which they apply.
+    """Read the patches of a file or folder, in the order in which they apply.
 
-    A folder is a series: its files in order of their names, or of its file `series` (quilt).
+    A folder is one series: its files sorted by name, or in the order of its file `series` (quilt).
 
     Args:
-        say: gets a sentence where a thread gives more or less than its latest version, or where
-            names are taken as they stand; the former not of files of a folder, of which each has
-            a part.
+        say: gets a sentence if names have no prefix, or if a single file gives more or less than
+            its latest version. Files of a folder each have only a part, so they give no sentence.
 
     Raises:
-        NoPatch: nothing is there, or nothing in it is a patch.
-        Damaged: a patch is cut off, or a mail program has changed it.
-        SeveralSeries: nobody can say which of several is meant.
+        NoPatch: the path does not exist, or has no patch.
+        Damaged: a patch is truncated, or a mail program has changed it.
+        SeveralSeries: the file has several series, and none can be preferred.
     """
     if path.is_dir():
         known = (*SUFFIXES, *(suffix + PACKED for suffix in SUFFIXES))
@@ -134,14 +132,14 @@ def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patc
         raise NoPatch(f"wanted a patch in {path}, but there is {what}.", remedy=remedy)
     if bare := next((patch.bare for patch in found if patch.bare), ""):
         say(
-            f"the diff in {path.name} names files without a folder such as a/ before them, so"
-            f" {bare} is taken as the whole name (-p0)"
+            f"the diff in {path.name} has file names without a prefix such as a/, so they are used"
+            f" unchanged (-p0), for example {bare}"
         )
     return found
 
 
 def _quilt(folder: Path) -> list[Path]:
-    """The files that `series` names, quilt(1); [] where there is none."""
+    """Return the files that `series` names, quilt(1); [] if it does not exist."""
     try:
         lines = (folder / "series").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -151,7 +149,7 @@ def _quilt(folder: Path) -> list[Path]:
 
 
 def series_name(path: Path) -> str:
-    """Of the kernel that a file makes: its name without endings."""
+    """Return the name of the kernel that a file makes: the file name without endings."""
     return Path(path.stem).stem if path.suffix == PACKED else path.stem
 
 
@@ -167,8 +165,8 @@ def _read(path: Path) -> _Reader:
         data = _unpacked(path.name, data)
     if len(data) > MOST_BYTES:
         raise NoPatch(
-            f"{path} has more than the {MOST_BYTES:,} bytes that a file of patches may have.",
-            remedy="Save the one series that you want to try.",
+            f"wanted at most {MOST_BYTES:,} bytes of patches, but {path} has more.",
+            remedy="Save only the series that you want to try.",
         )
     reader = _Reader(series_name(path))
     reader.read(data)
@@ -176,10 +174,10 @@ def _read(path: Path) -> _Reader:
 
 
 def _unpacked(name: str, packed: bytes) -> bytes:
-    """At most one byte more than is allowed, whatever it would become.
+    """Unpack at most one byte more than is allowed.
 
     Raises:
-        NoPatch: it is cut off, or no gzip.
+        NoPatch: the file is truncated, or is not gzip.
     """
     try:
         with gzip.open(io.BytesIO(packed)) as file:
@@ -192,10 +190,10 @@ def _unpacked(name: str, packed: bytes) -> bytes:
 
 
 def parse(data: bytes, name: str, say: Callable[[str], None] = _silent) -> tuple[Patch, ...]:
-    """The patches in the bytes of a file; see read_patches.
+    """Read the patches in the bytes of a file; see read_patches.
 
     Args:
-        name: subject of a plain diff, which has none.
+        name: subject for a plain diff.
     """
     reader = _Reader(name)
     reader.read(data)
@@ -204,11 +202,11 @@ def parse(data: bytes, name: str, say: Callable[[str], None] = _silent) -> tuple
 
 @dataclass(slots=True)
 class _Reader:
-    """Mails and patches of one file, in the order of arrival.
+    """Parser that collects the mails and patches of one file, in the order of arrival.
 
     Args:
-        name: subject of a plain diff.
-        within: diffs in answers that do not say where the patch begins.
+        name: subject for a plain diff.
+        within: diffs in replies that do not mark where the patch begins.
     """
 
     name: str
@@ -221,12 +219,12 @@ class _Reader:
     secret: bool = False
 
     def series(self, name: str, say: Callable[[str], None]) -> tuple[Patch, ...]:
-        """What is to be tried; see series.latest.
+        """Return the patches of the series; see series.latest.
 
         Raises:
             Damaged: a patch of it cannot be applied.
         """
-        # A report may show a piece of a diff, and is no patch for that.
+        # A bug report may quote part of a diff, which does not make it a patch.
         whole = [one for one in self.posts if one.patch.diff or one.patch.total]
         posts = whole or self.posts
         if not posts and self.within:
@@ -234,12 +232,12 @@ class _Reader:
             if len({one.patch.diff for one in posts}) > 1:
                 words = ", ".join(one.words for one in posts[:5])
                 raise SeveralSeries(
-                    f"{name} has no mail with a patch, but {len(posts)} answers with a diff:"
-                    f" {words}.",
-                    remedy="Save the one answer that you mean in a file of its own.",
+                    f"wanted a mail with a patch, but {name} has only {len(posts)} replies with a"
+                    f" diff: {words}.",
+                    remedy="Save the reply that you mean in a separate file.",
                 )
             posts = posts[:1]
-            say(f"{name} has a diff in an answer alone, which is taken: {posts[0].words}")
+            say(f"{name} has a diff only in a reply, which is used: {posts[0].words}")
         found = latest(posts, name, say, self.mails)
         if bad := next((patch for patch in found if patch.damage), None):
             raise Damaged(
@@ -249,18 +247,18 @@ class _Reader:
         return tuple(found)
 
     def why(self) -> str:
-        """What the file has in place of a patch."""
+        """Return what the file has instead of a patch, for a sentence."""
         if self.secret:
-            return "an encrypted mail, and no diff in it"
+            return "an encrypted mail without a diff"
         if self.html:
-            return "a mail in HTML, and no diff in plain text"
+            return "a mail in HTML without a diff in plain text"
         return "no diff in it"
 
     def read(self, data: bytes, depth: int = 0) -> None:
-        """Take the patches of a mailbox, a mail or a diff.
+        """Parse a mailbox, a mail or a diff, and collect its patches.
 
         Raises:
-            NoPatch: no mail has so many parts within parts.
+            NoPatch: a mail has too many nested parts.
         """
         for line, text in mail_text.split(data):
             try:
@@ -272,13 +270,12 @@ class _Reader:
                     self._mail(mail, commit, depth)
             except RecursionError:
                 raise NoPatch(
-                    f"wanted a patch in {self.name}, but a mail in it has too many parts within"
-                    " parts.",
+                    f"wanted a patch in {self.name}, but a mail in it has too many nested parts.",
                     remedy=NAME_IT,
                 ) from None
 
     def _plain(self, data: bytes) -> None:
-        """A diff with no mail around it."""
+        """Collect a diff without a mail around it."""
         text = mail_text.decoded(mail_text.plain_lines(data))
         diff = find_diff(text)
         if diff is None:
@@ -293,14 +290,14 @@ class _Reader:
         subject = mail_text.subject(mail_text.header(mail, "Subject"))
         place = self._place(mail, subject)
         if place.identity in self.known:
-            return  # one mail that came by two lists
+            return  # the same mail, received by two lists
         self.known |= {place.identity} - {""}
         self.mails.append(place)
         texts = mail_text.texts(mail)
         self.html |= texts.html
         self.secret |= texts.secret
         if place.kind[0] == 0 < place.kind[1]:
-            return  # a cover letter may show the difference of two versions
+            return  # a cover letter may contain the diff between two versions
         head = self._head(mail, subject, commit)
         for patch in dict.fromkeys(self._patches(texts, head, place, depth)):
             named = patch if patch.subject else replace(patch, subject=head.subject or self.name)
@@ -329,7 +326,7 @@ class _Reader:
         )
 
     def _sender(self, header: str) -> str:
-        """The first address of a person in this file: some send from several."""
+        """Return the sender's first address in this file: some people send from several."""
         name, address = mail_text.person(header)
         name = name.rsplit(" <", 1)[0].lower()
         first = self.senders.get(address) or self.senders.get(name) or address
@@ -337,7 +334,7 @@ class _Reader:
         return first
 
     def _head(self, mail: Message, subject: mail_text.Subject, commit: str) -> Patch:
-        """What the headers say of a patch."""
+        """Return a Patch with the data of the mail's headers."""
         number, total, version = (0, 0, 1) if subject.answer else _numbers(subject.tags)
         identity = mail_text.header(mail, "Message-ID").strip("<> \t")
         return Patch(
@@ -356,7 +353,7 @@ class _Reader:
     def _patches(
         self, texts: mail_text.Texts, head: Patch, place: Mail, depth: int
     ) -> Iterator[Patch]:
-        """Of the body, then of the attachments; these have their own subject, or none."""
+        """Yield the patches of the body, then of the attachments, which may have subjects."""
         diff = find_diff(texts.body)
         lines = texts.body.split("\n")
         above = lines[: diff.start] if diff else lines
@@ -372,7 +369,7 @@ class _Reader:
         attached = list(self._attached(texts, depth))
         alone = len([one for _, one in attached if not one.subject]) == 1
         for name, one in attached:
-            if not one.subject:  # a diff alone: the mail is its message
+            if not one.subject:  # a bare diff: the mail is its message
                 title = patch.subject if alone or not name else Path(name).stem
                 bare, damage = one.bare, one.damage
                 one = replace(patch, subject=title, diff=one.diff, bare=bare, damage=damage)
@@ -380,22 +377,22 @@ class _Reader:
                 yield replace(one, link=head.link)
 
     def _attached(self, texts: mail_text.Texts, depth: int) -> Iterator[tuple[str, Patch]]:
-        """Names of files, and patches in them; the subject of a diff alone is ""."""
+        """Yield file names and their patches; a bare diff has the subject ""."""
         for name, data in texts.files if depth < MOST_WITHIN else ():
             own = _Reader("")
             try:
                 plain = _unpacked(name, data)[:MOST_BYTES] if data.startswith(GZIP) else data
-            except NoPatch:  # no patch that anybody misses: a configuration, a log
+            except NoPatch:  # not a patch, for example a configuration or a log
                 continue
             own.read(plain, depth + 1)
             named = Path(name.removesuffix(PACKED)).suffix in SUFFIXES
             for post in own.posts:
-                if post.patch.diff or named:  # a log may have a piece of a diff
+                if post.patch.diff or named:  # a log may contain part of a diff
                     yield name, post.patch
 
 
 def _numbers(tags: str) -> tuple[int, int, int]:
-    """Number, total and version that the brackets of a subject say."""
+    """Parse (number, total, version) from the brackets of a subject."""
     number, version = NUMBER.search(tags), VERSION.search(tags)
     return (
         int(number[1]) if number else 0,
@@ -405,7 +402,7 @@ def _numbers(tags: str) -> tuple[int, int, int]:
 
 
 def _with_text(head: Patch, said: dict[str, str], message: list[str]) -> Patch:
-    """With what the text says: headers at its beginning, and the message above "---"."""
+    """Add the body's own headers and the message above "---" to a patch."""
     end = next((at for at, line in enumerate(message) if SEPARATOR.match(line)), len(message))
     patch = replace(head, message="\n".join(message[:end]).strip())
     if "from" in said:

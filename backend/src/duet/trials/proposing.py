@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What follows from the files that a trial's patches touch, besides the functions that they change.
+"""Suggestions from the files that a trial's patches change.
 
-Fields that they add or move: where those begin is a number of each kernel, and the functions that
-use them are what the microscope watches. And trace events of the subsystem, for a next call.
+Fields that the patches add or move become metrics (their offsets), and the microscope watches the
+functions that use them. Trace events of the subsystem are proposed for a next call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from duet.trials.tracing import MOST_EVENTS, MOST_FUNCTIONS, Field, Proposal, Tr
 MOST_FIELDS = 8
 MOST_WATCHED = 32
 MOST_OWN = 8
-"""Events of one group that are proposed by name."""
+"""Most events of one group that are proposed by name."""
 CALL = re.compile(r"\btrace_(\w+?)(?:_enabled)?\(")
 INCLUDE = re.compile(r'^#include [<"](?:trace/events/(\w+)|(\w+)_?trace)\.h[>"]', re.MULTILINE)
 
@@ -35,15 +35,15 @@ def propose(
     src: Path,
     watch: Sequence[str] = (),
 ) -> Tracing:
-    """The same with fields, functions for the microscope, and proposed events.
+    """Add fields, functions for the microscope, and proposed events to the tracing.
 
-    Where nothing but the scheduler would be drawn, the nearest of these events are.
+    If only scheduler events would be drawn, the first proposal is traced too.
 
     Args:
-        watch: functions of --watch, which stand in place of those that use the fields.
+        watch: functions of --watch, used instead of those that access the fields.
         images: arm -> its built kernel.
         diffs: between the kernels.
-        src: the source tree of the kernels; what it lacks is left out.
+        src: source tree of the kernels; missing files are skipped.
     """
     files = list(dict.fromkeys(name for diff in diffs for name in patched_files(diff)))
     fields = _fields(images, diffs)
@@ -69,7 +69,7 @@ def propose(
 def proposals(
     events: Iterable[TraceEvent], files: Iterable[str], src: Path, changed: Collection[str] = ()
 ) -> list[Proposal]:
-    """Events that these files emit, then the groups that they include or are called like.
+    """Return events that these files emit, then groups that they include or that share a name.
 
     Args:
         events: of the kernels.
@@ -99,7 +99,7 @@ def proposals(
 
 
 def _emitted(text: str) -> Iterator[tuple[str, str]]:
-    """Names of events and the functions that emit them."""
+    """Yield event names and the functions that emit them."""
     inside = ""
     for line in text.splitlines():
         inside = defined(line) or ("" if line.startswith("}") else inside)
@@ -108,7 +108,7 @@ def _emitted(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _fields(images: Mapping[str, KernelImage], diffs: Sequence[str]) -> list[Field]:
-    """Those that at least one kernel has, with its kernels."""
+    """Return the fields that at least one kernel has, with these kernels."""
     found: list[Field] = []
     fields = dict.fromkeys(one for diff in diffs for one in field_changes(diff))
     for change in fields:
@@ -123,7 +123,7 @@ def _fields(images: Mapping[str, KernelImage], diffs: Sequence[str]) -> list[Fie
 def _known(image: KernelImage, asked: str) -> bool:
     try:
         dwarf.read(image.vmlinux, asked)
-    except (DuetError, ValueError):  # a bit field begins at no byte
+    except (DuetError, ValueError):  # a bit field has no byte offset
         return False
     return True
 
@@ -137,15 +137,15 @@ def _everywhere(images: Mapping[str, KernelImage], names: Iterable[str]) -> list
 def _named(
     images: Mapping[str, KernelImage], names: Sequence[str], missing: list[str]
 ) -> list[str]:
-    """Those of --watch that all kernels have; why another is left out goes to `missing`.
+    """Return the functions of --watch that all kernels have; add a reason for others to `missing`.
 
     Raises:
-        InputError: the first, whose call is an operation, is left out, or there are too many.
+        InputError: the first function, whose call is an operation, is missing; or too many.
     """
     if len(names) > MOST_WATCHED:
         raise InputError(
-            f"--watch names {len(names)} functions, and {MOST_WATCHED} can be watched.",
-            remedy="Name fewer: each makes the guest slower.",
+            f"--watch names {len(names)} functions, but at most {MOST_WATCHED} can be watched.",
+            remedy="Name fewer: each one slows the guest.",
         )
     known = [read_functions(image) for image in images.values()]
     found = []
@@ -156,7 +156,7 @@ def _named(
         elif not found:
             raise InputError(
                 f"--watch cannot count calls of {name:.60}(): {refusal.why}.",
-                remedy="Name a function first that all kernels have; its call is an operation.",
+                remedy="Name a function of all kernels first; each of its calls is an operation.",
             )
         else:
             missing.append(f"{name}() is not watched: {refusal.why}")

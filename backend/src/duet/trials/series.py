@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which patches of a file of mails are the series: the author's latest version, each patch once.
+"""Find the series in a file of mails: the author's latest version, each patch once.
 
-Mails belong together by their numbers, by the mail that they answer, and by who sent them.
+Mails are grouped by their numbers, by the mail that they answer, and by sender.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Generic, Protocol, TypeVar
 from duet.base.errors import InputError
 
 SHOWN = 5
-"""Numbers or subjects that a sentence names."""
+"""Most numbers or subjects that a sentence lists."""
 
 
 class SeveralSeries(InputError):
-    """One series was wanted, and nobody can say which of several is meant."""
+    """The file has several series, and none can be preferred."""
 
     code = "several-series"
 
 
 class Numbered(Protocol):
-    """A patch as its subject numbers it: [PATCH v2 1/3]; 0 where it says none."""
+    """A patch with the numbers of its subject: [PATCH v2 1/3]; 0 where the subject has none."""
 
     @property
     def subject(self) -> str: ...
@@ -44,17 +44,17 @@ One = TypeVar("One", bound=Numbered)
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """Where a mail stands in a thread.
+    """A mail's place in its thread.
 
     Args:
-        place: in the file, from 0.
-        identity: Message-ID; "": it has none.
-        parents: Message-IDs of what it answers, the nearest first.
-        sender: address, in small letters.
-        time: seconds; 0: it does not say.
-        answer: it is a reply.
-        tagged: its subject says that it is a patch.
-        kind: number of a patch in the series, patches of it, and version, as in Numbered.
+        place: index in the file, from 0.
+        identity: Message-ID; "" if it has none.
+        parents: Message-IDs of the mails that it answers, the nearest first.
+        sender: address in lower case.
+        time: Unix time in seconds; 0 if unknown.
+        answer: whether it is a reply.
+        tagged: whether its subject is marked as a patch.
+        kind: (number, total, version) of the patch, as in Numbered.
     """
 
     place: int
@@ -94,7 +94,7 @@ class _Group(Generic[One]):
 
     posts: list[Post[One]] = field(default_factory=list)
     starts: bool = True
-    """Its first mail answers nothing."""
+    """Whether its first mail answers no other mail."""
 
     @property
     def total(self) -> int:
@@ -128,16 +128,16 @@ def latest(
     say: Callable[[str], None],
     mails: Sequence[Mail] = (),
 ) -> list[One]:
-    """The patches of the latest version; what a re-roll of some leaves out is the one before.
+    """Return the latest version's patches; those that a partial re-roll omits come from older ones.
 
     Args:
         posts: all of a file, in the order of arrival.
-        name: of the file.
-        say: gets a sentence where the result is more or less than that version, or than the file.
-        mails: all of them, those without a patch included.
+        name: name of the file.
+        say: gets a sentence if the result is not exactly that version, or not the whole file.
+        mails: all mails of the file, including those without a patch.
 
     Raises:
-        SeveralSeries: the file has two that do not belong together.
+        SeveralSeries: the file has two unrelated series.
     """
     proper = [post for post in posts if not post.mail.answer] or posts
     proper = [post for post in proper if post.mail.tagged] or proper
@@ -150,7 +150,7 @@ def latest(
     chosen, left = _chosen(groups, name, thread)
     once, again = _once(chosen)
     if again:
-        say(f"{name} has {_list(again)} more than once, and the last one is taken")
+        say(f"{name} has {_list(again)} more than once; the last one is used")
     apart = [group for group in left if _is_apart(group, chosen, thread)]
     others = [post for group in apart for post in group.posts]
     others += [post for post in chosen.posts if post.mail.sender != chosen.sender]
@@ -159,7 +159,7 @@ def latest(
     beside = [post for post in (*others, *aside) if post not in tried]
     if beside := [post for post in beside if (post.patch.subject, post.mail.sender) not in taken]:
         words = _list(post.words for post in beside)
-        say(f"{name} has patches beside the series, which are left out: {words}")
+        say(f"{name} has patches that are not part of the series and are left out: {words}")
     found = [post.patch for post in once]
     if chosen.total:
         before = (group for group in left if not _is_apart(group, chosen, thread))
@@ -171,13 +171,13 @@ def latest(
 
 
 class _Thread:
-    """Which mail answers which."""
+    """Links between mails and their replies."""
 
     def __init__(self, mails: Iterable[Mail]) -> None:
         self._known = {mail.identity: mail for mail in reversed(list(mails)) if mail.identity}
 
     def root(self, mail: Mail) -> str:
-        """Identity of the mail that the thread begins with, in the file or not."""
+        """Return the identity of the thread's first mail, which may be missing from the file."""
         seen = {mail.identity}
         while mail.parents:
             top = mail.parents[-1]
@@ -188,9 +188,9 @@ class _Thread:
         return mail.identity or f"#{mail.place}"
 
     def head(self, mail: Mail) -> tuple[str, bool]:
-        """The first mail of its series, by what it answers, and whether that answers nothing.
+        """Return the identity of the series' first mail, and whether it answers no other mail.
 
-        Where that is not in the file, its identity is known all the same.
+        If that mail is not in the file, the replies still name it.
         """
         seen = {mail.identity}
         while mail.parents:
@@ -205,7 +205,7 @@ class _Thread:
 
 
 def _groups(posts: Sequence[Post[One]], thread: _Thread) -> list[_Group[One]]:
-    """Each version of each series."""
+    """Group the patches by version of a series."""
     by_key: dict[object, _Group[One]] = {}
     nameless: dict[object, _Group[One]] = {}
     for post in posts:
@@ -227,7 +227,7 @@ def _groups(posts: Sequence[Post[One]], thread: _Thread) -> list[_Group[One]]:
 
 
 def _merged(groups: list[_Group[One]]) -> list[_Group[One]]:
-    """Mails of a series that was sent without a thread are one group."""
+    """Merge groups of a series that was sent without a thread."""
     found: list[_Group[One]] = []
     for group in groups:
         for other in found if group.total else ():
@@ -244,10 +244,10 @@ def _merged(groups: list[_Group[One]]) -> list[_Group[One]]:
 def _chosen(
     groups: list[_Group[One]], name: str, thread: _Thread
 ) -> tuple[_Group[One], list[_Group[One]]]:
-    """The latest version of the series, and the other groups.
+    """Return the latest version of the series, and the other groups.
 
     Raises:
-        SeveralSeries: the file has two that do not belong together.
+        SeveralSeries: the file has two unrelated series.
     """
     roots = [{thread.root(post.mail) for post in group.posts} for group in groups]
     if _is_row(groups, roots):
@@ -263,7 +263,7 @@ def _chosen(
     here = here.union(*(roots[at] for at in own))
     titles = set().union(*(groups[at].titles for at in own))
     most = max(groups[at].version for at in own)
-    own += [  # somebody else has taken the series over
+    own += [  # another sender has taken over the series
         at
         for at, group in enumerate(groups)
         if at not in own and group.version > most and group.titles & titles
@@ -282,15 +282,15 @@ def _chosen(
     if strangers:
         known = [groups[one] for one in dict.fromkeys([at, *strangers])]
         raise SeveralSeries(
-            f"{name} has {len(known)} series that do not belong together:"
+            f"wanted one series, but {name} has {len(known)} unrelated ones:"
             f" {_list(group.words for group in known)}.",
-            remedy="Save each in a file of its own, and name them all: each becomes a kernel.",
+            remedy="Save each in a separate file and name all files: each becomes a kernel.",
         )
     return groups[at], [group for one, group in enumerate(groups) if one != at]
 
 
 def _is_apart(group: _Group[One], chosen: _Group[One], thread: _Thread) -> bool:
-    """Whether a group is more than an older version of the series, which nobody misses."""
+    """Whether a group is more than an outdated version of the chosen series."""
     if group.version >= chosen.version:
         return True
     if group.titles & chosen.titles:
@@ -302,7 +302,7 @@ def _is_apart(group: _Group[One], chosen: _Group[One], thread: _Thread) -> bool:
 
 
 def _is_row(groups: list[_Group[One]], roots: list[set[str]]) -> bool:
-    """Patches without numbers that have nothing to do with each other: a mailbox for git am."""
+    """Whether all patches are unnumbered and unrelated, as in a mailbox for git am."""
     singles = all(group.total == 0 for group in groups)
     apart = sum(map(len, roots)) == len(set().union(*roots))
     titles = [title for group in groups for title in group.titles]
@@ -311,9 +311,9 @@ def _is_row(groups: list[_Group[One]], roots: list[set[str]]) -> bool:
 
 
 def _once(group: _Group[One]) -> tuple[list[Post[One]], list[str]]:
-    """Each patch of a group once, and the subjects of those that were sent again.
+    """Return each patch of a group once, and the subjects of patches that were sent again.
 
-    Of two with one number that of the series' sender counts, and of his the last.
+    Of two with one number, the one of the series' sender is used; of theirs, the last.
     """
     if not group.total:
         return list(dict.fromkeys(group.posts)), []
@@ -331,7 +331,7 @@ def _once(group: _Group[One]) -> tuple[list[Post[One]], list[str]]:
 
 
 def _older(found: Sequence[One], chosen: _Group[One], numbers: set[int]) -> list[One]:
-    """Of each number that the newest version lacks, the newest there is of a series as long."""
+    """Return for each number that the latest version lacks the newest older patch, if any."""
     known: dict[int, One] = {}
     for patch in sorted(found, key=lambda patch: patch.version):
         fits = patch.version < chosen.version and patch.total == chosen.total and patch.number > 0
@@ -347,14 +347,14 @@ def _tell(found: Sequence[One], chosen: _Group[One], name: str, say: Callable[[s
     if older:
         words = _list(f"{number}/{total} of v{version}" for number, version in sorted(older))
         mine = _list(f"{number}/{total}" for number in own)
-        say(f"v{newest} in {name} is {mine} alone, so the series goes on with {words}")
+        say(f"v{newest} in {name} has only {mine}; the rest of the series is {words}")
     known = {one.number for one in found}
     absent = (f"{number}/{total}" for number in range(1, total + 1) if number not in known)
     if total > len(known) and (words := _list(absent)):
-        say(f"{name} has no {words} of v{newest}, and the series is tried without")
+        say(f"{name} lacks {words} of v{newest}; the series is tried without")
 
 
 def _list(words: Iterable[str]) -> str:
-    """The first few of them, for a sentence."""
+    """Join the first few, for a sentence."""
     shown = list(islice(dict.fromkeys(words), SHOWN + 1))
     return ", ".join(shown[:SHOWN]) + (" and others" if len(shown) > SHOWN else "")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The simple commands of a shell line and the words in them, without running it. Pure.
+"""Parse a shell line into simple commands and their words, without running it. Pure.
 
-As far as that can be known: what the shell makes of variables, patterns and command substitutions
-is left alone. Source: POSIX.1-2017, "Shell Command Language", 2.9.1 and 2.10.
+Variables, patterns and command substitutions are left unexpanded. Source: POSIX.1-2017, "Shell
+Command Language", 2.9.1 and 2.10.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 OPENERS = frozenset({"if", "then", "elif", "else", "do", "while", "until", "!", "{"})
-"""Reserved words with a command behind them."""
+"""Reserved words that a command follows."""
 RESERVED = OPENERS | {"for", "case", "in", "done", "fi", "esac", "}", "select", "function"}
 ASH = (
     ". : [ [[ alias bg break cd chdir command continue echo eval exec exit export false fg getopts"
@@ -27,7 +27,7 @@ ASH = (
     " trap true type ulimit umask unalias unset wait"
 )
 BUILTINS = frozenset(ASH.split())
-"""Of busybox's ash."""
+"""Builtins of busybox's ash."""
 SHELLS = frozenset({"sh", "ash", "bash", "dash"})
 WRAPPERS: dict[str, tuple[str, int]] = {
     "chrt": ("TPD", 1),
@@ -47,14 +47,14 @@ WRAPPERS: dict[str, tuple[str, int]] = {
     "unshare": ("SGRw", 0),
     "xargs": ("adEILnPs", 0),
 }
-"""Programs that start the program behind them -> options with a value, words before it."""
+"""Programs that start another program -> options with a value, words before the program."""
 LONG_VALUES = frozenset({"--signal", "--kill-after", "--adjustment", "--unset", "--chdir"})
-"""Their long options whose value may be a word of its own."""
+"""Long options of WRAPPERS whose value may be the next word."""
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 OPAQUE = re.compile(r"<<|\(\(|[<>]+\(")
-"""Operators with something behind them that is no simple command."""
+"""Operators that are not followed by a simple command."""
 LIVE = re.compile(r"[$`*?\[]")
-"""What the shell may replace in a word."""
+"""Characters that the shell may expand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class Simple:
     """One simple command.
 
     Args:
-        words: its name and arguments, without quotes; what comes from a variable is as written.
+        words: its name and arguments, unquoted, with variables unexpanded.
         assignments: before its name.
         targets: of its redirections.
-        nested: it stands inside `sh -c '...'`.
+        nested: whether it is inside `sh -c '...'`.
     """
 
     words: tuple[str, ...]
@@ -75,23 +75,23 @@ class Simple:
 
     @property
     def chain(self) -> tuple[str, ...]:
-        """Names of what it starts: wrappers, then the program; `timeout 5 ./x`: timeout, ./x."""
+        """Names that it starts: wrappers, then the program; `timeout 5 ./x`: timeout, ./x."""
         return tuple(self.words[at] for at in _chain(self.words))
 
     @property
     def started(self) -> tuple[str, ...]:
-        """The last of these with its arguments; nothing of assignments alone."""
+        """The last program of the chain with its arguments; empty for assignments alone."""
         return self.words[_chain(self.words)[-1] :] if self.words else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A whole line.
+    """A parsed line.
 
     Args:
-        known: everything in it is a simple command; False: it has `case` or a here-document.
-        functions: that it defines.
-        joined: it has operators or reserved words, so that only a shell can run it.
+        known: whether it has only simple commands; False for `case` or a here-document.
+        functions: names of functions that it defines.
+        joined: whether it has operators or reserved words, so that only a shell can run it.
     """
 
     commands: tuple[Simple, ...]
@@ -107,7 +107,7 @@ class Line:
 
 
 def read_line(text: str, *, nested: bool = False) -> Line:
-    """Take a line apart.
+    """Parse a line.
 
     Raises:
         ValueError: a quote is open.
@@ -136,7 +136,7 @@ def read_line(text: str, *, nested: bool = False) -> Line:
             known = known and not OPAQUE.search(token) and not (words and words[-1].endswith("$"))
         if operator and ("<" in token or ">" in token):
             if words and words[-1].isdigit():
-                words.pop()  # of a file descriptor
+                words.pop()  # a file descriptor
             target = True
         elif operator:
             if token.startswith("(") and words:
@@ -168,7 +168,7 @@ def read_line(text: str, *, nested: bool = False) -> Line:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
-    """Operators, and words as they are written; whether it is an operator."""
+    """Yield operators and raw words, and whether each is an operator."""
     for match in TOKEN.finditer(text.replace("\\\n", "")):
         if match["open"]:
             raise ValueError(f"a quote is open: {match['open']}")
@@ -181,7 +181,7 @@ def _plain(word: str) -> str:
 
 
 def _inside(one: Simple) -> Line | None:
-    """What a shell gets by `-c`."""
+    """Parse the command that a shell gets by `-c`; None for other commands."""
     name, *arguments = one.started or ("",)
     flags = [at for at, word in enumerate(arguments[:-1]) if re.fullmatch(r"-\w*c", word)]
     if PurePosixPath(name).name not in SHELLS or not flags:

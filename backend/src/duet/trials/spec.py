@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a trial is: kernels, a command, and what is traced. Plain data."""
+"""Plain data of a trial: kernels, a command, and what is traced."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from duet.trials.command import Command
 from duet.trials.mails import Patch
 
 SLUG_PREFIX = "90-"
-"""Of the lesson that a trial writes; lessons in the checkout count from 01."""
+"""Prefix of a trial's lesson; lessons in the checkout count from 01."""
 MOST_NAME = 40
 TIMEOUT_S = 180
-"""Of all runs of the command in one guest, by the guest's clock."""
+"""Timeout of all runs of the command in one guest, by the guest's clock."""
 Better = Literal["higher", "lower"]
-"""Which direction of a number is better."""
+"""The direction in which a number improves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class TrialArm:
     """One kernel of a trial.
 
     Args:
-        base: name of its base; None: the usual one.
+        base: name of its base; None means the default.
         about: one line under its name.
-        source: the tree that it is made of; None: its base is all there is to say.
+        source: facts on its source tree; None if its base says all.
     """
 
     name: str
@@ -56,12 +56,12 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class TrialBase:
-    """A kernel base of the trial's own.
+    """A kernel base that belongs to the trial.
 
     Args:
         source: keys of `source` in base.yaml.
-        config: fragments, in order; a later one overrides an earlier.
-        like: the base of ours that it is but for options; "": none.
+        config: fragments in order; a later one overrides an earlier one.
+        like: the base of the checkout that it equals except for options; "" if none.
         asked: options of --config, by names with CONFIG_.
     """
 
@@ -76,18 +76,18 @@ class TrialBase:
 
 @dataclass(frozen=True)
 class Trial:
-    """Everything that was asked for, checked.
+    """Everything that was requested, checked.
 
     Args:
         functions: globs of --fn.
         trace: of --trace.
-        watch: functions of --watch, whose accesses are counted.
-        xray: paths of --xray, whose numbers are read.
-        timeout: seconds after which the command has failed, all its `times` together.
-        comm: glob of the tasks' names; "": that of the command.
-        given: the command line that makes it again, for the report.
-        check: the one that looks for mistakes of the same kernels; "": there is none.
-        said: sentences about what was read, for whoever asked.
+        watch: functions of --watch, whose accesses the microscope counts.
+        xray: variables of --xray, whose values are read.
+        timeout: seconds after which the command has failed, for all its `times` together.
+        comm: glob for names of tasks; "" means those of the command.
+        given: command line that makes the trial again, for the report.
+        check: command line that searches these kernels for bugs; "" if there is none.
+        said: sentences about what was read, for the user.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Trial:
 
     @property
     def own_patches(self) -> list[Patch]:
-        """Those that the kernels do not have in common, in order."""
+        """Patches that not all kernels share, in order."""
         shared = set(self.arms[0].patches).intersection(*(arm.patches for arm in self.arms))
         return [p for arm in self.arms for p in arm.patches if p not in shared]
 
@@ -121,11 +121,11 @@ class Trial:
 
     @property
     def program(self) -> str:
-        """The program in the guest that runs the command."""
+        """Name of the program in the guest that runs the command."""
         return f"run-{self.name}"
 
 
 def plain_name(text: str) -> str:
-    """A name for files and arms, of small letters, digits and dashes."""
+    """Return a name for files and arms, of lower-case letters, digits and dashes."""
     name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     return name[:MOST_NAME].strip("-") or "trial"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a trial traces: functions with the times that they sleep, trace events, probes.
+"""What a trial traces: functions and their sleeps, trace events, probes.
 
-Everything is of a stock kernel: trace events, and kprobes by kprobe_events
-(Documentation/trace/kprobetrace.rst). What a kernel refuses is left out and said.
+All of it works on a stock kernel: trace events, and kprobes by kprobe_events
+(Documentation/trace/kprobetrace.rst). What a kernel refuses is left out and reported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from duet.kernels.vmlinux.ask import split_path
 from duet.trials.mails import Patch
 
 USUAL_FUNCTIONS = 6
-"""Functions that are traced where nobody names any."""
+"""Most functions that are traced if none is named."""
 MOST_FUNCTIONS = 16
 MOST_EVENTS = 24
 MOST_FIELDS = 6
@@ -38,10 +38,10 @@ ARGUMENT = re.compile(
     r"^(?:(?P<name>[a-z_]\w*)=)?(?P<value>\S+?)(?::(?P<type>[a-z][\w@/]*(?:\[\d+])?))?$"
 )
 NUMBER = re.compile(r"[usx](?:8|16|32|64)|b\d+@\d+/\d+")
-"""Types of a probe's arguments that are numbers; the others are texts, symbols and arrays."""
+"""Argument types of probes that are numbers; the others are strings, symbols and arrays."""
 SYSCALLS = re.compile(r"^syscalls:(?:sys_(?:enter|exit)_(?P<name>\w+))?")
 STATES = ("sched/sched_switch", "sched/sched_waking")
-"""Always traced, for they give the threads their states."""
+"""Always traced, because thread states need them."""
 STATE_PROBES = ("switching", "wakeup")
 """Their names in skeleton.yaml."""
 
@@ -51,8 +51,8 @@ class Function:
     """A function whose calls are drawn.
 
     Args:
-        key: its name in the files of the lesson.
-        arms: the kernels that have it; (): all.
+        key: its name in the lesson's files.
+        arms: kernels that have it; () means all.
     """
 
     name: str
@@ -62,12 +62,12 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An event that is drawn one by one.
+    """An event that is drawn as single points.
 
     Args:
         event: group/name in tracefs.
-        define: of a probe: its line for kprobe_events.
-        fields: that are numbers, at most MOST_FIELDS.
+        define: for a probe, its line for kprobe_events.
+        fields: numeric fields, at most MOST_FIELDS.
     """
 
     key: str
@@ -80,11 +80,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field that the patches add or move.
+    """A structure field that the patches add or move.
 
     Args:
-        struct: its structure's name.
-        arms: the kernels that have it; (): all.
+        struct: name of its structure.
+        arms: kernels that have it; () means all.
     """
 
     struct: str
@@ -94,11 +94,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A number of the kernel's that the x-ray reads while the command runs.
+    """A kernel variable whose number the x-ray reads while the command runs.
 
     Args:
-        path: as in C, from a global variable.
-        arms: the kernels that have it; (): all.
+        path: C expression that begins at a global variable.
+        arms: kernels that have it; () means all.
     """
 
     path: str
@@ -107,10 +107,10 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Events of one group that a next call can draw.
+    """Events of one group that a next call can trace.
 
     Args:
-        own: the files that the patches touch emit them; else they are all of a group near.
+        own: the patched files emit them; else they are all events of a related group.
     """
 
     group: str
@@ -126,13 +126,14 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Tracing:
-    """What is traced, and what was asked for and cannot be: sentences.
+    """What is traced, and sentences about requests that cannot be traced.
 
     Args:
-        watched: functions whose accesses the microscope counts, the first one's call an operation.
+        watched: functions whose accesses the microscope counts; a call of the first is an
+            operation.
         proposed: events of the subsystem that are not traced.
-        variables: what the x-ray reads.
-        said: sentences about what was chosen in place of what was asked for.
+        variables: variables that the x-ray reads.
+        said: sentences about choices that replace a request.
     """
 
     functions: tuple[Function, ...] = ()
@@ -152,7 +153,7 @@ class _Draft:
     keys: set[str] = field(default_factory=set)
 
     def key(self, name: str) -> str:
-        """A name for the lesson's files, used once."""
+        """Return a unique name for the lesson's files."""
         plain = re.sub(r"[^a-z0-9_-]", "_", name.lower()).strip("_-") or "f"
         number, key = 1, plain
         while key in self.keys:
@@ -163,7 +164,7 @@ class _Draft:
 
 
 def at_commas(text: str) -> list[str]:
-    """`sched:*,probe:f(a=+0($arg1),b=$arg2)` at the commas that are outside of brackets."""
+    """Split `sched:*,probe:f(a=+0($arg1),b=$arg2)` at commas outside parentheses."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign == "(") - (sign == ")")
@@ -175,10 +176,10 @@ def at_commas(text: str) -> list[str]:
 
 
 def read_trace(given: Sequence[str]) -> tuple[str, ...]:
-    """What --trace names, as far as that can be said without a kernel.
+    """Check --trace, as far as possible without a kernel.
 
     Raises:
-        InputError: it is neither an event nor a probe, or an event that no kernel has built in.
+        InputError: an argument is neither event nor probe, or an event that is created at boot.
     """
     asked = [part for text in given for part in at_commas(text)]
     for part in asked:
@@ -195,9 +196,9 @@ def read_trace(given: Sequence[str]) -> tuple[str, ...]:
         if match := SYSCALLS.match(part):
             name = match["name"] or "openat"
             raise InputError(
-                f"events of system calls, such as '{part:.60}', are made by a kernel when it boots,"
-                " so none can be chosen before.",
-                remedy=f"Trace the functions of the calls: --fn __x64_sys_{name}, or all by"
+                f"--trace cannot name events of system calls, such as '{part:.60}': a kernel"
+                " creates them when it boots.",
+                remedy=f"Trace functions of system calls: --fn __x64_sys_{name}, or all calls by"
                 " --trace 'raw_syscalls:*'.",
             )
     return tuple(asked)
@@ -209,11 +210,11 @@ def choose(
     named: Sequence[str],
     trace: Sequence[str],
 ) -> Tracing:
-    """What to trace on these kernels.
+    """Choose what to trace on these kernels.
 
     Args:
         images: arm -> its built kernel.
-        changed: functions that the patches change; used where `named` is empty.
+        changed: functions that the patches change; used if `named` is empty.
         named: globs of functions, from --fn.
         trace: 'group:event' globs and 'probe:function(args)', from --trace.
 
@@ -230,14 +231,14 @@ def choose(
     marks = [mark for asked in trace for mark in _marks(draft, asked, known)]
     if len(marks) > MOST_EVENTS:
         raise InputError(
-            f"--trace names {len(marks)} events, and {MOST_EVENTS} can be drawn.",
+            f"--trace names {len(marks)} events, but at most {MOST_EVENTS} can be drawn.",
             remedy="Name fewer, such as --trace 'sched:sched_wak*,rcu:rcu_grace_period'.",
         )
     return Tracing(tuple(functions), tuple(marks), tuple(draft.missing))
 
 
 def with_events(tracing: Tracing, images: Mapping[str, KernelImage], asked: str) -> Tracing:
-    """The same with events that were chosen for somebody who named none."""
+    """Add events that were chosen for a user who named none."""
     keys = {*STATE_PROBES, *(one.key for one in tracing.functions)}
     keys |= {mark.key for mark in tracing.marks}
     draft = _Draft(images, keys=keys)
@@ -245,8 +246,8 @@ def with_events(tracing: Tracing, images: Mapping[str, KernelImage], asked: str)
     if not marks:
         return tracing
     said = (
-        f"no function can be drawn, so events of the same subsystem are: --trace '{asked}' (name"
-        " others with --trace, or functions with --fn)"
+        f"no function can be drawn, so events of the same subsystem are traced: --trace '{asked}'"
+        " (choose others with --trace, or functions with --fn)"
     )
     missing = (*tracing.missing, *draft.missing)
     return replace(
@@ -265,13 +266,13 @@ def _globbed(named: Sequence[str], known: Mapping[str, Functions]) -> list[str]:
         ]
         if not hits:
             raise InputError(
-                f"no function of these kernels that takes probes is called '{pattern:.60}'.",
-                remedy="Correct --fn; a function may be inlined: then name one that calls it.",
+                f"wanted a function '{pattern:.60}' to probe, but these kernels have none.",
+                remedy="Correct --fn. If the function is inlined, name one that calls it.",
             )
         found |= dict.fromkeys(hits)
     if len(found) > MOST_FUNCTIONS:
         raise InputError(
-            f"--fn names {len(found)} functions, and {MOST_FUNCTIONS} can be drawn.",
+            f"--fn names {len(found)} functions, but at most {MOST_FUNCTIONS} can be drawn.",
             remedy="Name fewer.",
         )
     return list(found)
@@ -280,7 +281,7 @@ def _globbed(named: Sequence[str], known: Mapping[str, Functions]) -> list[str]:
 def _functions(
     draft: _Draft, names: Sequence[str], known: Mapping[str, Functions], most: int
 ) -> list[Function]:
-    """Those that take probes; of more than `most` those that all kernels have come first."""
+    """Return at most `most` functions that take probes, first those that all kernels have."""
     everywhere: list[tuple[str, tuple[str, ...]]] = []
     somewhere: list[tuple[str, tuple[str, ...]]] = []
     for name in dict.fromkeys(names):
@@ -308,7 +309,7 @@ def _marks(draft: _Draft, asked: str, known: Mapping[str, Functions]) -> list[Ma
             found.setdefault(event.path, (event, []))[1].append(arm)
     if not found:
         raise InputError(
-            f"no trace event of these kernels is called '{asked:.60}'.",
+            f"wanted a trace event '{asked:.60}', but these kernels have none.",
             remedy=f"Groups here: {', '.join(_groups(draft.images))}.",
         )
     marks = []
@@ -318,7 +319,7 @@ def _marks(draft: _Draft, asked: str, known: Mapping[str, Functions]) -> list[Ma
         try:
             wide = any(is_too_wide(draft.images[arm], event) for arm in arms)
             fields = number_fields(draft.images[arms[0]], event, MOST_FIELDS)
-        except InputError as error:  # its structure is not in the DWARF
+        except InputError as error:  # DWARF lacks the event's structure
             draft.missing.append(f"{event_name(event)} is not traced: {error.sentence.rstrip('.')}")
             continue
         if wide:
@@ -351,11 +352,11 @@ def _probe(draft: _Draft, function: str, args: str, known: Mapping[str, Function
         match = ARGUMENT.match(text)
         if match is None or text.count("(") != text.count(")"):
             raise InputError(
-                f"'{text:.40}' is no argument of a probe.",
+                f"--trace wants probe arguments, but '{text:.40}' came.",
                 remedy="Write for example: probe:vfs_read($arg3) or probe:vfs_read(count=$arg3).",
             )
         name, kind = match["name"] or f"arg{number}", match["type"]
-        if kind is None and match["value"] != "$comm":  # which is a text
+        if kind is None and match["value"] != "$comm":  # $comm is a string
             kind = "s64"
         words.append(f"{name}={match['value']}" + (f":{kind}" if kind else ""))
         numbers += [name] if kind and NUMBER.fullmatch(kind) else []
@@ -366,21 +367,21 @@ def _probe(draft: _Draft, function: str, args: str, known: Mapping[str, Function
     return Mark(key, f"{function}()", event, define, tuple(numbers[:MOST_FIELDS]), some)
 
 
-# Global variables that the x-ray reads in a trial: those of --xray, or of the patches.
+# Global variables that the x-ray reads in a trial: those of --xray, or those in the patches.
 
 
 MOST_NAMED = 8
 MOST_CHOSEN = 4
 MOST_WORDS = 400
-"""Of the changed lines, that are looked up."""
+"""Most words of changed lines that are looked up."""
 WORD = re.compile(r"\b[A-Za-z_]\w{2,}\b", re.ASCII)
 
 
 def read_paths(given: Sequence[str]) -> tuple[str, ...]:
-    """The paths of --xray, each once.
+    """Parse --xray into distinct paths.
 
     Raises:
-        InputError: one is no path, or there are too many.
+        InputError: an argument is not a path, or there are too many.
     """
     paths = list(dict.fromkeys(part.strip() for text in given for part in text.split(",")))
     paths = [path for path in paths if path]
@@ -392,7 +393,7 @@ def read_paths(given: Sequence[str]) -> tuple[str, ...]:
             )
     if len(paths) > MOST_NAMED:
         raise InputError(
-            f"--xray names {len(paths)} variables, and {MOST_NAMED} can be read.",
+            f"--xray names {len(paths)} variables, but at most {MOST_NAMED} can be read.",
             remedy="Name fewer.",
         )
     return tuple(paths)
@@ -404,12 +405,12 @@ def choose_variables(
     patches: Sequence[Patch],
     missing: list[str],
 ) -> tuple[Variable, ...]:
-    """What the x-ray reads.
+    """Choose the variables that the x-ray reads.
 
     Args:
         images: arm -> its built kernel.
-        named: of --xray; empty: numbers that changed lines of the patches name.
-        missing: gets a sentence for each of `named` that no kernel has as a number.
+        named: paths of --xray; if empty, numeric variables in changed lines of the patches.
+        missing: gets a sentence for each path of `named` that no kernel has as a number.
     """
     paths = list(named) if named else _words(patches)
     known = {arm: dwarf.number_paths(image.vmlinux, paths) for arm, image in images.items()}
@@ -424,7 +425,7 @@ def choose_variables(
 
 
 def _words(patches: Sequence[Patch]) -> list[str]:
-    """Words of changed lines, in order."""
+    """Return words of changed lines, in order."""
     lines = [line for patch in patches for line in patch.diff.splitlines()]
     changed = [line[1:] for line in lines if re.match(r"[+-](?![+-]{2} )", line)]
     words = dict.fromkeys(word for line in changed for word in WORD.findall(line))

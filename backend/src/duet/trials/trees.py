@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Source trees of a trial: git work trees, dirty or not, plain folders, and tarballs.
 
-What a folder holds is written as a tree of git into a repository of the trial's own: what its
-.gitignore names (objects, a kernel's .config) is left out, nothing is written into the folder,
-and the difference of two trees is a patch.
+The files of a folder are stored as a git tree in a repository of the trial. Files in its
+.gitignore (objects, a kernel's .config) are left out, nothing is written into the folder, and the
+difference of two trees is a patch.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from duet.measure.model import SourceFacts
 from duet.trials.mails import MOST_BYTES, NoPatch, Patch, parse
 from duet.trials.spec import MOST_NAME, TrialBase, plain_name
 
-# Calls of git, with settings of our own: those of a user change what a diff looks like.
+# Calls of git. Our settings override the user's, which would change what a diff looks like.
 
 GIT_S = 300.0
-"""Reading a whole kernel for the first time takes some 20 s."""
+"""Timeout of one call. Reading a whole kernel for the first time takes some 20 s."""
 SETTINGS = (
     *("color.ui=false", "core.quotePath=true", "core.autocrlf=false"),
     *("core.attributesFile=/dev/null", "diff.suppressBlankEmpty=false", "diff.relative=false"),
@@ -40,28 +40,28 @@ DIFF = (
     *("--unified=3", "--inter-hunk-context=0", "--diff-algorithm=default", "--submodule=short"),
     *("-O/dev/null",),
 )
-"""Of git diff and git format-patch, over the settings of the user and of the repository."""
+"""Options of git diff and git format-patch that override the settings of user and repository."""
 ELSEWHERE = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"),
     *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_EXTERNAL_DIFF"),
     *("GIT_DIFF_OPTS",),
 )
-"""Variables that hooks of git and `git rebase --exec` set: they name another repository."""
+"""Variables that git hooks and `git rebase --exec` set; they name another repository."""
 _OWNER = re.compile(r"(?:dubious ownership in repository at|unsafe repository \() ?'([^']+)'")
 
 
 class BadSource(InputError):
-    """The source cannot be tried."""
+    """The source cannot be used in a trial."""
 
     code = "bad-source"
 
 
 def git(*words: str, cwd: Path | None = None, environment: dict[str, str] | None = None) -> str:
-    """What git prints.
+    """Run git and return its output.
 
     Raises:
-        BadSource: git ended with an error, or does not read a repository of another user.
-        InfraError: it could not be started, or took longer than GIT_S.
+        BadSource: git failed, or refuses a repository of another user.
+        InfraError: git could not be started, or took longer than GIT_S.
     """
     done = git_call(*words, cwd=cwd, environment=environment)
     if done.returncode != 0:
@@ -70,7 +70,7 @@ def git(*words: str, cwd: Path | None = None, environment: dict[str, str] | None
 
 
 def bad_source(code: int, said: str) -> BadSource:
-    """git ended with an error."""
+    """Return the error for a failed git call."""
     return BadSource(
         f"git could not read the source (exit code {code}).",
         remedy="Run `git status` in the folder to see why.",
@@ -79,10 +79,10 @@ def bad_source(code: int, said: str) -> BadSource:
 
 
 def git_or_nothing(*words: str) -> str:
-    """What git prints, without the line's end; "" where it fails.
+    """Run git and return its stripped output; "" if it fails.
 
     Raises:
-        BadSource: git does not read a repository of another user.
+        BadSource: git refuses a repository of another user.
         InfraError: as git().
     """
     done = git_call(*words)
@@ -92,11 +92,11 @@ def git_or_nothing(*words: str) -> str:
 def git_call(
     *words: str, cwd: Path | None = None, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """git with its exit code, in English.
+    """Run git; return its exit code and decoded output, in English.
 
     Raises:
-        BadSource: git does not read a repository of another user.
-        InfraError: it could not be started, or took longer than GIT_S.
+        BadSource: git refuses a repository of another user.
+        InfraError: git could not be started, or took longer than GIT_S.
     """
     done = git_bytes(*words, cwd=cwd, environment=environment)
     texts = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
@@ -106,7 +106,7 @@ def git_call(
 def git_bytes(
     *words: str, cwd: Path | None = None, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """As git_call, with what git prints to the byte."""
+    """git_call() with undecoded output."""
     inherited = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
     settings = (word for setting in SETTINGS for word in ("-c", setting))
     try:
@@ -120,18 +120,19 @@ def git_bytes(
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InfraError(
-            f"git could not read the source: {error}.", remedy="Install git, or call again."
+            f"wanted git to read the source, but {error}.",
+            remedy="Install git, or try again.",
         ) from None
     owner = _OWNER.search(done.stderr.decode(errors="replace")) if done.returncode else None
     if owner is not None:
         raise BadSource(
-            f"git does not read the repository {owner[1]}, which belongs to another user.",
+            f"git refuses to read the repository {owner[1]}, because another user owns it.",
             remedy=f"If you trust it: git config --global --add safe.directory {owner[1]}",
         )
     return done
 
 
-# Which commit a source tree stands on, for reports.
+# The commit that a source tree is based on, for reports.
 
 
 DIGITS = "--abbrev=12"
@@ -139,12 +140,12 @@ DIGITS = "--abbrev=12"
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A commit of a repository; all "" where there is none.
+    """A commit of a repository; all fields "" if there is none.
 
     Args:
         commit: full hash.
-        tree: of its files.
-        describe: as `git describe` names it: by a tag, or 12 digits.
+        tree: id of its git tree.
+        describe: output of `git describe`: based on a tag, or 12 digits.
     """
 
     commit: str = ""
@@ -153,9 +154,9 @@ class Head:
 
 
 def head_of(folder: Path) -> Head:
-    """HEAD of a work tree; of a folder within one, or in none, nothing.
+    """Return HEAD of a work tree; empty for a plain folder or one inside a work tree.
 
-    A source tree that was unpacked inside another repository is none of its commits.
+    A source tree that was unpacked inside another repository is not one of its commits.
     """
     if not has_repository(folder):
         return Head()
@@ -165,12 +166,12 @@ def head_of(folder: Path) -> Head:
 
 
 def has_repository(folder: Path) -> bool:
-    """Whether a folder is a work tree of its own, not one within another."""
+    """Whether a folder is the top of a work tree."""
     return (folder / ".git").exists()
 
 
 def commit_of(folder: Path, ref: str) -> Head:
-    """A commit by any of its names."""
+    """Return a commit by any of its names; empty if unknown."""
     where = ("-C", str(folder))
     words = ("log", "-1", "--no-show-signature", "--format=%H %T", "--end-of-options", ref, "--")
     commit, _, tree = git_or_nothing(*where, *words).partition(" ")
@@ -180,20 +181,20 @@ def commit_of(folder: Path, ref: str) -> Head:
 
 
 class NotComparable(BadSource):
-    """Two trees that could each be tried, but not with each other."""
+    """Two trees that cannot be compared with each other."""
 
     code = "not-comparable"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceTree:
-    """A folder as git sees it.
+    """A source folder as git sees it.
 
     Args:
         tree: id of its tree in the trial's repository.
-        head: the commit that it stands on.
-        ref: a commit of the folder's repository, which stands for the files; "": the files do.
-        changes: sha256 of the diff from that commit to the files; "": none, or it is not known.
+        head: the commit that it is based on.
+        ref: commit whose files are used; "" if the folder's files are.
+        changes: SHA-256 of the diff from `head` to the files; "" if none or unknown.
     """
 
     folder: Path
@@ -209,12 +210,12 @@ class SourceTree:
 
     @property
     def dirty(self) -> bool:
-        """Whether the files are not those of the commit; what git does not know of counts."""
+        """Whether the files differ from the commit; untracked files count."""
         return bool(self.head.commit) and self.tree != self.head.tree
 
     @property
     def commit(self) -> str:
-        """The commit in words, with "-dirty"; "" outside a repository."""
+        """The commit's description, with "-dirty" if needed; "" outside a repository."""
         return f"{self.head.describe}-dirty" if self.dirty else self.head.describe
 
     @property
@@ -223,14 +224,14 @@ class SourceTree:
 
     @property
     def about(self) -> str:
-        """What it is, for a table."""
+        """One line for tables."""
         return f"Linux {self.version}, {self.commit or 'no commit'} in {self.folder.name}"
 
     def facts(self, patches: int) -> SourceFacts:
-        """For reports.
+        """Return the data of this tree for reports.
 
         Args:
-            patches: that make its files of those of the base.
+            patches: number of patches from the base to this tree.
         """
         head = self.head
         words = (self.version, head.commit, head.describe, self.tree)
@@ -238,13 +239,13 @@ class SourceTree:
 
 
 class TreeStore:
-    """A repository of the trees of one folder and of what is compared with it.
+    """A git repository with the trees of one folder and of the trees compared with it.
 
-    The first tree that was read stays the base: later ones are patches on it, so that a change of
-    one file compiles one file.
+    The first tree stays the base, and later ones are patches on it, so that changing one file
+    recompiles one file.
 
     Args:
-        folder: of the repository; is made when it is not there.
+        folder: path of the repository; created if missing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -254,10 +255,10 @@ class TreeStore:
             git("init", "--quiet", "--bare", str(folder))
 
     def add(self, path: Path) -> SourceTree:
-        """Read a folder, or a commit: `FOLDER@COMMIT`.
+        """Store the files of a folder, or of a commit (`FOLDER@COMMIT`).
 
         Raises:
-            BadSource: it is no folder, or no commit, with a kernel's source.
+            BadSource: not a folder or commit with a kernel source.
         """
         folder, ref = folder_and_ref(path)
         if ref:
@@ -267,15 +268,15 @@ class TreeStore:
         own = has_repository(folder)
         known = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "index") if own else ""
         if known and not index.exists() and (folder / known).is_file():
-            # So git reads only what has changed since; by the index's time it knows which files
-            # may have changed in the second in which it was written.
+            # With a copy of the index git reads only files that changed since. The copy keeps the
+            # mtime, by which git detects files that changed in the second of the last write.
             shutil.copy2(folder / known, index)
         asked = ("-C", str(folder), "rev-parse", "--git-path", "objects")
         if own and (objects := git_or_nothing(*asked)):
             self._alternate((folder / objects).resolve())
         where = ("--git-dir", str(self.folder), "--work-tree", str(folder))
         environment = {"GIT_INDEX_FILE": str(index)}
-        # The .gitignore of Debian's source packages names all but one folder.
+        # The .gitignore of Debian's source packages excludes all folders but one.
         ignored = ("-C", str(folder), *where, "check-ignore", "--no-index", "Makefile")
         force = ("--force",) if git_or_nothing(*ignored) else ()
         git(*where, "add", "--all", *force, ".", cwd=folder, environment=environment)
@@ -284,7 +285,7 @@ class TreeStore:
         return replace(found, changes=self._changes(found)) if found.dirty else found
 
     def _add_commit(self, folder: Path, ref: str) -> SourceTree:
-        """A commit as it is in its repository; nothing is checked out."""
+        """Store a commit of its repository without checking it out."""
         where = ("-C", str(folder))
         version = commit_version(folder, ref)
         tree = git(*where, "rev-parse", "--verify", f"{ref}^{{tree}}").strip()
@@ -293,9 +294,9 @@ class TreeStore:
         return SourceTree(folder, tree, version, commit_of(folder, ref), ref)
 
     def base_of(self, tree: SourceTree) -> str:
-        """The id of the tree that this one is a patch on: the first that was read, or its own.
+        """Return the id of the base tree of this one: the first stored tree, or its own.
 
-        A tree of another version, or one that differs by more than a patch may, begins anew.
+        A tree of another version, or one that differs by more than a patch may, becomes the base.
         """
         pin = self.folder / "base"
         words = pin.read_text().split() if pin.is_file() else []
@@ -306,14 +307,14 @@ class TreeStore:
         return tree.tree
 
     def _is_near(self, first: str, second: str) -> bool:
-        """Whether the difference is one that a patch can say."""
+        """Whether the difference fits into a patch."""
         try:
             return len(self.diff(first, second)) <= MOST_BYTES
         except NotComparable:
             return False
 
     def diff(self, first: str, second: str) -> str:
-        """From one tree to another, by their ids; "" where they are equal.
+        """Return the diff between two tree ids; "" if they are equal.
 
         Raises:
             NotComparable: a file that differs is not UTF-8.
@@ -328,12 +329,12 @@ class TreeStore:
             before = done.stdout[: error.start].decode()
             names = re.findall(r"^diff --git a/(\S+) ", before, re.MULTILINE)
             raise NotComparable(
-                f"the two trees differ in {names[-1] if names else 'a file'}, which is not UTF-8.",
-                remedy="Make that file the same in both, or write it in UTF-8.",
+                f"the trees differ in {names[-1] if names else 'a file'}, which is not UTF-8.",
+                remedy="Make that file equal in both trees, or convert it to UTF-8.",
             ) from None
 
     def _changes(self, tree: SourceTree) -> str:
-        """Digest of what a tree has on top of its commit; "" where git lacks an older file."""
+        """Digest the diff from a tree's commit; "" if git lacks an older file."""
         try:
             diff = self.diff(tree.head.tree, tree.tree)
         except BadSource:  # a partial clone
@@ -341,32 +342,33 @@ class TreeStore:
         return hashlib.sha256(patch_diff(diff).encode()).hexdigest()
 
     def patch(self, first: SourceTree, second: SourceTree) -> Patch:
-        """What turns the first tree into the second.
+        """Return the patch from the first tree to the second.
 
         Raises:
-            NotComparable: they are equal, or hardly the same kernel.
+            NotComparable: the trees are equal, or differ too much.
         """
         diff = self.diff(first.tree, second.tree)
         if not diff:
             raise NotComparable(
-                f"{_place(first)} and {_place(second)} hold the same source.",
-                remedy="Change something in one of them, or name other trees.",
+                f"wanted two sources, but {_place(first)} and {_place(second)} are equal.",
+                remedy="Change one of them, or name other trees.",
             )
         if len(diff) > MOST_BYTES:
             raise NotComparable(
-                f"{_place(first)} and {_place(second)} differ by {len(diff):,} bytes.",
-                remedy="Name trees of the same release; others are compared as bases.",
+                f"{_place(first)} and {_place(second)} differ by {len(diff):,} bytes, which is"
+                " too much for a patch.",
+                remedy="Name trees of the same release; different releases are compared as bases.",
             )
         return Patch(f"{second.name}: {second.commit}".rstrip(": "), "", "", "", diff)
 
     def own_changes(self, tree: SourceTree) -> tuple[Patch, ...]:
-        """The patch from the base to this tree; () where it is the base."""
+        """Return the patch from the base to this tree; () if it is the base."""
         diff = self.diff(self.base_of(tree), tree.tree)
         subject = f"{tree.name}: what changed since it was first tried"
         return (Patch(subject, "", "", "", diff),) if diff else ()
 
     def _alternate(self, objects: Path) -> None:
-        """Let git read objects of another repository in place of copying them."""
+        """Let git read objects of another repository instead of copying them."""
         path = self.folder / "objects" / "info" / "alternates"
         known = path.read_text().splitlines() if path.is_file() else []
         if str(objects) not in known:
@@ -374,22 +376,22 @@ class TreeStore:
 
 
 def source_folder(path: Path) -> Path:
-    """The folder, absolute.
+    """Return the absolute path of a kernel source folder.
 
     Raises:
-        BadSource: it holds no kernel's source.
+        BadSource: the folder has no kernel source.
     """
     folder = path.expanduser().resolve()
     if not folder.is_dir() or not kernel_version(folder):
         raise BadSource(
-            f"wanted a kernel's source tree at {folder}, but there is none.",
+            f"wanted a kernel source tree at {folder}, but there is none.",
             remedy="Name the top folder of a source tree, with its Makefile.",
         )
     return folder
 
 
 def check_source(path: Path) -> None:
-    """Before anything is read: is it a folder, or a commit, with a kernel's source?
+    """Check quickly that a path is a folder or a commit with a kernel source.
 
     Raises:
         BadSource: it is not.
@@ -402,7 +404,7 @@ def check_source(path: Path) -> None:
 
 
 def folder_and_ref(path: Path) -> tuple[Path, str]:
-    """`../linux@v6.1` as the folder, absolute, and the commit; "" where no commit is named."""
+    """Split `../linux@v6.1` into an absolute folder and a commit; the commit may be ""."""
     text = str(path.expanduser())
     if not Path(text).exists():
         for at in (at for at, sign in enumerate(text) if sign == "@"):
@@ -412,15 +414,15 @@ def folder_and_ref(path: Path) -> tuple[Path, str]:
 
 
 def commit_version(folder: Path, ref: str) -> str:
-    """The version that the Makefile of a commit says.
+    """Return the kernel version in a commit's Makefile.
 
     Raises:
-        BadSource: git does not know the commit, or it holds no kernel.
+        BadSource: git does not know the commit, or it is not of a kernel.
     """
     words = ("-C", str(folder), "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
     if not git_or_nothing(*words):
         raise BadSource(
-            f"git knows no commit '{ref:.60}' in {folder}.",
+            f"wanted the commit '{ref:.60}' of {folder}, but git cannot find it.",
             remedy="Name a tag, a branch or a commit of that repository: DIR@COMMIT.",
         )
     text = git_or_nothing("-C", str(folder), "show", f"{ref}:Makefile")
@@ -434,13 +436,13 @@ def commit_version(folder: Path, ref: str) -> str:
 
 
 def path_name(path: Path) -> str:
-    """A name for a file's path: its last part, and some digits of a hash of the whole."""
+    """Return a name for a path: its last part, and six digits of a hash of the whole path."""
     digest = hashlib.sha256(str(path).encode()).hexdigest()[:6]
     return f"{plain_name(path.name)[:24]}-{digest}"
 
 
 def tree_base(tree: SourceTree, store: TreeStore, patches_dir: Path) -> TrialBase:
-    """The base of a tree, with the tree's own .config below what guests need."""
+    """Return the base of a tree: the tree's own .config, then the fragments that guests need."""
     own = tree.folder / ".config"
     config = [own] if own.is_file() else []
     config += nearest_fragments(tree.series, patches_dir)
@@ -449,10 +451,10 @@ def tree_base(tree: SourceTree, store: TreeStore, patches_dir: Path) -> TrialBas
 
 
 def tarball_base(path: Path, patches_dir: Path) -> TrialBase:
-    """A base from a tarball.
+    """Return a base for a tarball.
 
     Raises:
-        BadSource: it is no tarball of a kernel's source.
+        BadSource: it is not a tarball of a kernel source.
     """
     version = tarball_version(path)
     series = ".".join(version.split(".")[:2])
@@ -463,21 +465,21 @@ def tarball_base(path: Path, patches_dir: Path) -> TrialBase:
 
 
 def tarball_version(path: Path) -> str:
-    """The version that the Makefile of a tarball says."""
+    """Return the kernel version in a tarball's Makefile."""
     what = ["--occurrence=1", "--wildcards", "--no-wildcards-match-slash", "*/Makefile"]
     command = ["tar", "--extract", "--to-stdout", "--file", str(path.expanduser()), *what]
     done = subprocess.run(command, capture_output=True, check=False, timeout=GIT_S)
     version = makefile_version(done.stdout.decode(errors="replace")[:400])
     if not version:
         raise BadSource(
-            f"wanted a kernel's source in {path}, but it has no kernel Makefile.",
+            f"wanted a kernel source in {path}, but it has no kernel Makefile.",
             remedy="Name a linux-*.tar.xz, a source tree, or one of kernel-patches/bases.",
         )
     return version
 
 
 def nearest_fragments(series: str, patches_dir: Path) -> list[Path]:
-    """The configuration of the newest base of ours that is not newer than this series."""
+    """Return the fragments of the newest base in `patches_dir` that is not newer than `series`."""
     bases = [
         find_base(folder.name, patches_dir)
         for folder in sorted((patches_dir / "bases").iterdir())
@@ -496,24 +498,25 @@ def _place(tree: SourceTree) -> str:
     return f"{tree.folder}@{tree.ref}" if tree.ref else str(tree.folder)
 
 
-# The configuration of a trial's kernels: options of --config, and two trees with a .config each.
+# The configuration of a trial's kernels: options of --config, and the .config files of trees.
 #
-# All kernels of a base have one configuration, so that they differ by a patch alone. Of two trees
-# of one release it is that of the first, below what guests need; what the other has else is said.
+# All kernels of a base have one configuration, so that they differ only by a patch. Two trees of
+# one release use the first tree's .config, overridden by what guests need. Differences of the
+# second tree's .config are reported.
 
 
 CONFIG = ".config"
 SHOWN = 3
-"""Options that a sentence names."""
+"""Most options that a sentence lists."""
 
 OPTION = re.compile(r"^(?:CONFIG_)?(?P<name>[A-Za-z0-9_]+)(?:=(?P<value>\S.*))?$")
 
 
 def read_config(given: Sequence[str]) -> dict[str, str]:
-    """Options of --config, by names with CONFIG_; each is OPTION=VALUE or a file of them.
+    """Parse --config into options by names with CONFIG_; each is OPTION=VALUE or a file of them.
 
     Raises:
-        InputError: one is neither.
+        InputError: an argument is neither.
     """
     options: dict[str, str] = {}
     for text in given:
@@ -526,33 +529,33 @@ def read_config(given: Sequence[str]) -> dict[str, str]:
             continue
         match = OPTION.match(text.strip())
         if match is None or "/" in text:
-            raise _no_options(text, "that is no option, and no file")
+            raise _no_options(text, "that is neither an option nor a file")
         options[f"CONFIG_{match['name']}"] = match["value"] or "y"
     modules = [name for name, value in options.items() if value == "m"]
     if modules:
-        raise _no_options(f"{modules[0]}=m", "guests have no modules")
+        raise _no_options(f"{modules[0]}=m", "guests load no modules")
     return options
 
 
 def _no_options(text: str, why: str) -> InputError:
     return InputError(
-        f"--config wants options of a kernel, but '{text:.60}' came: {why}.",
+        f"--config wants kernel options, but '{text:.60}' came: {why}.",
         remedy="Write for example: --config TRANSPARENT_HUGEPAGE=y, or name a file of such lines.",
     )
 
 
 def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]) -> str:
-    """A sentence about a configuration that is not used; "" where nothing of it is lost.
+    """Return a sentence about options of the second tree that are not used; "" if none.
 
     Args:
-        fragments: what guests need, which overrides both.
+        fragments: configs that guests need, which override both trees' .config.
     """
     ours, theirs = (tree.folder / CONFIG for tree in (first, other))
     if ours == theirs or not theirs.is_file():
         return ""
     if not ours.is_file():
         return (
-            f"the configuration of {other.name} is not used: both kernels have that of"
+            f"the .config of {other.name} is ignored: both kernels use the configuration of"
             f" {first.name}, which has no {CONFIG}"
         )
     apart = _apart(ours, theirs, fragments)
@@ -561,13 +564,13 @@ def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]
     more = " and others" if len(apart) > SHOWN else ""
     options = "1 option" if len(apart) == 1 else f"{len(apart)} options"
     return (
-        f"the configurations of {first.name} and {other.name} differ in {options}"
-        f" ({', '.join(apart[:SHOWN])}{more}), and both kernels have that of {first.name}"
+        f"the .config files of {first.name} and {other.name} differ in {options}"
+        f" ({', '.join(apart[:SHOWN])}{more}); both kernels use that of {first.name}"
     )
 
 
 def _apart(ours: Path, theirs: Path, fragments: Sequence[Path]) -> list[str]:
-    """Options that would be another thing in a guest's kernel, by name."""
+    """Return names of options that would differ in the guests' kernels."""
     asked = read_fragments(fragments)
     one, two = ({**read_fragments([path]), **asked} for path in (ours, theirs))
 
@@ -590,21 +593,21 @@ FORMAT = (
 
 
 def commits(repository: Path, span: str, say: Callable[[str], None]) -> tuple[Patch, ...]:
-    """The commits of a range, oldest first; a range with a merge is one patch.
+    """Return the commits of a range, oldest first; a range with a merge becomes one patch.
 
     Args:
         say: gets a sentence about merges.
 
     Raises:
-        NoPatch: git does not know the range, or it is empty, or is no way from a commit to another.
-        BadSource: git does not read a repository of another user.
+        NoPatch: git does not know the range, or it is empty, or its start is not an ancestor.
+        BadSource: git refuses a repository of another user.
     """
     where = ("-C", str(repository))
     if _merges(where, span):
         return (_whole(repository, span, say),)
     done = git_bytes(*where, "format-patch", *FORMAT, *DIFF, "--end-of-options", span)
     if done.returncode != 0 or not done.stdout:
-        why = "git does not know it" if done.returncode else "it is empty"
+        why = "git cannot find them" if done.returncode else "the range is empty"
         raise NoPatch(
             f"wanted the commits {span:.60} of {repository}, but {why}.",
             remedy="Write for example: --commits HEAD~2..HEAD --repo DIR.",
@@ -614,7 +617,7 @@ def commits(repository: Path, span: str, say: Callable[[str], None]) -> tuple[Pa
 
 
 def _ends(where: tuple[str, ...], span: str) -> tuple[str, str]:
-    """First and last commit of a range; "", "" where it has not two ends."""
+    """Return the first and last commit of a range; "", "" if it has not two ends."""
     words = git_or_nothing(*where, "rev-parse", "--revs-only", span).split()
     if len(words) == 1 and not words[0].startswith("^"):  # as git format-patch takes it
         words = git_or_nothing(*where, "rev-parse", "--revs-only", f"{span}..HEAD").split()
@@ -631,14 +634,14 @@ def _merges(where: tuple[str, ...], span: str) -> int:
 
 
 def _whole(repository: Path, span: str, say: Callable[[str], None]) -> Patch:
-    """A range with a merge: git format-patch leaves out what the merge itself has changed."""
+    """Return a range with a merge as one patch: git format-patch would omit merge changes."""
     where = ("-C", str(repository))
     first, last = _ends(where, span)
     if git_or_nothing(*where, "merge-base", first, last) != first:
         raise NoPatch(
-            f"wanted the commits {span:.60} of {repository}, but there is a merge among them, and"
-            " the range does not begin at a commit that its end stands on.",
-            remedy="Name a range from a merge base on, or two commits with --tree DIR@COMMIT.",
+            f"wanted the commits {span:.60} of {repository}, but they contain a merge, and the"
+            " range's start is not an ancestor of its end.",
+            remedy="Begin the range at a merge base, or give two commits by --tree DIR@COMMIT.",
         )
     count = git_or_nothing(*where, "rev-list", "--count", f"{first}..{last}")
     done = git_bytes(*where, "diff", "--find-renames", *DIFF, first, last)
@@ -648,5 +651,5 @@ def _whole(repository: Path, span: str, say: Callable[[str], None]) -> Patch:
             f"wanted the commits {span:.60} of {repository}, but they change nothing.",
             remedy="Write for example: --commits HEAD~2..HEAD --repo DIR.",
         )
-    say(f"there is a merge in {span:.60}, so its {count} commits are taken as one patch")
+    say(f"{span:.60} contains a merge, so its {count} commits are tried as one patch")
     return found[0]

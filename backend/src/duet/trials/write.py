@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trial as the folder of a lesson: FOLDER/lessons/90-NAME and FOLDER/kernel-patches/90-NAME.
+"""Write a trial as a lesson: FOLDER/lessons/90-NAME and FOLDER/kernel-patches/90-NAME.
 
-FOLDER is laid out as DUET_LESSONS wants it, so that every verb and the page take it.
+FOLDER has the layout of DUET_LESSONS, so every verb and the page can open it.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from duet.trials.shell_line import read_line
 from duet.trials.spec import Better, Headline, Trial, TrialArm, TrialBase, plain_name
 from duet.trials.tracing import Tracing, Variable
 
-# The steps of a trial, and their text: what every trial can show, without a teacher.
+# The steps of a trial and their text: only what holds for every trial.
 
 Tree = dict[str, Any]
 WHOLE_MS = 1000.0
-"""Most of a run that the first step shows."""
+"""Longest window of the first step."""
 CLOSE = 0.1
-"""Most of it, as a share, that the close steps show."""
+"""Share of that window that the close steps show at most."""
 CALLS = 20
-"""Calls of the first function that these show."""
+"""Calls of the first function that the close steps show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """What is known of the lengths of things; 0: nothing yet.
+    """Measured durations; 0 if not measured yet.
 
     Args:
         elapsed_ms: of the command, on the slowest kernel.
@@ -52,7 +52,7 @@ class Times:
 
 
 def story(trial: Trial, tracing: Tracing, times: Times) -> Tree:
-    """story.yaml; `times` decides the windows."""
+    """Return story.yaml; `times` sets the windows."""
     arms = [arm.name for arm in trial.arms]
     whole = min(times.elapsed_ms or WHOLE_MS, WHOLE_MS)
     calls = [function.key for function in tracing.functions]
@@ -96,67 +96,67 @@ def _ms(value: float) -> float:
 
 
 def content(trial: Trial, tracing: Tracing) -> str:
-    """content.md: what is known without a teacher, and what the patches say of themselves."""
+    """Return content.md: general text, and the messages of the patches."""
     names = ", ".join(f"`{f.name}()`" for f in tracing.functions)
-    drawn = f"Drawn are calls of {names}." if names else "No function is traced."
+    drawn = f"The lanes show calls of {names}." if names else "No function is traced."
     missing = "".join(f"\n- {sentence}." for sentence in tracing.missing)
     parts = {
         "whole": f"Each kernel runs the same command, {_code(trial.command.line)}. {drawn}"
         + (f"\n\nLeft out:\n{missing}" if missing else ""),
         "calls": _calls(tracing) + _more(trial, tracing),
-        "cpus": "The same window, a row for each CPU: who runs where.",
+        "cpus": "The same window, with one row per CPU: which task runs where.",
         "patch": "\n\n".join([*(_arm_text(arm) for arm in trial.arms), *_checked(trial)]),
-        "verdict": "The table is of runs without tracing. Traced runs explain, and give no"
+        "verdict": "The table is from runs without tracing. Traced runs explain; they give no"
         " verdict.",
     }
     return "\n\n".join(f"## {name}\n{text}" for name, text in parts.items()) + "\n"
 
 
 def _checked(trial: Trial) -> list[str]:
-    """How to look for mistakes, which no lane shows."""
+    """Return the text on `duet check`, which finds bugs that no lane shows."""
     if not trial.check:
         return []
     call = trial.check.replace("`", "'").replace("\n", " ")
     return [
-        "Lanes and numbers say nothing of mistakes. The same kernels under KASAN and lockdep, with"
+        "Lanes and numbers do not show bugs. To run these kernels under KASAN and lockdep, with"
         f" stress that fits the files: `{call}`"
     ]
 
 
 def _calls(tracing: Tracing) -> str:
     if not tracing.functions:
-        return "The window stands where most happens."
+        return "The window shows the busiest moment."
     return (
-        f"The first typical call of `{tracing.functions[0].name}()` stands at the left of"
+        f"The first typical call of `{tracing.functions[0].name}()` begins at the left edge of"
         " each lane. A hatched stretch is a task that sleeps inside a call."
     )
 
 
 def _more(trial: Trial, tracing: Tracing) -> str:
-    """What a next call can show: fields under the microscope, and events of the subsystem."""
+    """Return the text on variables, fields, the microscope, and events not traced yet."""
     parts = []
     if tracing.variables:
         parts.append("The x-ray reads " + ", ".join(map(_variable, tracing.variables)) + ".")
     if tracing.fields:
         fields = ", ".join(f"`{field.struct}.{field.name}`" for field in tracing.fields)
-        parts.append(f"The patch adds or moves {fields}; the numbers say where they begin.")
+        parts.append(f"The patch adds or moves {fields}; the table shows their offsets.")
     if tracing.watched:
         parts.append(
-            "Who reads and writes them, line by line, the microscope counts:"
+            "The microscope counts which functions read and write them, by cache line:"
             f" `./duet microscope {trial.slug} --arm {trial.arms[-1].name}`"
         )
     if tracing.proposed:
         rows = "".join(f"\n- `--trace '{one.argument}'`" for one in tracing.proposed)
-        parts.append(f"Events of this subsystem that can be traced, too:\n{rows}")
+        parts.append(f"More events of this subsystem can be traced:\n{rows}")
     return "".join(f"\n\n{part}" for part in parts)
 
 
 def _variable(one: Variable) -> str:
-    return f"`{one.path}`" + (f" ({', '.join(one.arms)} alone)" if one.arms else "")
+    return f"`{one.path}`" + (f" (only in {', '.join(one.arms)})" if one.arms else "")
 
 
 def _arm_text(arm: TrialArm) -> str:
-    """What an arm is made of, with the messages of its patches."""
+    """Return an arm's title and patches, with their messages."""
     lines = [f"**{arm.title}**: {arm.about}."]
     for patch in arm.patches:
         link = f" ([mail]({patch.link}))" if patch.link else ""
@@ -169,13 +169,13 @@ def _arm_text(arm: TrialArm) -> str:
 
 
 def _code(text: str) -> str:
-    """A command in Markdown, on one line."""
+    """Format a command as Markdown code, on one line."""
     flat = " ".join(text.split()).replace("`", "'")
     return f"`{flat}`"
 
 
 def _plain(text: str) -> str:
-    """Text of a mail, so that Markdown takes it as it stands."""
+    """Escape Markdown in the text of a mail."""
     for sign in "\\`*_[]<>#":
         text = text.replace(sign, f"\\{sign}")
     return text
@@ -183,24 +183,24 @@ def _plain(text: str) -> str:
 
 CAVEATS = (
     "One command on one emulated machine. Another workload may show the opposite.",
-    "Emulated CPUs have no caches: what a patch does to cache misses is not seen.",
+    "Emulated CPUs have no caches, so the effect of a patch on cache misses does not show.",
     "Probes cost time. Traced runs explain; they never give a verdict.",
 )
 
 
-# The numbers of a trial, as the lesson that is written has them.
+# The metrics of a trial's lesson.
 WATCHED = "watched"
-"""The workload that runs under the microscope, which makes a guest slow."""
+"""Name of the workload that runs under the microscope, which makes a guest slow."""
 SHARED = {"reads": "reads", "writes": "writes", "rmws": "read-modify-writes"}
 TICK_MS = 4.0
-"""At which a kernel of TICK_CPU_ACCOUNTING and HZ=250 adds up user and system time."""
+"""Resolution of user and system time with TICK_CPU_ACCOUNTING and HZ=250."""
 SAMPLED = ("user_ms", "system_ms")
 SHARED_PREFIX = "shared_"
-"""Of the names of their metrics."""
+"""Prefix of the names of the microscope's metrics."""
 
 
 def trial_metrics(trial: Trial, tracing: Tracing) -> Tree:
-    """The command's own number if one is known, its time, and each function's."""
+    """Return the metrics: the command's own number if known, its time, and each function's."""
     metrics: Tree = {}
     if (head := trial.headline) is not None:
         metrics["headline"] = {"title": head.title, "unit": head.unit, "better": head.better}
@@ -236,7 +236,7 @@ def trial_metrics(trial: Trial, tracing: Tracing) -> Tree:
 
 
 def _shared(watched: Sequence[str]) -> Tree:
-    """What the watched functions do to lines that can travel, for each call of the first."""
+    """Return metrics of accesses to shared cache lines, per call of the first function."""
     metrics: Tree = {}
     for count, words in SHARED.items():
         title = f"{words} on lines that CPUs share and write"
@@ -248,27 +248,27 @@ def _shared(watched: Sequence[str]) -> Tree:
 
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by `duet try`: {}\n"
 DIGEST = ".trial"
-"""Says from which trial the folder was written."""
+"""File with a digest of the trial that the folder was written from."""
 MOST_RUNS = 1000
 XRAY = "numbers"
-"""The probe that reads variables; docs/PROBES.md."""
+"""Name of the probe that reads variables; docs/PROBES.md."""
 XRAY_HZ = 20
 ROLES = ("before", "after", "alternative")
 KERNEL_TASKS = r"(?:kworker|swapper|ksoftirqd|rcu_|migration|cpuhp|kthreadd|duet-agent)"
 
 
 def write_trial(folder: Path, trial: Trial, tracing: Tracing, times: Times) -> Path:
-    """Write the files of a trial; what was recorded of the same trial stays.
+    """Write the files of a trial; recordings of an equal trial are kept.
 
     Args:
-        folder: of this trial alone; appears if it is not there.
-        times: how long things take, as far as that is known.
+        folder: used by this trial alone; created if missing.
+        times: measured durations, as far as known.
 
     Returns:
         The folder of the lesson.
 
     Raises:
-        LessonError: what was written is no lesson, which is a mistake of this module.
+        LessonError: the written lesson is invalid, which is a bug in this module.
     """
     lesson = folder / "lessons" / trial.slug
     patches = folder / "kernel-patches" / trial.slug
@@ -382,7 +382,7 @@ def _lesson(trial: Trial, tracing: Tracing, files: dict[str, list[str]]) -> Tree
 
 
 def _workloads(command: Tree, tracing: Tracing) -> Tree:
-    """The command, and where something is watched the same under the microscope."""
+    """Return the command's workload, and a copy for the microscope if functions are watched."""
     if not tracing.watched:
         return {"command": command}
     watched = {**command, "title": "the command under the microscope"}
@@ -406,7 +406,7 @@ def _params(trial: Trial) -> Tree:
 
 
 def _skeleton() -> Tree:
-    """What all trials have; a new copy with each call."""
+    """Load skeleton.yaml; each call returns a new copy."""
     text = Path(__file__).with_name("skeleton.yaml").read_text(encoding="utf-8")
     tree: Tree = yaml.safe_load(text)
     return tree
@@ -459,14 +459,14 @@ def _trace(trial: Trial, tracing: Tracing) -> Tree:
 STRESS = "stress-ng"
 LIST_S = 20.0
 SHORT = re.compile(r"^-(\w) N, +--([a-z0-9-]+) N", re.MULTILINE)
-"""In its help, options of one letter; of two for one letter it takes the first."""
+"""One-letter options in stress-ng's help; of two with one letter stress-ng uses the first."""
 
 
 def headline(metric: str, unit: str, better: Better, command: Command) -> Headline | None:
-    """The command's own number; None: its time is all there is.
+    """Return the command's own number; None if only its time is known.
 
     Raises:
-        InputError: --metric is no regular expression with a group `value`.
+        InputError: --metric is not a regular expression with a group `value`.
     """
     if metric:
         return _own(metric, unit, better)
@@ -479,7 +479,7 @@ def headline(metric: str, unit: str, better: Better, command: Command) -> Headli
 
 
 def stressors(line: str) -> list[str]:
-    """Of the first stress-ng in a line that prints metrics, in the order in which it was asked."""
+    """Return the stressors of the line's first stress-ng with --metrics, in command-line order."""
     for one in read_line(line).commands:
         words = one.started
         if not words or PurePosixPath(words[0]).name != STRESS:
@@ -490,7 +490,7 @@ def stressors(line: str) -> list[str]:
 
 
 def _stressor(word: str) -> str | None:
-    """The one that an option starts; None of any other word."""
+    """Return the stressor that an option starts, or None."""
     if short := re.match(r"-([A-Za-z])\d*$", word):
         letters = dict(reversed(SHORT.findall(_said("--help"))))
         name = letters.get(short[1], "")
@@ -501,7 +501,7 @@ def _stressor(word: str) -> str | None:
 
 @lru_cache(maxsize=2)
 def _said(option: str) -> str:
-    """What this machine's stress-ng says, which guests have; "" without one."""
+    """Return output of this machine's stress-ng, which guests use too; "" if not installed."""
     program = shutil.which(STRESS)
     if program is None:
         return ""
@@ -513,23 +513,24 @@ def _said(option: str) -> str:
 def _own(metric: str, unit: str, better: Better) -> Headline:
     if "(?P<value>" not in metric:
         raise InputError(
-            "--metric is a regular expression with a group `value`, but this has none.",
+            "--metric wants a regular expression with a group `value`, but this one has none.",
             remedy=r"Write for example: --metric 'rate=(?P<value>[\d.]+)'.",
         )
     try:
         re.compile(metric)
     except re.error as error:
         raise InputError(
-            f"--metric is no regular expression: {error}.", remedy="Correct it."
+            f"--metric wants a regular expression, but this is not one: {error}.",
+            remedy="Correct it.",
         ) from None
     return Headline(unit or "value", unit or "1", metric, better)
 
 
-# A trial becomes a lesson of somebody's own: the same files under another name.
+# Saving a trial as a lesson: the same files under another name.
 
 
 def save_lesson(folder: Path, trial: Trial, target: Path) -> tuple[Path, Path]:
-    """Copy the files of a trial; its recording stays, for it is of the trial.
+    """Copy the files of a trial, without its recording.
 
     Args:
         folder: of the trial.
@@ -539,7 +540,7 @@ def save_lesson(folder: Path, trial: Trial, target: Path) -> tuple[Path, Path]:
         The folders of the lesson and of its patches.
 
     Raises:
-        InputError: the name cannot be one, or something is there already.
+        InputError: the name is not allowed, or a target exists.
     """
     target = target.expanduser().resolve()
     patches = target.parents[1] / "kernel-patches" / target.name
@@ -555,7 +556,7 @@ def save_lesson(folder: Path, trial: Trial, target: Path) -> tuple[Path, Path]:
 
 
 def check_target(target: Path) -> None:
-    """Before anything is built: can a lesson be saved there?
+    """Check before a build whether a lesson can be saved to `target`.
 
     Raises:
         InputError: see save_lesson.
@@ -564,7 +565,7 @@ def check_target(target: Path) -> None:
     if not SLUG.match(target.name) or target.parent.name != "lessons":
         raise InputError(
             f"--save-lesson wants a folder such as lessons/06-my-question, but {target} came.",
-            remedy="Use two digits, a dash, and small letters, in a folder called lessons.",
+            remedy="Use two digits, a dash, and lower-case letters, in a folder called lessons.",
         )
     patches = target.parents[1] / "kernel-patches" / target.name
     if taken := next((path for path in (target, patches) if path.exists()), None):

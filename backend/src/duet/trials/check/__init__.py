@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether a kernel makes mistakes: it runs under stress with its own checks on.
+"""Search a kernel for bugs: run it under stress with its own debug checks enabled.
 
-`table` says what fits the files that a patch touches, `program` makes the guest's first program
-of that, `machine` boots it, `console` reads what the kernel said, `report` writes it down. The
-stress of all lessons' arms (tests/debug) uses the same parts.
+`chosen` finds the stress that fits the files of a patch, and `machine` boots the kernel with it.
+`console` reads what the kernel printed, and `report` writes the result. The stress of all lessons'
+arms (tests/debug) uses the same parts.
 """

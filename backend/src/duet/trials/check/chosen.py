@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What exercises the files that a patch touches: stressors of stress-ng, and scripts. Pure.
+"""Stress that exercises the files of a patch: stressors of stress-ng, and scripts. Pure.
 
-The scripts lie in the folder `stress`; each has a function `beside`. A file is matched by the
-longest prefix of its path.
+The scripts are in the folder `stress`; each has a function `beside`. The row with the longest
+matching path prefix applies to a file.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ SCRIPTS = Path(__file__).parent / "stress"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What exercises the files below a path.
+    """Stress for the files below a path.
 
     Args:
-        stressors: options of stress-ng, a turn each.
-        scripts: by name; each runs beside everything else.
+        stressors: stress-ng options, one turn each.
+        scripts: names of scripts that run in parallel to the turns.
     """
 
     prefix: str
@@ -35,7 +35,7 @@ FAULTS = "--mremap 1 --mremap-bytes 16m --madvise 1 --fault 1 --mlock 1"
 LOCKS = "--futex 2 --mutex 1 --sem 1"
 TIMERS = "--timer 1 --timerfd 1 --itimer 1 --nanosleep 1"
 COMMON = (TASKS, NAMES, MEMORY)
-"""For what everything uses."""
+"""Stressors for files that all of the kernel uses."""
 ROWS = (
     Row("mm/", (MEMORY, FAULTS, TASKS), ("mounts",)),
     Row("mm/shmem.c", (MEMORY, "--memfd 1 --shm 1 --ramfs 2"), ("mounts",)),
@@ -75,10 +75,10 @@ ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a check runs besides the command.
+    """Stress of a check, in addition to the command.
 
     Args:
-        prefixes: of the rows that were used.
+        prefixes: of the rows that apply.
         unmatched: files that no row exercises.
     """
 
@@ -89,10 +89,10 @@ class Plan:
 
 
 def plan(files: Iterable[str], rows: tuple[Row, ...] = ROWS) -> Plan:
-    """What fits these files, without anything twice.
+    """Return the stress for these files, without duplicates.
 
     Args:
-        files: paths in the source tree; documentation and build files are left out.
+        files: paths in the source tree; only C and assembler files and headers count.
     """
     used: dict[Row, None] = {}
     unmatched = []
@@ -114,10 +114,10 @@ def script(name: str) -> str:
     return (SCRIPTS / f"{name}.sh").read_text(encoding="utf-8")
 
 
-# Which folders of tools/testing/selftests (Linux 6.1) are about the files of a patch. Pure.
+# Folders of tools/testing/selftests (Linux 6.1) that test the files of a patch. Pure.
 #
-# No check runs them: they want the kernel's headers installed, most of them options, modules or a
-# network that a guest here lacks. A report names them, so that nobody takes its silence for more.
+# No check runs them: they need installed kernel headers, and most need options, modules or a
+# network that guests lack. A report lists them, because a check does not replace them.
 
 FOLDERS: Mapping[str, tuple[str, ...]] = {
     "mm/": ("vm",),
@@ -155,11 +155,11 @@ FOLDERS: Mapping[str, tuple[str, ...]] = {
     "lib/": ("lib",),
     "arch/x86/": ("x86",),
 }
-"""Prefix of a path -> folders; the longest that fits counts."""
+"""Path prefix -> folders; the longest matching prefix applies."""
 
 
 def about(files: Iterable[str]) -> list[str]:
-    """The folders, each once, in the order of the files."""
+    """Return the folders without duplicates, in the order of the files."""
     found: dict[str, None] = {}
     for name in files:
         prefix = max((one for one in FOLDERS if name.startswith(one)), key=len, default="")
@@ -167,22 +167,22 @@ def about(files: Iterable[str]) -> list[str]:
     return list(found)
 
 
-# Which KUnit suites exercise the files that a patch touches, and the options that build them in.
+# KUnit suites that exercise the files of a patch, and the options that build them in. Pure.
 #
-# The suites of Linux 6.1 that this base's configuration can build. Left out are those that make
-# their checker report on purpose (kasan, kfence, kcsan), those of drivers and the network, which no
-# guest here has, fprobe, whose option changes task_struct and with it every object, and
-# time_test_cases, which counts through 160,000 years: four minutes under emulation. Pure.
+# These are the suites of Linux 6.1 that this base's configuration can build, except: kasan, kfence
+# and kcsan, which trigger reports on purpose; drivers and network, which guests lack; fprobe, whose
+# option changes task_struct and so every object; and time_test_cases, which counts through 160,000
+# years and takes four minutes under emulation.
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """One option and the suites that it builds in.
+    """A config option and the suites that it builds in.
 
     Args:
         option: without CONFIG_.
-        suites: names as the kernel's console has them.
-        files: prefixes of paths.
+        suites: names as the kernel prints them.
+        files: path prefixes.
         needs: further options.
     """
 
@@ -230,11 +230,11 @@ ALL = (
 )
 
 ALLOWED = ("KUNIT", "KUNIT_DEFAULT_ENABLED", "RUNTIME_TESTING_MENU")
-"""What suites stand on; allnoconfig turns off the last two, which are on elsewhere."""
+"""Options that suites depend on; allnoconfig turns off the last two."""
 
 
 def fitting(files: Iterable[str]) -> tuple[Suite, ...]:
-    """Those that exercise at least one of these files.
+    """Return the suites that exercise at least one of these files.
 
     Args:
         files: paths in the source tree.
@@ -244,6 +244,6 @@ def fitting(files: Iterable[str]) -> tuple[Suite, ...]:
 
 
 def fragment(suites: Iterable[Suite]) -> str:
-    """The options that build them in; those without effect on a base are lost without harm."""
+    """Return a config fragment that builds the suites in; a base may lose some of its options."""
     names = [*ALLOWED, *(name for one in suites for name in (*one.needs, one.option))]
     return "".join(f"CONFIG_{name}=y\n" for name in dict.fromkeys(names))

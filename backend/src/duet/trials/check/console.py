@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the console of a stress run says: complaints of the kernel, failures, work. Pure."""
+"""Parse the console of a stress run: kernel complaints, failures, work done. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-# Results of KUnit on a guest's console. Pure.
+# KUnit results on a guest's console. Pure.
 #
-# KTAP (Documentation/dev-tools/ktap.rst): a suite begins with `# Subtest: NAME`, a level is four
-# blanks, and `ok N NAME` or `not ok N NAME` ends a test or, one level above, its suite. The
-# kernel's own reader (tools/testing/kunit/kunit_parser.py) is a program of the tree that is under
-# test, and readers of plain TAP know no levels.
+# KTAP (Documentation/dev-tools/ktap.rst): a suite begins with `# Subtest: NAME`. Each level is
+# indented by four blanks. `ok N NAME` or `not ok N NAME` ends a test or, one level above, its
+# suite. The kernel's own parser (tools/testing/kunit/kunit_parser.py) belongs to the tree under
+# test, and parsers of plain TAP know no levels.
 
 PREFIX = re.compile(r"^\[ *\d+\.\d+\] ?")
 BEGIN = re.compile(r"^( *)# Subtest: (\S+)")
@@ -23,11 +23,11 @@ LEVEL = 4
 
 @dataclass(slots=True)
 class Suite:
-    """What one suite said.
+    """Results of one suite.
 
     Args:
-        failed: names of tests, the parameter behind a colon, the reason behind a dash.
-        ended: whether its own result came.
+        failed: names of tests, with ': PARAMETER' and ' - REASON' where known.
+        ended: whether the suite's own result was printed.
     """
 
     name: str
@@ -38,12 +38,12 @@ class Suite:
 
     @property
     def clean(self) -> bool:
-        """Nothing failed, and it came to its end."""
+        """Whether nothing failed and the suite finished."""
         return self.ended and not self.failed
 
 
 def read(console: str) -> list[Suite]:
-    """The suites of a console, in the order in which they began.
+    """Return the suites of a console, in the order in which they began.
 
     A test with parameters counts once, by its own result; a failed parameter is named.
     """
@@ -53,7 +53,7 @@ def read(console: str) -> list[Suite]:
     for raw in console.replace("\r", "").splitlines():
         line, known = PREFIX.subn("", raw)
         if not known:
-            continue  # a program's
+            continue  # printed by a program
         if (match := BEGIN.match(line)) and len(match[1]) == LEVEL:
             found.append(Suite(match[2]))
             reason, broken = {}, []
@@ -65,13 +65,13 @@ def read(console: str) -> list[Suite]:
 
 
 def failures(suites: list[Suite]) -> list[str]:
-    """One sentence for each test that failed, and for each suite that did not end."""
+    """Return one sentence per failed test, and per suite that did not finish."""
     lines = [f"kunit: {one.name}.{test}" for one in suites for test in one.failed]
-    return lines + [f"kunit: {one.name} did not end" for one in suites if not one.ended]
+    return lines + [f"kunit: {one.name} did not finish" for one in suites if not one.ended]
 
 
 def tells_failure(line: str) -> bool:
-    """Whether a line of the console begins what a failing test says."""
+    """Whether a console line begins the output of a failing test."""
     text, known = PREFIX.subn("", line)
     match = RESULT.match(text)
     return bool(known) and (REASON.match(text) is not None or bool(match and match[2] != "ok"))
@@ -95,7 +95,7 @@ def _take(suite: Suite, match: re.Match[str], reason: dict[str, str], broken: li
         suite.passed += 1
 
 
-# The kernel's own words when something is wrong; on printk lines alone, not on a program's.
+# Kernel messages that report a bug. Only printk lines are matched, not output of programs.
 COMPLAINT = re.compile(
     r"WARNING|\bBUG\b|KASAN:|lockdep|possible .{,99}(?:lock|dependency|recursi)|suspicious RCU|Oops"
     r"|INFO: (?:task|rcu|trying)|DEADLOCK|ODEBUG|Corruption|general protection|Kernel panic"
@@ -104,11 +104,11 @@ COMPLAINT = re.compile(
 HARMLESS = re.compile(
     r"MAX_LOCKDEP|RCU lockdep checking is enabled|lockdep size|CONFIG_KCSAN_STRICT"
 )
-# A function in a call trace, whose name may have any of these words in it.
+# A function in a call trace, whose name may contain any of these words.
 FRAME = re.compile(r"^\[ *\d+\.\d+\] +(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+$")
 PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
 FAILED = "stress: failed"
-# The command of a trial (command.c), and what a shell or a wrapper says of one that is not there.
+# Errors of a trial's command (command.c), and of a shell or wrapper that cannot start it.
 NEVER_RAN = re.compile(
     r"run-[\w-]+: the command ended with status 12[67]$"
     r"|(?:/bin/)?(?:ba|da)?sh: .*(?:not found|[Pp]ermission denied|can't (?:open|cd to) .*)$"
@@ -117,22 +117,22 @@ NEVER_RAN = re.compile(
 OF_COMMAND = re.compile(rf"{FAILED} \(\d+\): (?:timeout \d+ )?run-")
 ENDED = re.compile(r"stress: end rounds=(\d{1,9})$")
 CONTEXT = 40
-"""Lines of a complaint that a report shows: a splat of lockdep has 30 to 60."""
+"""Lines of a complaint in a report: a lockdep splat has 30 to 60."""
 BESIDE: Mapping[str, str] = {"rounds beside": r"^stress: beside=(\d+)"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one console says.
+    """Result of one console.
 
     Args:
-        complaints: lines of the kernel.
+        complaints: of the kernel, one line each.
         failures: of programs.
-        rounds: None: the guest did not come to its end.
-        work: by the names that `judge` was given, what is not zero.
-        suites: of KUnit, which ran at boot.
-        never_ran: what a shell says of a command that it could not start; "": it ran. Then its
-            exit status is no failure.
+        rounds: None if the guest did not finish.
+        work: the counts that `judge` was asked for, if not zero.
+        suites: KUnit suites, which run at boot.
+        never_ran: the shell's error if it could not start the command, else "". Then the exit
+            status of the command is no failure.
     """
 
     complaints: tuple[str, ...]
@@ -144,16 +144,16 @@ class Verdict:
 
     @property
     def clean(self) -> bool:
-        """Nothing to complain of, and all was done."""
+        """Whether nothing was found and at least one round was finished."""
         found = self.complaints or self.failures or self.never_ran
         return not found and bool(self.rounds)
 
 
 def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
-    """Read a whole console.
+    """Parse a whole console.
 
     Args:
-        work: what was done -> regex of the lines that count it; they are summed up.
+        work: name of a count -> regex of the lines with its numbers, which are summed.
     """
     lines = lines_of(console)
     suites = read(console)
@@ -172,17 +172,17 @@ def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
 
 
 def complains(line: str) -> bool:
-    """Whether the kernel says in this line that something is wrong."""
+    """Whether the kernel reports a bug in this line."""
     if not PRINTK.match(line) or FRAME.match(line.rstrip()):
         return False
     return COMPLAINT.search(line) is not None and HARMLESS.search(line) is None
 
 
 def first_complaint(console: str, counts: Callable[[str], bool] = complains) -> str:
-    """The first complaint with what follows it, or the console's end if the guest has none.
+    """Return the first complaint with the lines after it; without one, the console's end.
 
     Args:
-        counts: whether a line of the kernel is one; a test of KUnit that fails is one anyway.
+        counts: whether a kernel line is a complaint; a failing KUnit test always is.
     """
     lines = lines_of(console)
     for number, line in enumerate(lines):
@@ -192,7 +192,7 @@ def first_complaint(console: str, counts: Callable[[str], bool] = complains) -> 
 
 
 def lines_of(console: str) -> list[str]:
-    """Without the carriage returns of a serial line."""
+    """Split into lines, without the carriage returns of a serial line."""
     return console.replace("\r", "").splitlines()
 
 

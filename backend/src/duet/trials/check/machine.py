@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Boots a kernel under stress and gives its console. No agent: the kernel is the subject.
+"""Boot a kernel under stress and return its console. No agent: the kernel is under test.
 
-It may be a stranger's, made to attack its host. So its QEMU is that of a lane, with the same
-enclosure (duet.guests.enclosure), and its console is bounded.
+The kernel may be untrusted and attack its host. So its QEMU is confined like that of a lane
+(duet.guests.enclosure), and the size of its console is limited.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from duet.processes.run_dir import passable_base
 from duet.trials.check.console import FAILED
 
 BOOT_S = 600
-"""Boot, the last round and the way down, on a busy host under emulation."""
+"""Timeout for boot, the last round and shutdown, on a busy host under emulation."""
 MEMORY_MB = 2048
-"""At least: KASAN's shadow is an eighth, its quarantine a 32nd, and freed memory is kept."""
+"""Least memory: KASAN uses an eighth for its shadow, a 32nd for its quarantine, and more."""
 DISK_MB = 1024
 PROGRAM = "stress"
 LOOK_S = 0.5
-"""How often it is looked whether the machine is to end."""
-# On a busy host a guest may take its TSC for ten times as slow, and be over too early.
+"""Interval between checks whether to stop the machine."""
+# Without these, a guest on a busy host may measure a TSC ten times too slow, and finish too early.
 KERNEL = ("console=ttyS0", "tsc=unstable", "clocksource=hpet", "panic=-1", "oops=panic")
 
 
@@ -49,22 +49,22 @@ def boot(
     options: Sequence[str] = (),
     stop: Event | None = None,
 ) -> str:
-    """Boot, wait for the end, give the console. Blocking; in a thread without an event loop.
+    """Boot, wait for the end, return the console. Blocking; needs a thread without an event loop.
 
     Args:
-        root: image with the programs of the guest.
-        program: text of its first program.
-        seconds: that the program takes at most after its boot.
-        memory_mb: of the workload; the machine has twice as much, and at least MEMORY_MB.
-        options: for the kernel's command line.
-        stop: ends the machine within a second.
+        root: image with the guest's programs.
+        program: text of the guest's init script.
+        seconds: longest run of the script after boot.
+        memory_mb: of the workload; the machine gets twice as much, and at least MEMORY_MB.
+        options: for the kernel command line.
+        stop: stops the machine within a second.
 
     Returns:
-        The console; without the program's last line if the machine hung or was reset. A console
-        beyond budgets.STRESS_CONSOLE_BYTES ends the machine, and a failure is its last line.
+        The console; without the script's last line if the machine hung or was reset. A console of
+        more than budgets.STRESS_CONSOLE_BYTES stops the machine and ends with a failure line.
 
     Raises:
-        InfraError: QEMU is not installed, ends with an error, or has used up its memory.
+        InfraError: QEMU is not installed, failed, or ran out of memory.
     """
     spec = GuestSpec(
         arm=PROGRAM,
@@ -79,11 +79,11 @@ def boot(
 
 
 class WholeConsole(Console):
-    """All that a guest writes, up to a limit.
+    """Everything that a guest writes, up to a limit.
 
     Args:
-        most: bytes of all.
-        most_line: bytes of a line.
+        most: most bytes in all.
+        most_line: most bytes per line.
     """
 
     def __init__(self, most: int = STRESS_CONSOLE_BYTES, most_line: int = STRESS_LINE_BYTES):
@@ -91,7 +91,7 @@ class WholeConsole(Console):
         self._most, self._most_line = most, most_line
         self._whole = bytearray()
         self.full = False
-        """The guest has written more."""
+        """Whether the guest has written more than `most`."""
 
     def feed(self, text: bytes) -> None:
         super().feed(text)
@@ -100,10 +100,10 @@ class WholeConsole(Console):
         self.full |= len(text) > room
 
     def text(self) -> str:
-        """With long lines cut off; the last line says so if the guest has written more."""
+        """Return the console with long lines cut; a last line reports text beyond the limit."""
         lines = [line[: self._most_line] for line in bytes(self._whole).split(b"\n")]
         if self.full:
-            words = f"the guest wrote more than {self._most:,} bytes to its console, and was ended"
+            words = f"the guest wrote more than {self._most:,} bytes to its console, and was killed"
             lines += [f"{FAILED}: {words}".encode(), b""]
         return b"\n".join(lines).decode(errors="replace")
 
@@ -112,8 +112,8 @@ class StressMachine(QemuMachine):
     """A lane's QEMU without agent and monitor.
 
     Args:
-        root: image with the programs of the guest.
-        program: text of the one that is added as its first.
+        root: image with the guest's programs.
+        program: text of the init script that is added to it.
     """
 
     console: WholeConsole
@@ -121,7 +121,7 @@ class StressMachine(QemuMachine):
     def __init__(self, spec: GuestSpec, root: Path, program: str) -> None:
         super().__init__(spec, Accel.TCG, verbose=True)
         self.console = WholeConsole()
-        # XDG_RUNTIME_DIR may be a file system in memory that is smaller than the disk.
+        # XDG_RUNTIME_DIR may be a tmpfs that is smaller than the disk.
         self.folder_base = passable_base()
         self._root, self._program = root, program
         self._sealed = False
@@ -141,7 +141,7 @@ class StressMachine(QemuMachine):
         ]
 
     def look(self) -> None:
-        """Seal its folder once it runs: QEMU has opened all files by then.
+        """Seal the machine's folder after its first output: QEMU has opened all files by then.
 
         Raises:
             InfraError: see RunDir.seal().
@@ -151,20 +151,20 @@ class StressMachine(QemuMachine):
             self.seal()
 
     async def wait_for_output(self) -> None:
-        """Until the process has ended and its last byte was read, or that takes too long."""
+        """Wait until the process has ended and its last byte was read, at most HANG_UP_S."""
         assert self._process is not None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HANG_UP_S):
                 await self._process.wait_for_output()
 
     def failure(self) -> DuetError | None:
-        """Why QEMU ended, unless the guest switched itself off."""
+        """Return why QEMU ended; None if the guest powered off."""
         code = self._enclosure.code(self._process.returncode if self._process else None)
         detail = self.errors.tail()
         if code and self._enclosure.used_up():
             return InfraError(
-                "QEMU of the guest under stress has used up its memory, and the host ended it.",
-                remedy="Give the guest less to do; docs/OPERATING.md has the limits.",
+                "QEMU of the guest under stress ran out of memory, and the host killed it.",
+                remedy="Reduce the guest's work; docs/OPERATING.md has the limits.",
                 detail=detail,
             )
         if not code:
@@ -175,7 +175,7 @@ class StressMachine(QemuMachine):
 
 
 async def _run(machine: StressMachine, most_s: float, stop: Event) -> str:
-    """Until it ends, or for so long; it never outlives this call."""
+    """Run the machine until it ends or `most_s` have passed; always close it."""
     deadline = time.monotonic() + most_s
     try:
         await machine.start()
@@ -183,7 +183,7 @@ async def _run(machine: StressMachine, most_s: float, stop: Event) -> str:
         while not ended.done():
             if stop.is_set() or machine.console.full or time.monotonic() > deadline:
                 ended.cancel()
-                return machine.console.text()  # it hangs: its console says where
+                return machine.console.text()  # if it hangs, its console shows where
             await asyncio.wait([ended], timeout=LOOK_S)
             machine.look()
         await machine.wait_for_output()
@@ -195,7 +195,7 @@ async def _run(machine: StressMachine, most_s: float, stop: Event) -> str:
 
 
 def archive(name: str, text: str) -> bytes:
-    """A cpio archive (newc, as Documentation/driver-api/early-userspace has it) of one program."""
+    """Return a cpio archive (newc, see Documentation/driver-api/early-userspace) of a program."""
 
     def entry(name: str, mode: int, content: bytes) -> bytes:
         fields = [0, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0]
@@ -208,15 +208,15 @@ def archive(name: str, text: str) -> bytes:
     return entry(name, 0o100755, text.encode()) + entry("TRAILER!!!", 0, b"")
 
 
-# The first program of a guest under stress: workloads in turn, others beside them, reclaim.
+# Init script of a guest under stress: workloads in turn, scripts in parallel, reclaim.
 #
-# Everything that is found goes to the console, in lines that `console.py` reads.
+# Results go to the console, in lines that `console.py` parses.
 
 ROUND_S = 8
-"""How long a workload with an argument for seconds runs before the next one has its turn."""
+"""Seconds of a workload that takes an argument for seconds; then the next one has its turn."""
 BEGUN = "stress: begin "
 TURN_S = 600
-"""One that takes longer is ended, and has failed."""
+"""Timeout of one turn; after it the workload is killed and has failed."""
 FRAME = """#!/bin/sh
 mount -t devtmpfs dev /dev
 mkdir -p /dev/shm /scratch
@@ -264,13 +264,13 @@ poweroff -f
 
 
 def first_program(turns: Sequence[str], beside: Mapping[str, str], seconds: int) -> str:
-    """A shell script.
+    """Return the init script.
 
     Args:
-        turns: lines, one after another until the time is over; `try` and `stressors` are known.
-        beside: name -> shell text with a function `beside` that is called in a loop meanwhile;
-            its files in /run go to /run/NAME.
-        seconds: after which no further turn begins.
+        turns: commands, one after another until the time is over; may call `try` and `stressors`.
+        beside: name -> shell text with a function `beside`, called in a loop in parallel; its files
+            in /run go to /run/NAME.
+        seconds: no turn begins after this time.
     """
     loops = "".join(_loop(name, text) for name, text in beside.items())
     lines = [f"	over || {line}\n" for line in turns or ["sleep 1"]]
@@ -280,12 +280,12 @@ def first_program(turns: Sequence[str], beside: Mapping[str, str], seconds: int)
 
 
 def has_begun(console: str) -> bool:
-    """Whether the guest has booted: its first program ran."""
+    """Whether the guest has booted and its init script ran."""
     return BEGUN in console
 
 
 def _loop(name: str, text: str) -> str:
-    """One script beside, in a shell and a folder of its own: images and mounts have equal names."""
+    """Return a parallel script with a separate shell and folder, since paths would collide."""
     own = text.replace("/run/", f"/run/{name}/")
     return f"mkdir -p /run/{name}\n(\n{own}\nloop_beside {name}\n) &\n"
 
@@ -293,11 +293,11 @@ def _loop(name: str, text: str) -> str:
 def turn(
     folder: LessonFolder, name: str, own: Mapping[str, int], *, alone: bool = False
 ) -> Iterator[str]:
-    """The lines of one workload of a lesson.
+    """Yield the commands of one workload of a lesson.
 
     Args:
         own: knobs; `seconds` is ROUND_S unless given.
-        alone: nobody else reclaims meanwhile.
+        alone: whether to stop other reclaim meanwhile.
 
     Raises:
         InputError: a knob that the lesson does not have.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Data races that KCSAN reports, and which of them count against a patch.
 
-Linux has data races that nobody minds. So a race counts if the base does not show it under the
-same stress and one of its two sides is in a file that the patch touches.
+Linux has many known data races. So a race counts only if the unpatched base does not show it under
+the same stress, and if one of its two sides is in a file that the patch touches.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ FRAME = re.compile(r"^(?:\? )?([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+$")
 END = "=" * 40
 PREFIX = re.compile(r"^\[ *\d+\.\d+\] ?")
 FRAMES = 2
-"""Of each side: a list's or a string's helper is not inlined, its caller is the place."""
+"""Stack frames per side: an out-of-line helper for lists or strings is not the place itself."""
 MOST_LINES = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """One report.
+    """One KCSAN report.
 
     Args:
-        title: what and in which two functions; the same race has the same title.
-        functions: the innermost of both sides, without the compiler's suffixes.
+        title: kind and the two functions; equal races have equal titles.
+        functions: the innermost functions of both sides, without compiler suffixes.
     """
 
     title: str
@@ -42,11 +42,11 @@ class Race:
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """Titles of races, without those that occur twice.
+    """Titles of races, without duplicates.
 
     Args:
         new: count against the patch.
-        known: the base shows them, too.
+        known: the unpatched base shows them too.
         elsewhere: in files that the patch does not touch.
     """
 
@@ -56,7 +56,7 @@ class Sorted:
 
 
 def read(console: str) -> list[Race]:
-    """The races of a console, each as often as it was reported."""
+    """Return the races of a console, with duplicates."""
     lines = [PREFIX.sub("", line).strip() for line in console.splitlines()]
     found = []
     for number, line in enumerate(lines):
@@ -68,10 +68,10 @@ def read(console: str) -> list[Race]:
 
 
 def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) -> Sorted:
-    """Which of them count.
+    """Sort races into those that count and others.
 
     Args:
-        base: races of the same stress without the patch.
+        base: races of the unpatched kernel under the same stress.
         touched: functions of the files that the patch touches.
     """
     before = {race.title for race in base}
@@ -89,7 +89,7 @@ def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) 
 
 
 def counted(complaints: Iterable[str], races: Sorted) -> Iterator[str]:
-    """Without the races that do not count, and each of the others once."""
+    """Yield the complaints without races that do not count and without duplicates."""
     seen: set[str] = set()
     for line in complaints:
         title = title_of(line)
@@ -101,23 +101,23 @@ def counted(complaints: Iterable[str], races: Sorted) -> Iterator[str]:
 
 
 def excerpt(console: str, races: Sorted) -> str:
-    """What the report shows of a console: no race that does not count."""
+    """Return first_complaint() of a console, without races that do not count."""
     return first_complaint(
         console, lambda line: complains(line) and title_of(line) in (None, *races.new)
     )
 
 
 def title_of(line: str) -> str | None:
-    """What races in which functions, if a line of the console says that."""
+    """Return the title of the race that a console line reports, or None."""
     match = TITLE.search(line)
     return None if match is None else match[1]
 
 
 def functions_of(patches: Iterable[Patch], src: Path) -> frozenset[str]:
-    """Functions of the files that these patches touch, and those that they change or add.
+    """Return functions of the files that these patches touch, and those that they add.
 
     Args:
-        src: a source tree; files that it lacks count by their patch alone.
+        src: a source tree; for files that it lacks, only the patch counts.
     """
     names: set[str] = set()
     for patch in patches:
@@ -128,7 +128,7 @@ def functions_of(patches: Iterable[Patch], src: Path) -> frozenset[str]:
 
 
 def defined_in(path: Path) -> set[str]:
-    """Names of the functions that a file of C defines; none if it cannot be read."""
+    """Return names of the functions that a C file defines; empty if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -137,7 +137,7 @@ def defined_in(path: Path) -> set[str]:
 
 
 def _innermost(body: list[str]) -> Iterable[str]:
-    """The first functions of each stack below a title."""
+    """Yield the innermost functions of each stack below a title."""
     left = 0
     for line in body:
         if line.startswith(END):

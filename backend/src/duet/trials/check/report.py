@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report of a check, for people: Markdown."""
+"""The report of a check: Markdown."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from duet.trials.check.console import judge as judge_console
 from duet.trials.check.machine import boot, first_program, turn
 from duet.trials.check.races import Sorted
 
-MEMORY_LEFT = "and data races were not looked for: --kcsan does that"
-RACES_LEFT = "and use after free and locks were not looked at: without --kcsan they are"
+MEMORY_LEFT = "nor were data races searched for (option --kcsan)"
+RACES_LEFT = "nor were memory and lock errors searched for (they need a check without --kcsan)"
 SHOWN = 20
-"""Complaints of a kernel that the report lists; the console has all."""
+"""Most complaints of a kernel in the report; the console has all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One kernel after its stress.
+    """Result of one kernel.
 
     Args:
         arm: its name.
-        about: of its patches, one line.
+        about: its patches, in one line.
         kernel: its version.
-        console: file with everything it said.
-        excerpt: the first complaint with what follows it; of a hung guest, the console's end.
-        suites: of KUnit that fit the patches.
-        races: what KCSAN reported, sorted.
-        selftests: folders of the kernel's selftests that are about the patches; not run.
-        made_of: a line for its source tree, and for each patch.
-        began: the guest has booted, and its first program ran.
+        console: file with the whole console.
+        excerpt: the first complaint with the lines after it; for a hung guest the console's end.
+        suites: KUnit suites that fit the patches.
+        races: KCSAN reports, sorted.
+        selftests: folders of kernel selftests that fit the patches; not run.
+        made_of: one line for its source tree, and one for each patch.
+        began: whether the guest booted and its init script ran.
     """
 
     arm: str
@@ -56,38 +56,38 @@ class Checked:
 
     @property
     def judged(self) -> bool:
-        """Whether its verdict says something: all of it ran, or the kernel or a program failed."""
+        """Whether the verdict counts: all of it ran, or the kernel or a program failed."""
         ran = self.began and not self.verdict.never_ran
         return ran or bool(self.verdict.complaints or self.verdict.failures)
 
 
 def markdown(command: str, seconds: int, arms: Sequence[Checked], *, races: bool = False) -> str:
-    """The whole report.
+    """Format the report.
 
     Args:
-        command: what ran besides the table's stress; "": nothing.
-        races: whether the kernels have KCSAN in place of the other checks.
+        command: command that ran in addition to the stress; "" if none.
+        races: whether the kernels had KCSAN instead of the other checks.
     """
     what = "KCSAN" if races else "KASAN, lockdep and debug objects"
     lines = [f"# Check on a kernel with {what}", ""]
     for one in arms:
         lines += _arm(one, command, seconds)
     lines += [
-        "A clean run proves nothing: it says that this stress, on this emulated machine, met no"
-        " mistake that these checks see. The kernel's selftests (tools/testing/selftests) were"
-        f" not run, {RACES_LEFT if races else MEMORY_LEFT}.",
+        "A clean run does not prove the absence of bugs: this stress, on this emulated machine,"
+        " triggered none that these checks detect. The kernel's selftests"
+        f" (tools/testing/selftests) were not run, {RACES_LEFT if races else MEMORY_LEFT}.",
     ]
     return "\n".join(lines) + "\n"
 
 
 def silent(one: Checked) -> list[str]:
-    """Suites that fit, but gave no result: this base lacks their option, or the guest died."""
+    """Return suites that fit but gave no result: the base lacks their option, or the guest died."""
     said = {suite.name for suite in one.verdict.suites}
     return [name for fit in one.suites for name in fit.suites if name not in said]
 
 
 def headline(one: Checked) -> str:
-    """What was found, in a few words."""
+    """Summarize the result in a few words."""
     verdict = one.verdict
     if verdict.clean:
         return "clean"
@@ -101,7 +101,7 @@ def headline(one: Checked) -> str:
     if not one.began:
         found.append("the guest did not boot")
     elif verdict.rounds is None:
-        found.append("the guest did not come to its end")
+        found.append("the guest did not finish")
     elif not verdict.rounds:
         found.append("no round was finished")
     return ", ".join(found) if one.judged else f"not judged: {', '.join(found)}"
@@ -115,7 +115,7 @@ def _count(number: int, what: str) -> str:
 def _arm(one: Checked, command: str, seconds: int) -> list[str]:
     plan, verdict = one.plan, one.verdict
     work = "".join(f", {n} {what}" for what, n in verdict.work.items())
-    rounds = "no end" if verdict.rounds is None else f"{verdict.rounds} rounds"
+    rounds = "not finished" if verdict.rounds is None else f"{verdict.rounds} rounds"
     lines = [
         f"## {one.arm}: {headline(one)}",
         "",
@@ -125,14 +125,14 @@ def _arm(one: Checked, command: str, seconds: int) -> list[str]:
     lines += [f"- made of {_plain(line)}" for line in one.made_of]
     lines += [f"- command: `{command}`"] if command else []
     lines += [f"- stress-ng: `{text}`" for text in plan.stressors]
-    lines += [f"- beside: `{name}.sh`" for name in plan.scripts]
+    lines += [f"- in parallel: `{name}.sh`" for name in plan.scripts]
     lines += _suites(one)
     if one.selftests:
         names = ", ".join(f"`{name}`" for name in one.selftests)
         lines.append(f"- not run: the kernel's selftests {names}")
     if plan.unmatched:
         names = ", ".join(f"`{name}`" for name in plan.unmatched)
-        lines.append(f"- nothing here exercises {names}: only the command can")
+        lines.append(f"- no stress here exercises {names}: only the command can")
     lines += _uncounted(one.races)
     lines.append(f"- console: {one.console}")
     said = [*verdict.complaints, *verdict.failures]
@@ -141,12 +141,13 @@ def _arm(one: Checked, command: str, seconds: int) -> list[str]:
         if len(said) > SHOWN:
             lines.append(f"    and {len(said) - SHOWN} more")
     if not verdict.clean:
-        lines += ["", "First of all:", "", "```", one.excerpt, "```"]
+        lines += ["", "The first complaint or, without one, the end of the console:", "", "```"]
+        lines += [one.excerpt, "```"]
     return [*lines, ""]
 
 
 def _plain(text: str) -> str:
-    """Words of a patch, so that Markdown takes them as they stand."""
+    """Escape Markdown in a patch's text, and join its lines."""
     for sign in "\\`*_[]<>#":
         text = text.replace(sign, f"\\{sign}")
     return " ".join(text.split())
@@ -157,21 +158,21 @@ def _suites(one: Checked) -> list[str]:
     for suite in one.verdict.suites:
         skipped = f", {suite.skipped} skipped" if suite.skipped else ""
         failed = f", {len(suite.failed)} failed" if suite.failed else ""
-        end = "" if suite.ended else ", no end"
+        end = "" if suite.ended else ", not finished"
         lines.append(f"- KUnit `{suite.name}`: {suite.passed} passed{skipped}{failed}{end}")
     return lines + [f"- KUnit `{name}` fits, but gave no result" for name in silent(one)]
 
 
 def _uncounted(races: Sorted) -> list[str]:
     lines = []
-    for titles, why in ((races.known, "the base has it, too"), (races.elsewhere, "other files")):
+    for titles, why in ((races.known, "the base has it too"), (races.elsewhere, "in other files")):
         lines += [f"- not counted, {why}: {title}" for title in titles[:SHOWN]]
         if len(titles) > SHOWN:
             lines.append(f"- not counted, {why}: {len(titles) - SHOWN} more")
     return lines
 
 
-# The stress of a lesson: its workloads in a loop on a debug kernel, as its `stress:` says.
+# The stress of a lesson: its workloads in a loop on a debug kernel, as `stress:` describes.
 
 
 def judge(folder: LessonFolder, console: str) -> Verdict:
@@ -179,7 +180,7 @@ def judge(folder: LessonFolder, console: str) -> Verdict:
 
 
 def program(folder: LessonFolder, seconds: int) -> str:
-    """The first program of the guest: every workload in turn, until the time is over.
+    """Return the guest's init script: every workload in turn, until the time is over.
 
     Raises:
         InputError: a knob that the lesson does not have.
@@ -202,10 +203,10 @@ def run(
     seconds: int,
     stop: Event | None = None,
 ) -> str:
-    """Boot, wait for the end, give the whole console.
+    """Boot, wait for the end, return the whole console.
 
     Raises:
-        InfraError: QEMU is not installed, or ends with an error.
+        InfraError: QEMU is not installed, or failed.
     """
     return boot(
         bzimage,

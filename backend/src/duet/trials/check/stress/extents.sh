@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the extents and fio leave out: entries that go because their blocks do. A second filesystem
-# is written, cut, given holes and removed, while drop_caches and scans walk all of them.
+# Covers what the workloads extents and fio do not: extent entries that are removed with their
+# blocks. A second filesystem is written, truncated, punched and unmounted, while drop_caches and
+# scans walk all filesystems.
 beside() {
 	m=/run/m-ext4
 	if [ ! -e /run/ext4.img ]; then
@@ -8,7 +9,7 @@ beside() {
 	fi
 	mkdir -p $m && mount -o loop -t ext4 /run/ext4.img $m || return 1
 	for i in 1 2 3 4; do
-		# Every second block, then the others, some of them on the disk by then.
+		# Every second block, then the others; by then some of the first are on disk.
 		for at in 0 2 4 6 8 10 12 14; do
 			dd if=/dev/zero of=$m/$i bs=4k count=1 seek=$at conv=notrunc 2>/dev/null || return 1
 		done

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What recycle and removal leave out: a filesystem that stops while inodes wait to be inactivated.
-# Each of these flushes or stops the queue: unmount, remount, freeze, df, and a CPU that goes.
+# Covers what the workloads recycle and removal do not: a filesystem that stops while inodes wait to
+# be inactivated. Each of these flushes or stops the queue: unmount, remount, freeze, df, and taking
+# a CPU offline.
 disk() {
 	[ -e /run/xfs.img ] && return 0
 	truncate -s 320M /run/xfs.img && mkfs.xfs -q /run/xfs.img
 }
-crowd() { # DIR: files that are made, held open by somebody, and removed
+crowd() { # DIR: create files, keep some open, remove all
 	mkdir -p "$1/d" || return 1
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		echo "$i" >"$1/d/$i" || return 1
@@ -14,7 +15,7 @@ crowd() { # DIR: files that are made, held open by somebody, and removed
 	rm -r "$1/d" || return 1
 	exec 7<&- 8<&-
 }
-cpu_goes() { # DIR: with inodes on its queue; those who go on meet what is left of it
+cpu_goes() { # DIR: take CPU 1 offline with inodes on its queue, then bring it back
 	cpu=/sys/devices/system/cpu/cpu1/online
 	[ -e $cpu ] || return 0
 	crowd "$1" && echo 0 >$cpu && crowd "$1" && echo 1 >$cpu && crowd "$1"

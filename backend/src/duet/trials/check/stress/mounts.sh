@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the mount storm leaves out: superblocks with caches of their own, which a scan may be
-# looking at while they go. Runs beside the workloads; `reclaim` walks all shrinkers meanwhile.
+# Covers what the mount storm does not: superblocks with separate caches, which a scan may visit
+# during their unmount. Runs in parallel to the workloads, while `reclaim` walks all shrinkers.
 fill() { # DIR: dentries and inodes that a scan can count, and some that it can reclaim
 	mkdir -p "$1/d" || return 1
 	for i in 1 2 3 4 5 6 7 8; do
@@ -9,7 +9,7 @@ fill() { # DIR: dentries and inodes that a scan can count, and some that it can 
 	done
 	rm "$1/d/1" "$1/d/2"
 }
-image() { # FS: an image file, made once
+image() { # FS: create an image file if missing
 	[ -e "/run/$1.img" ] && return 0
 	truncate -s 320M "/run/$1.img" && "mkfs.$1" -q "/run/$1.img"
 }
@@ -23,7 +23,7 @@ beside() {
 		command -v "mkfs.$fs" >/dev/null || continue
 		mkdir -p "/run/m-$fs" && image "$fs" && mount -o loop -t "$fs" "/run/$fs.img" "/run/m-$fs" &&
 			fill "/run/m-$fs" && umount "/run/m-$fs" || return 1
-		# A mount that fails half-way, and one of a superblock that is there already.
+		# A mount that fails half-way, with a superblock that may still exist.
 		mount -o loop,nonsense -t "$fs" "/run/$fs.img" "/run/m-$fs" 2>/dev/null && return 1
 	done
 	mount -t tmpfs -o size=nonsense none /run/m-tmpfs 2>/dev/null && return 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What statstorm leaves out: dentries that come, move, and go while others hold or list them.
+# Covers what statstorm does not: dentries that are created, renamed and removed while other tasks
+# use or list them.
 beside() {
 	m=/run/m-tmpfs
 	mkdir -p $m && mount -t tmpfs none $m && mkdir $m/a $m/b || return 1
