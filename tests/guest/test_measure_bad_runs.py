@@ -73,7 +73,7 @@ def test_what_was_measured_is_kept_and_the_trouble_is_reported(
     code = main([*WORDS, "--sweep", "hogs=1,9", "--json"])
     tree = json.loads(capsys.readouterr().out)
     assert code == KernelError.exit_code
-    assert tree["partial"] == "rwsem and srcu failed, and the rest of those runs was left out"
+    assert tree["partial"] == "rwsem and srcu failed, and their remaining runs were skipped"
     reported = {error["arm"]: error for error in tree["errors"]}
     assert sentence in reported["srcu"]["sentence"]
     assert remedy in reported["srcu"]["remedy"]

@@ -37,4 +37,4 @@ def test_an_arm_on_another_base_runs_beside_the_others(kernel_images: Any) -> No
     assert [row["arm"] for row in result["arms"]] == ["rwsem", "mainline"]
     assert all(row["ops"] > 0 and row["events_read"] > 0 for row in result["arms"])
     (warning,) = result["warnings"]
-    assert warning.startswith("mainline stands on 6.12, rwsem on 6.1: these are different kernels")
+    assert warning.startswith("mainline is on 6.12, but rwsem on 6.1: these are different kernels")

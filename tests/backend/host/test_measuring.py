@@ -47,7 +47,7 @@ def test_overlapping_samples_prove_nothing_and_few_runs_give_no_verdict(
     )
     assert overlap.rows[1].verdict == "no difference proven"
     few = measured_message(run_request, table(run_request, [25.0]), None)
-    assert few.rows[1].verdict == "n = 1, and fewer than 5 runs give no verdict"
+    assert few.rows[1].verdict == "n = 1, but a verdict needs at least 5 runs"
     assert few.verdict.startswith("No verdict")
 
 

@@ -150,7 +150,7 @@ def broken() -> Report:
     (table,) = report.tables
     one = table.of("ops_per_s", "srcu")
     assert one is not None
-    one.samples, one.refused = [], "the workload wrote no line with it"
+    one.samples, one.refused = [], "the workload printed no line with it"
     table.errors["srcu"] = KernelError(
         "The guest of srcu ran out of memory.", remedy="Give it more, or use a smaller n."
     )

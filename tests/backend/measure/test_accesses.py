@@ -102,7 +102,7 @@ def test_a_variable_has_the_line_that_it_lies_on() -> None:
     # Without an object an operation is one that ended.
     free = replace(REQUEST, aim=None)
     assert value(request=free, variable="nr_files", count="rmws") == pytest.approx(40 / 11)
-    with pytest.raises(InputError, match="where 'jiffies' lies is not known"):
+    with pytest.raises(InputError, match="wanted the address of 'jiffies'"):
         value(variable="jiffies")
     with pytest.raises(InputError, match="no field 'nothing'"):
         value(field="nothing")

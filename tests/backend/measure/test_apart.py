@@ -40,20 +40,20 @@ def test_arms_on_one_base_need_no_warning() -> None:
 def test_another_base_and_another_variant_are_named() -> None:
     (said,) = warnings(on(("6.1", ""), ("6.12", ""), ("6.12", "")).arms)
     assert said == (
-        "srcu and srcu-expedited stand on 6.12, rwsem on 6.1: these are different kernels, so a"
+        "srcu and srcu-expedited are on 6.12, but rwsem on 6.1: these are different kernels, so a"
         " difference is not the effect of one patch"
     )
     new, fast = warnings(on(("6.1", ""), ("6.12", ""), ("6.1", "hz-1000")).arms)
-    assert new.startswith("srcu stands on 6.12, rwsem on 6.1: these are different kernels")
+    assert new.startswith("srcu is on 6.12, but rwsem on 6.1: these are different kernels")
     assert fast.startswith(
-        "srcu-expedited stands on 6.1 with hz-1000, rwsem on 6.1: their configurations differ"
+        "srcu-expedited is on 6.1 with hz-1000, but rwsem on 6.1: their configurations differ"
     )
 
 
 @pytest.mark.parametrize("how", [how for how in FORMATS if how not in ("json", "csv", "kcidb")])
 def test_every_text_says_it_before_any_number(how: str) -> None:
     text = render(on(("6.1", ""), ("6.12", ""), ("6.1", "")), how)
-    assert "!! BASES: srcu stands on 6.12, rwsem on 6.1" in text
+    assert "!! BASES: srcu is on 6.12, but rwsem on 6.1" in text
     assert "one patch" in text
     assert "UNFAIR" not in text
     assert "BASES" not in render(wall(), how)
@@ -61,7 +61,7 @@ def test_every_text_says_it_before_any_number(how: str) -> None:
 
 def test_each_test_of_a_result_file_has_the_warning() -> None:
     tests = json.loads(render(on(("6.1", ""), ("6.12", ""), ("6.1", "")), "kcidb"))["tests"]
-    assert all("srcu stands on 6.12" in one["misc"]["warnings"][0] for one in tests)
+    assert all("srcu is on 6.12" in one["misc"]["warnings"][0] for one in tests)
     plain = json.loads(render(wall(), "kcidb"))["tests"]
     assert not any("warnings" in one["misc"] for one in plain)
 
@@ -81,7 +81,7 @@ def test_an_arm_on_another_base_with_other_shared_patches_is_not_called_unfair()
     first, new, third = report.arms
     report.arms = (first, replace(new, both=()), third)
     text = render(report, "mail")
-    assert "UNFAIR" not in text and "another base, with shared patches of its own: none" in text
+    assert "UNFAIR" not in text and "another base, with its own shared patches: none" in text
     report.arms = (first, replace(new, both=(), base="6.1"), third)
     assert "UNFAIR" in render(report, "mail")
 
@@ -105,4 +105,4 @@ def test_a_measurement_that_nobody_gave_facts_knows_the_bases(lesson02: LessonFo
     request = RunSpec(lesson02, ("rwsem", "mainline"), "storm", {}, "wall")
     facts = [plain_facts(measure_plan(request, 1), arm) for arm in request.arms]
     (said,) = warnings(facts)
-    assert said.startswith("mainline stands on 6.12, rwsem on 6.1")
+    assert said.startswith("mainline is on 6.12, but rwsem on 6.1")

@@ -147,10 +147,10 @@ def test_lines_tallies_and_dwarf_become_series(lesson02: LessonFolder) -> None:
 
 def test_a_counted_metric_without_a_value_says_why(lesson02: LessonFolder) -> None:
     made = collector(lesson02)
-    fault = {"visits": "the workload wrote no marker 'drop 5: end'."}
+    fault = {"visits": "the workload printed no marker 'drop 5: end'."}
     made.add(COUNTED, lane("srcu", GOOD, tallies={"inside": 2500.0}, tally_faults=fault))
     visits = made.table.of("visits", "srcu")
-    assert visits is not None and visits.refused == "the workload wrote no marker 'drop 5: end'"
+    assert visits is not None and visits.refused == "the workload printed no marker 'drop 5: end'"
 
 
 def test_lost_events_refuse_what_rests_on_them_alone(lesson02: LessonFolder) -> None:
@@ -203,7 +203,7 @@ def test_a_probe_that_does_not_resolve_leaves_the_untraced_numbers(lesson02: Les
 def test_no_line_and_other_machines_are_reported(lesson02: LessonFolder) -> None:
     made = collector(lesson02)
     made.add(STEP, lane("srcu", "nothing of interest"))
-    assert one(made, "ops_per_s").refused == "the workload wrote no line with it"
+    assert one(made, "ops_per_s").refused == "the workload printed no line with it"
     kvm = GuestFacts("qemu", Accel.KVM, 1, "7.2", 1.0)
     made.add(Step(0, "rwsem", Kind.EVIDENCE), lane("rwsem", GOOD, facts=kvm, clocksource="hpet"))
     made.compare()

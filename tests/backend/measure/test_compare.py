@@ -83,10 +83,10 @@ def test_wall_clock_tells_a_difference_its_interval_and_which_way_is_better() ->
 @pytest.mark.parametrize(
     ("ours", "theirs", "more", "why"),
     [
-        (SLOW[:4], FAST, {}, "n = 4, and fewer than 5 runs"),
+        (SLOW[:4], FAST, {}, "n = 4, but a verdict needs at least 5 runs"),
         ([], FAST, {}, "b has no number"),
         (SLOW, FAST, {"refused": "events were lost"}, "b: events were lost"),
-        (SLOW, FAST, {"resolution": 2.6}, "the median of b, 25 ops/s, stands at the resolution"),
+        (SLOW, FAST, {"resolution": 2.6}, "the median of b, 25 ops/s, is too close to"),
         (SLOW, FAST, {"evidence": "counted"}, "counted in one traced run"),
         ([0.0, *SLOW[1:]], FAST, {}, "no positive number"),
     ],
@@ -193,7 +193,7 @@ def test_other_units_are_not_compared() -> None:
     ours, theirs = series("b", FAST), series("a", FAST)
     ours.unit = "B/s"
     found = compare(ours, theirs, WALL)
-    assert found.verdict == "refused" and "b writes B/s, and a ops/s" in found.sentence
+    assert found.verdict == "refused" and "b prints B/s, but a prints ops/s" in found.sentence
 
 
 @pytest.mark.parametrize("clock", [WALL, COUNT])
@@ -217,7 +217,7 @@ def test_one_reason_is_reported_once() -> None:
     reason = [judged(SLOW[:1], FAST), judged(SLOW[:1], FAST)]
     table = Table(WALL, comparisons=reason)
     assert verdict_line(table, "rate") == (
-        "No verdict: n = 1, and fewer than 5 runs give no verdict."
+        "No verdict: n = 1, but a verdict needs at least 5 runs."
     )
 
 

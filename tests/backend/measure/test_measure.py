@@ -115,7 +115,7 @@ def test_an_arm_that_fails_is_refused_and_the_others_are_measured(
     assert one.refused == "Line 3 of the plan is odd"
     assert rates(report) == {"rwsem": 2, "srcu": 0, "srcu-expedited": 2}
     assert len(fleet.of("srcu")) == 1
-    assert report.partial == "srcu failed, and the rest of those runs was left out"
+    assert report.partial == "srcu failed, and its remaining runs were skipped"
 
 
 def test_what_was_measured_before_an_interrupt_is_kept(
@@ -166,5 +166,5 @@ def test_senseless_repeats_are_refused(lesson02: LessonFolder, repeats: int) -> 
 
 def test_a_sweep_that_takes_for_ever_is_refused(lesson02: LessonFolder) -> None:
     values = tuple(range(1, 10))
-    with pytest.raises(InputError, match="would be 2700 runs"):
+    with pytest.raises(InputError, match="at most 2000 runs, but this one has 2700"):
         Measuring(replace(measure_plan(lesson02, 100), sweep=("hogs", values)), {})

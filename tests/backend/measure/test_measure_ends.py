@@ -57,7 +57,7 @@ def test_one_arm_that_fails_makes_a_partial_report_and_an_exit_code(
     use(fleet)
     assert main(WORDS) == KernelError.exit_code
     text = capsys.readouterr().out
-    assert text.startswith("!! PARTIAL: srcu failed, and the rest of those runs was left out.\n")
+    assert text.startswith("!! PARTIAL: srcu failed, and its remaining runs were skipped.\n")
     assert "!! FAILED: srcu: Line 3 of the plan is odd. Mend it.\n" in text
     assert [line for line in text.splitlines() if line.split()[:2] == ["rwsem", "5"]]
     assert main([*WORDS, "--json"]) == KernelError.exit_code

@@ -43,7 +43,7 @@ def test_the_sentence_sets_it_beside_what_the_runs_do_anyway() -> None:
     wide = over("srcu", [990, 1000, 1010], 980, 1030, 1000, 990, 1010)
     assert spread_words(wide) == (
         "srcu relinked 5 times: 980 to 1,030 umounts/s, i.e. +-2.5 % (-2.0 % to +3.0 % of the "
-        "usual link's 1,000); more than its own runs spread by (+-1 %)."
+        "default link's 1,000); more than its own runs spread by (+-1 %)."
     )
     close = over("srcu", [1000, 1000], 1000, 1001, 1000, 999, 1000, perturbed=[980, 1010])
     words = spread_words(close)
@@ -65,17 +65,17 @@ def test_arms_are_compared_in_the_same_order() -> None:
         (
             (50, 52),
             0.5,
-            "-50.0 % to -48.0 %: its direction does not hang on the link order.",
+            "-50.0 % to -48.0 %: its direction does not depend on the link order.",
         ),
         (
             (95, 103),
             0.98,
-            "-5.0 % to +3.0 %, which includes no change: it may be one of code",
+            "-5.0 % to +3.0 %, which includes no change: the change may come from code",
         ),
         (
             (103, 104),
             0.98,
-            "+3.0 % to +4.0 %, the other way than with the usual link: it is one",
+            "+3.0 % to +4.0 %, opposite to the default link: the change comes",
         ),
         ((99, 101), 1.0, "-1.0 % to +1.0 %."),
         ((99, 101), None, "-1.0 % to +1.0 %."),

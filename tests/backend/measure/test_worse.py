@@ -55,4 +55,4 @@ def test_how_much_worse_has_a_sign_and_may_be_unknown() -> None:
     assert worse_by(uneven, "elapsed_ms", arms)[0] is None
     assert worse_by(table("neither", [1.0] * 2, [2.0] * 2), "elapsed_ms", arms)[0] is None
     found, sentence = worse_by(uneven, "no_such", arms)
-    assert found is None and "no number called no_such" in sentence
+    assert found is None and "wanted no_such of both kernels" in sentence

@@ -65,7 +65,7 @@ def test_alike_means_cpu_qemu_accelerator_and_kernels() -> None:
         "CPU model", "QEMU version", "accelerator", "kernel of srcu",
     ]  # fmt: skip
     assert host_words(one) == (
-        "hogs=1 on n1: a, QEMU 7.2 (tcg), guests waited for a CPU 3 % at most."
+        "hogs=1 on n1: a, QEMU 7.2 (tcg), guests waited at most 3 % for a CPU."
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measure runs: what is run in which order, what the numbers are, and what they prove."""
+"""Measure runs: their plan and order, their numbers, and the verdicts."""
 
 from duet.measure.model import MIN_RUNS, Comparison, Condition, Report, Series, Table
 from duet.measure.plan import Kind, MeasurePlan, Step

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson's claims: what has to be measured for one, and whether it holds. Pure."""
+"""Check a lesson's claims: the measurement that one needs, and whether it holds. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from duet.measure.model import Table
 from duet.measure.plan import MeasurePlan
 
 LIVE_SECONDS = 1
-"""Of workloads with a length, where the claim does not say; the count clock has no noise."""
+"""Seconds of a workload if the claim does not set them; the count clock has no noise."""
 
 
 def plan_of_claim(folder: LessonFolder, claim: Claim, repeats: int = 1) -> MeasurePlan:
-    """The smallest measurement that tells whether a claim holds."""
+    """Return the smallest measurement that decides a claim."""
     lesson = folder.lesson
     duration = knob(lesson, "duration")
     short = {} if duration is None else {duration: LIVE_SECONDS}
@@ -32,7 +32,7 @@ def plan_of_claim(folder: LessonFolder, claim: Claim, repeats: int = 1) -> Measu
 
 
 def claim_text(claim: Claim) -> str:
-    """The claim in a few words, for ids and sentences."""
+    """Return the claim in a few words, for ids and sentences."""
     words = [claim.metric, claim.arm, *(["to", claim.to] if claim.to else [])]
     words += ["equals", claim.equals] if claim.equals else []
     words += [f"{name}={value}" for name, value in claim.params.items()]
@@ -40,7 +40,7 @@ def claim_text(claim: Claim) -> str:
 
 
 def figure(claim: Claim, table: Table) -> str:
-    """What was measured for a claim: '5.2 ms, 0.31 of srcu'; or why there is no number."""
+    """Return a claim's measured figure, '5.2 ms, 0.31 of srcu', or why there is no number."""
     value = _middle(table, claim.metric, claim.arm)
     if isinstance(value, str):
         return value
@@ -56,7 +56,7 @@ def figure(claim: Claim, table: Table) -> str:
 
 
 def wanted(claim: Claim) -> str:
-    """The limits of a claim in words: 'at most 0.5 of srcu'."""
+    """Return the limits of a claim in words: 'at most 0.5 of srcu'."""
     if claim.ratio_min is not None and claim.ratio_min == claim.ratio_max:
         return f"{claim.ratio_min:g} of {claim.to}"
     limits = [
@@ -70,7 +70,7 @@ def wanted(claim: Claim) -> str:
 
 
 def broken(claim: Claim, table: Table) -> str | None:
-    """What is wrong with a claim on this table; None when it holds."""
+    """Return what contradicts a claim in this table; None if it holds."""
     value = _middle(table, claim.metric, claim.arm)
     if isinstance(value, str):
         return value
@@ -95,7 +95,7 @@ def broken(claim: Claim, table: Table) -> str | None:
 
 
 def _middle(table: Table, metric: str, arm: str) -> float | str:
-    """The median, or why there is none."""
+    """Return the median, or a sentence why there is none."""
     one = table.of(metric, arm)
     if one is None:
         return f"{arm} has no metric {metric} here"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One arm against another: a verdict, or the sentence that says why there is none. Pure."""
+"""Compare one arm with another: a verdict, or a sentence with the reason for none. Pure."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from duet.measure.model import (
     Verdict,
 )
 
-# Numbers of samples: medians, intervals, tests. scipy does the arithmetic. Pure.
+# Statistics of samples: medians, intervals, tests. Pure.
 #
-# scipy.stats takes more than a second to import, so it is imported where it is used: a server or
-# a command that measures nothing does not wait for it.
+# scipy.stats takes more than a second to import, so the functions that need it import it. A server
+# or command that measures nothing does not wait for it.
 
 CONFIDENCE = 0.95
 RESAMPLES = 9999
 SEED = 20260101
-"""Of the bootstrap: the same samples give the same interval, today and on any machine."""
+"""Seed of the bootstrap: equal samples give equal intervals, at any time on any machine."""
 
 
 def prepare() -> None:
-    """Import scipy.stats now; for a thread, so that an event loop need not wait for it."""
+    """Import scipy.stats; call it in a thread to keep the event loop free."""
     importlib.import_module("scipy.stats")
 
 
 def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
-    """Median, mean, spread and the 95 % interval of the mean (Student's t); None of nothing.
+    """Return median, mean, spread and the 95 % interval of the mean (Student's t); None if empty.
 
-    On the count clock runs are equal or they are not: there is no interval.
+    There is no interval on the count clock, where equal runs have equal figures.
     """
     if not samples:
         return None
@@ -54,7 +54,7 @@ def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
 
 
 def mean_ci(samples: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of the mean; None for fewer than two samples."""
+    """Return the 95 % interval of the mean; None for fewer than two samples."""
     if len(samples) < 2:
         return None
     from scipy import stats
@@ -67,10 +67,10 @@ def mean_ci(samples: Sequence[float]) -> tuple[float, float] | None:
 
 
 def ratio_ci(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
-    """95 % interval of median(ours) / median(theirs): percentile bootstrap, all above zero.
+    """Return the 95 % interval of median(ours) / median(theirs), by percentile bootstrap.
 
-    BCa corrects by a jackknife, which for a median of few samples takes two values only and is
-    worse than no correction.
+    All samples must be positive. BCa is not used: for a median of few samples its jackknife takes
+    only two values, which is worse than no correction.
     """
     from scipy import stats
 
@@ -88,24 +88,24 @@ def ratio_ci(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, flo
 
 
 def mann_whitney_p(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Two-sided p of the Mann-Whitney U test."""
+    """Return the two-sided p of the Mann-Whitney U test."""
     from scipy import stats
 
     return float(stats.mannwhitneyu(ours, theirs, alternative="two-sided").pvalue)
 
 
 def equal(samples: Sequence[float]) -> bool:
-    """Do these runs agree as equal runs of the count clock must (within SAME)?"""
+    """Whether runs agree within SAME, as equal runs of the count clock must."""
     low, high = min(samples), max(samples)
     return high - low <= SAME * max(abs(low), abs(high))
 
 
 RESOLUTION_STEPS = 10
-"""A median below so many steps of its clock is a reading of the clock, not of the kernel."""
+"""A median below this many steps of its clock measures the clock, not the kernel."""
 
 
 def compare_all(table: Table, arms: tuple[str, ...]) -> list[Comparison]:
-    """Every metric of every arm against the first arm; extra metrics have no verdict."""
+    """Compare every metric of every arm with the first arm; extra metrics get no verdict."""
     because = table.refusals[0] if table.refusals else None
     found: list[Comparison] = []
     for metric in dict.fromkeys(s.metric for s in table.series if not s.extra):
@@ -120,10 +120,10 @@ def compare_all(table: Table, arms: tuple[str, ...]) -> list[Comparison]:
 def compare(
     ours: Series, theirs: Series, condition: Condition, because: str | None = None
 ) -> Comparison:
-    """One metric of an arm against the arm it is measured by.
+    """Compare one metric of an arm with the reference arm.
 
     Args:
-        because: why no wall-clock verdict of this table may be given (a busy host).
+        because: reason that forbids wall-clock verdicts of this table (a busy host).
     """
     wall = condition.clock == "wall"
     why = _unusable(ours, theirs)
@@ -139,7 +139,7 @@ def compare(
 
 
 def verdict_line(table: Table, metric: str) -> str:
-    """All comparisons of one metric in a line; one reason is given once."""
+    """Join all comparisons of one metric in a line; a common reason is given once."""
     found = [c for c in table.comparisons if c.metric == metric]
     reasons = {why_refused(c) for c in found}
     if len(found) > 1 and len(reasons) == 1 and None not in reasons:
@@ -148,24 +148,24 @@ def verdict_line(table: Table, metric: str) -> str:
 
 
 def why_refused(comparison: Comparison) -> str | None:
-    """The reason alone; None for a verdict."""
+    """Return the reason of a refusal; None for a verdict."""
     if comparison.verdict != "refused":
         return None
     return comparison.sentence.partition(": ")[2]
 
 
 def shift_words(shift: int | None) -> str:
-    """'8 ns an instruction' for shift 3."""
+    """Return '8 ns an instruction' for shift 3."""
     return f"{1 << (shift or 0)} ns an instruction"
 
 
 def equal_words(n: int) -> str:
-    """What makes a run of the count clock evidence."""
+    """Return how many equal runs support a count-clock figure, in words."""
     return f"{n} equal runs"
 
 
 def format_value(value: float) -> str:
-    """Four digits that count; whole numbers whole: '1,234', '0.01235', '12,916.4'."""
+    """Format with four significant digits, or whole: '1,234', '0.01235', '12,916.4'."""
     if abs(value) < 1e15 and value == int(value):
         return f"{int(value):,}"
     if abs(value) >= 1000:
@@ -180,12 +180,12 @@ def _unusable(ours: Series, theirs: Series) -> str | None:
         if not one.samples:
             return f"{one.arm} has no number"
     if ours.unit != theirs.unit:
-        return f"{ours.arm} writes {ours.unit}, and {theirs.arm} {theirs.unit}"
+        return f"{ours.arm} prints {ours.unit}, but {theirs.arm} prints {theirs.unit}"
     for one in (ours, theirs):
         middle = _figure(one)
         if one.resolution and middle < RESOLUTION_STEPS * one.resolution:
             return (
-                f"the median of {one.arm}, {format_value(middle)} {one.unit}, stands at the "
+                f"the median of {one.arm}, {format_value(middle)} {one.unit}, is too close to the "
                 f"resolution of its clock ({format_value(one.resolution)} {one.unit})"
             )
     return None
@@ -193,12 +193,12 @@ def _unusable(ours: Series, theirs: Series) -> str | None:
 
 def _wall_refusal(ours: Series, theirs: Series, because: str | None) -> str | None:
     if ours.evidence == "counted":
-        return "counted in one traced run; on the wall clock that is shown and not judged"
+        return "counted in one traced run; on the wall clock it is shown but not judged"
     if because is not None:
         return because
     n = min(ours.n, theirs.n)
     if n < MIN_RUNS:
-        return f"n = {n}, and fewer than {MIN_RUNS} runs give no verdict"
+        return f"n = {n}, but a verdict needs at least {MIN_RUNS} runs"
     if min(*ours.samples, *theirs.samples) <= 0:
         return "a run gave no positive number, so there is no ratio"
     return None
@@ -206,10 +206,10 @@ def _wall_refusal(ours: Series, theirs: Series, because: str | None) -> str | No
 
 def _count_refusal(ours: Series, theirs: Series) -> str | None:
     if "sampled" in (ours.evidence, theirs.evidence):
-        return "it is sampled at the kernel's tick, and not counted"
+        return "it is sampled at the kernel's tick, not counted"
     for one in (ours, theirs):
         if one.n < 2:
-            return f"{one.arm} ran once; it takes two equal runs to call it deterministic"
+            return f"{one.arm} ran once, but two equal runs are needed to call it deterministic"
         if not equal(one.samples):
             low, high = min(one.samples), max(one.samples)
             return (
@@ -245,9 +245,9 @@ def _measured(ours: Series, theirs: Series) -> Comparison:
 
 
 def _counted(ours: Series, theirs: Series, how: str) -> Comparison:
-    """On the count clock: a difference is one that no start takes back.
+    """Compare on the count clock: a difference counts only if all starts show it.
 
-    It is none within what equal runs may differ by, nor where the starts of both arms overlap.
+    It does not count within SAME, nor if the ranges of both arms' starts overlap.
     """
     one, other = _figure(ours), _figure(theirs)
     ratio = one / other if other else None
@@ -289,7 +289,7 @@ def _figure(one: Series) -> float:
 
 
 def _range(ours: Series, theirs: Series, ratio: float | None) -> tuple[float, float] | None:
-    """Ratios of the same start, lowest and highest; the headline is one of them."""
+    """Return the lowest and highest ratio between equal starts, including the headline."""
     if not ours.perturbed or not theirs.perturbed:
         return None
     pairs = zip(ours.starts, theirs.starts, strict=False)
@@ -302,13 +302,13 @@ def _overlap(ours: Sequence[float], theirs: Sequence[float]) -> bool:
 
 
 def _of(theirs: Series, low: float, high: float) -> str:
-    """A range of ratios: '0.08 to 0.13 of rwsem'."""
+    """Format a range of ratios: '0.08 to 0.13 of rwsem'."""
     return f"{format_value(low)} to {format_value(high)} of {theirs.arm}"
 
 
 def _change(ours: Series, theirs: Series, ratio: float) -> str:
     if ratio == 1:
-        return f"{ours.arm} is as {theirs.arm}"
+        return f"{ours.arm} equals {theirs.arm}"
     if ours.better == "neither":
         judged = ""
     else:
@@ -318,15 +318,15 @@ def _change(ours: Series, theirs: Series, ratio: float) -> str:
 
 
 def _percent(ratio: float) -> str:
-    """'-78.2 %'; equal for a ratio that is printed as none."""
+    """Format as '-78.2 %'; a ratio that rounds to no change gives '+0.0 %'."""
     return f"{100 * (ratio - 1):+.1f} %".replace("-0.0", "+0.0")
 
 
-# Whether a kernel is worse than the first, as a program wants to know it. Pure.
+# Whether a kernel is worse than the first, as an exit code for programs. Pure.
 
 
 class Judgement(IntEnum):
-    """Exit codes as `git bisect run` takes them (git-bisect(1), "Bisect run")."""
+    """Exit codes for `git bisect run` (git-bisect(1), "Bisect run")."""
 
     GOOD = 0
     WORSE = 1
@@ -334,10 +334,10 @@ class Judgement(IntEnum):
 
 
 def judge(table: Table, metric: str, percent: float) -> tuple[Judgement, str]:
-    """Whether any arm's `metric` is worse than the first arm's by more than `percent`.
+    """Decide whether any arm's `metric` is worse than the first arm's by more than `percent`.
 
     Returns:
-        The judgement, and a sentence that says why.
+        The judgement, and a sentence with the reason.
     """
     series = [one for one in table.series if one.metric == metric]
     found = [one for one in table.comparisons if one.metric == metric]
@@ -361,16 +361,16 @@ def judge(table: Table, metric: str, percent: float) -> tuple[Judgement, str]:
 
 
 def worse_by(table: Table, metric: str, arms: tuple[str, str]) -> tuple[float | None, str]:
-    """By how much the second arm's `metric` is worse than the first's; extra metrics, too.
+    """Return by how much the second arm's `metric` is worse than the first's; also for extras.
 
     Returns:
-        Per cent, negative where it is better, 0 where no difference is proven; None: no verdict
-        can be given. And the sentence of the comparison.
+        Per cent, negative if better, 0 if no difference is proven, None if there is no verdict;
+        and the sentence of the comparison.
     """
     first, second = (table.of(metric, arm) for arm in arms)
     if first is None or second is None:
         known = ", ".join(dict.fromkeys(one.metric for one in table.series))
-        return None, f"no number called {metric} was measured on both kernels, of {known}"
+        return None, f"wanted {metric} of both kernels, but only these were measured: {known}"
     sign = {"higher": -1, "lower": 1, "neither": 0}[first.better]
     if sign == 0:
         return None, f"neither direction of {metric} is better"
@@ -383,21 +383,21 @@ def worse_by(table: Table, metric: str, arms: tuple[str, str]) -> tuple[float | 
     return found.change_percent * sign, found.sentence
 
 
-# Arms that stand on different bases: what every table that holds both says. Pure.
+# Warnings about arms on different bases, for every table that has both. Pure.
 
 
 def base_words(arm: ArmFacts) -> str:
-    """'6.12', or '6.1 with hz-1000' for a variant."""
+    """Return '6.12', or '6.1 with hz-1000' for a variant."""
     return f"{arm.base} with {arm.config}" if arm.config else arm.base
 
 
 def warnings(arms: Sequence[ArmFacts]) -> list[str]:
-    """All that tells arms apart besides their patches."""
+    """Return sentences on all differences between arms besides their patches."""
     return [*other_bases(arms), *other_compilers(arms)]
 
 
 def other_compilers(arms: Sequence[ArmFacts]) -> list[str]:
-    """A sentence where arms were not compiled alike; unknown compilers are left out."""
+    """Return a sentence if arms have different compilers; unknown compilers are ignored."""
     found: dict[str, list[ArmFacts]] = {}
     for arm in arms:
         if arm.compiler:
@@ -405,14 +405,14 @@ def other_compilers(arms: Sequence[ArmFacts]) -> list[str]:
     if len(found) < 2:
         return []
     words = "; ".join(f"{_names(some)} by {compiler}" for compiler, some in found.items())
-    return [f"the compilers differ: {words}: a difference may be theirs"]
+    return [f"the compilers differ: {words}: a difference may come from the compiler"]
 
 
 def other_bases(arms: Sequence[ArmFacts]) -> list[str]:
-    """One sentence for each base or variant that is not that of the first arm.
+    """Return one sentence for each base or variant that is not the first arm's.
 
-    Their kernels differ by more than a patch: a difference between them has many causes, and no
-    verdict makes it the effect of one. Arms of which no base is known are left out.
+    Such kernels differ by more than a patch, so a difference has many causes, and no verdict can
+    attribute it to one. Arms without a known base are ignored.
     """
     known = [arm for arm in arms if arm.base]
     if not known:
@@ -423,7 +423,7 @@ def other_bases(arms: Sequence[ArmFacts]) -> list[str]:
         if (arm.base, arm.config) != (first.base, first.config):
             groups.setdefault(base_words(arm), []).append(arm)
     return [
-        f"{_names(some)} {'stand' if len(some) > 1 else 'stands'} on {words}, {first.name} on"
+        f"{_names(some)} {'are' if len(some) > 1 else 'is'} on {words}, but {first.name} on"
         f" {base_words(first)}: {_apart(some[0], first)}, so a difference is not the effect of"
         " one patch"
         for words, some in groups.items()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a measurement is made of: samples, series, comparisons, tables, a report. Pure data.
+"""Data of a measurement: samples, series, comparisons, tables, a report. Pure.
 
-The runner fills these, the statistics compare them, the report formats only read them.
+The runner fills them, the statistics compare them, and the report formats only read them.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from typing import Literal
 from duet.base.clock import Clock
 from duet.base.errors import DuetError
 
-# The host of each comparison that ran on a pool, and when two hosts are alike. Pure.
+# Hosts of the comparisons on a pool, and whether two hosts are alike. Pure.
 #
-# Times of hosts that differ are never part of one verdict. On the count clock a figure does not
-# hang on the CPU, so these may be.
+# A verdict never mixes times of different hosts. Figures of the count clock may be mixed, because
+# they do not depend on the CPU.
 
 SHORT = 12
-"""Digits of a hash that are shown."""
+"""Hash digits that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """Where a comparison ran.
+    """Host of one comparison.
 
     Args:
         comparison: its condition in words.
         table: index of its table in the report.
-        layout: the further link that it ran; 0 is the usual one.
-        node: as the pool names the host.
-        cpu: its model.
-        qemu: its version; "": no guest was up.
-        accel: tcg or kvm; "": no guest was up.
-        kernels: arm -> SHA-256 of its bzImage there.
-        root: SHA-256 of the guests' root there.
-        waited_share: the most that a guest of an untraced run waited for a CPU that others had;
-            None on the count clock, where that changes no figure.
-        again: why it ran a second time, as a sentence; "": it did not.
+        layout: number of the layout that ran; 0 is the default link.
+        node: the pool's name of the host.
+        cpu: CPU model.
+        qemu: its version; "" if no guest booted.
+        accel: tcg or kvm; "" if no guest booted.
+        kernels: arm -> SHA-256 of its bzImage on that host.
+        root: SHA-256 of the guests' root on that host.
+        waited_share: highest share that a guest of an untraced run waited for a CPU; None on the
+            count clock, where waiting changes no figure.
+        again: why it ran a second time, as a sentence; "" if it did not.
     """
 
     comparison: str
@@ -56,13 +56,13 @@ class HostFacts:
 
 
 def other_kernels(one: HostFacts, other: HostFacts) -> list[str]:
-    """Arms whose kernels differ."""
+    """Return arms whose kernels differ."""
     both = [arm for arm in one.kernels if arm in other.kernels]
     return [arm for arm in both if one.kernels[arm] != other.kernels[arm]]
 
 
 def differences(one: HostFacts, other: HostFacts) -> list[str]:
-    """In what two hosts differ so that their times are not comparable; empty: they are alike."""
+    """Return differences that make two hosts' times incomparable; empty if they are alike."""
     pairs = (
         ("CPU model", one.cpu, other.cpu),
         ("QEMU version", one.qemu, other.qemu),
@@ -74,7 +74,7 @@ def differences(one: HostFacts, other: HostFacts) -> list[str]:
 
 
 def other_inputs(one: HostFacts, other: HostFacts) -> list[str]:
-    """What a run of the count clock depends on and two hosts do not share, with both values."""
+    """Return inputs of a count-clock run that differ between two hosts, with both values."""
     found = [
         f"the kernel of {arm} (SHA-256 {one.kernels[arm][:SHORT]} and {other.kernels[arm][:SHORT]})"
         for arm in other_kernels(one, other)
@@ -92,17 +92,17 @@ def other_inputs(one: HostFacts, other: HostFacts) -> list[str]:
 
 
 def unlike(hosts: Iterable[HostFacts]) -> list[str]:
-    """In what any of several hosts differs from the first; empty: all are alike."""
+    """Return differences of any host from the first; empty if all are alike."""
     first, *others = [*hosts] or [HostFacts("", 0, 0, "")]
     return list(dict.fromkeys(word for other in others for word in differences(first, other)))
 
 
 def host_words(facts: HostFacts) -> str:
-    """'n=9 on n1: Example CPU, QEMU 7.2.22 (tcg), guests waited for a CPU 3 % at most'."""
-    guest = f"QEMU {facts.qemu} ({facts.accel})" if facts.qemu else "no guest was up"
+    """Return 'n=9 on n1: Example CPU, QEMU 7.2.22 (tcg), guests waited at most 3 % for a CPU.'"""
+    guest = f"QEMU {facts.qemu} ({facts.accel})" if facts.qemu else "no guest booted"
     parts = [facts.cpu, guest]
     if facts.waited_share is not None:
-        parts.append(f"guests waited for a CPU {100 * facts.waited_share:.0f} % at most")
+        parts.append(f"guests waited at most {100 * facts.waited_share:.0f} % for a CPU")
     said = f"{facts.comparison} on {facts.node}: {', '.join(part for part in parts if part)}."
     return f"{said} {facts.again}".rstrip()
 
@@ -113,14 +113,14 @@ kernel's tick, on any clock; static: DWARF."""
 Verdict = Literal["higher", "lower", "no difference proven", "deterministic", "refused"]
 
 MIN_RUNS = 5
-"""Fewer untraced runs per arm give no verdict on the wall clock."""
+"""Fewest untraced runs per arm for a verdict on the wall clock."""
 SAME = 0.01
-"""Equal runs on the count clock differ by no more than this part; so a change by less is none."""
+"""Share by which equal runs on the count clock may differ; a smaller change counts as none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What every run of one table has in common.
+    """What all runs of one table have in common.
 
     Args:
         shift: 2^shift ns an instruction; None on the wall clock.
@@ -136,16 +136,16 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """The source tree of an arm of a trial.
+    """The source tree of a trial's arm.
 
     Args:
-        version: as its Makefile says.
-        commit: full hash; "": it was no repository.
-        describe: the commit as `git describe` names it.
-        tree: git's hash of all files as they were tried.
-        dirty: whether they were not those of the commit.
-        changes: sha256 of the diff from the commit to them; "" where they are equal.
-        patches: so many of the arm's patches, from the first, are part of it.
+        version: from its Makefile.
+        commit: full hash; "" outside a repository.
+        describe: the commit, as `git describe` names it.
+        tree: git tree id of the files as they were tried.
+        dirty: whether the files differ from the commit.
+        changes: SHA-256 of the diff from the commit to the files; "" if equal.
+        patches: how many of the arm's first patches belong to the tree.
     """
 
     version: str
@@ -159,10 +159,10 @@ class SourceFacts:
 
 @dataclass(frozen=True, slots=True)
 class PatchOrigin:
-    """Where a patch comes from.
+    """Origin of a patch.
 
     Args:
-        commit: full hash, where git format-patch wrote one; else "".
+        commit: full hash if git format-patch wrote one, else "".
     """
 
     subject: str
@@ -171,21 +171,21 @@ class PatchOrigin:
 
 @dataclass(frozen=True, slots=True)
 class ArmFacts:
-    """What an arm was made of, for provenance.
+    """Provenance of an arm's kernel.
 
     Args:
-        kernel: as `uname -r` says; "" until a guest has reported it.
-        key: name of the build in the store.
-        config_sha256: of the options asked for (those of its base, and of the variant).
-        patches: (file, sha256 of its diff) of the arm's own patches, without those in both/.
+        kernel: output of `uname -r`; "" until a guest has reported it.
+        key: key of the build in the store.
+        config_sha256: of the requested options (of its base, and of the variant).
+        patches: (file, SHA-256 of its diff) of the arm's own patches, without those in both/.
         both: the same for both/ of its base and both/ of the lesson.
         compiler: its name and version.
-        base: name of its kernel base; "" where nobody wrote it down.
-        config: the variant of the base's configuration; "": that of the base.
-        origins: one for each of `patches`, in their order; () where nobody wrote them down.
-        source: the tree that it was made of; None: the base is all there is to say.
-        tarball_sha256: of the source of its base; "" where nobody wrote it down.
-        settings: its configuration in words, as far as it matters for times; "" until it is built.
+        base: name of its kernel base; "" if unknown.
+        config: variant of the base's configuration; "" for the base's own.
+        origins: one per entry of `patches`, in order; () if unknown.
+        source: source tree of a trial; None if the base is the source.
+        tarball_sha256: of the base's source; "" if unknown.
+        settings: config options that affect times, in words; "" until it is built.
     """
 
     name: str
@@ -207,13 +207,13 @@ class ArmFacts:
 
 @dataclass(slots=True)
 class Series:
-    """The samples of one metric on one arm under one condition, in the order they were taken.
+    """Samples of one metric on one arm under one condition, in the order of the runs.
 
     Args:
-        samples: one per run of the usual start.
+        samples: one per run of the default start.
         perturbed: count clock only: one per run with another seed.
         refused: why there is no number, or none that may be used.
-        layouts: number of a further link of the kernel -> its samples; robustness, not evidence.
+        layouts: layout number -> samples of the relinked kernel; robustness, not evidence.
     """
 
     metric: str
@@ -231,25 +231,25 @@ class Series:
 
     @property
     def n(self) -> int:
-        """Runs of the usual start that gave a number."""
+        """Number of samples of the default start."""
         return len(self.samples)
 
     @property
     def starts(self) -> list[float]:
-        """What the figure is the median of: on the count clock one value for each start."""
+        """Values whose median is the figure; on the count clock one for each start."""
         if not self.samples or not self.perturbed:
             return list(self.samples)
         return [statistics.median(self.samples), *self.perturbed]
 
     @property
     def figure(self) -> float | None:
-        """The headline: the median over all starts; None where there is no number."""
+        """The headline: the median over all starts; None if there is no number."""
         return statistics.median(self.starts) if self.samples else None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A series in numbers; `ci` is the 95 % interval of the mean, None where none is given."""
+    """Statistics of a series; `ci` is the 95 % interval of the mean, None if there is none."""
 
     n: int
     median: float
@@ -260,15 +260,15 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One metric of `arm` against `to`.
+    """Comparison of one metric of `arm` with `to`.
 
     Args:
-        ratio: figure over figure; None when refused.
+        ratio: figure over figure; None if refused.
         ci: 95 % interval of the ratio (bootstrap, wall clock); None on the count clock.
         range: lowest and highest ratio over all starts (count clock); None without perturbed ones.
         p: Mann-Whitney U, two-sided; None on the count clock.
-        verdict: `sentence` says it in words; "deterministic" is a difference on the count clock
-            that all starts show.
+        verdict: "deterministic" is a difference on the count clock that all starts show.
+        sentence: the verdict in words.
     """
 
     metric: str
@@ -283,19 +283,19 @@ class Comparison:
 
     @property
     def change_percent(self) -> float | None:
-        """-78.2 for a ratio of 0.218."""
+        """For example -78.2 for a ratio of 0.218."""
         return None if self.ratio is None else 100 * (self.ratio - 1)
 
 
 @dataclass(slots=True)
 class Table:
-    """All of one condition: series per metric and arm, comparisons, and what was said.
+    """Results of one condition: series per metric and arm, comparisons, messages.
 
     Args:
-        lines: per arm, the workload's own lines of its untraced runs, verbatim.
+        lines: arm -> the workload's output lines from its untraced runs, verbatim.
         refusals: sentences about the whole table, e.g. that the host was busy.
-        errors: per arm, what stopped it.
-        counted: per arm, events read and lost in the counted run.
+        errors: arm -> the error that stopped it.
+        counted: arm -> events read and lost in the counted runs.
     """
 
     condition: Condition
@@ -307,28 +307,28 @@ class Table:
     counted: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def of(self, metric: str, arm: str) -> Series | None:
-        """The series of that metric and arm."""
+        """Return the series of a metric and arm, or None."""
         return next((s for s in self.series if s.metric == metric and s.arm == arm), None)
 
 
 @dataclass(slots=True)
 class Report:
-    """A whole measurement, as it goes into a file or a mail.
+    """A whole measurement.
 
     Args:
-        arms: in the lesson's order; the first is what the others are compared with.
-        tables: one per condition, in order of sweep value, then shift.
-        sweep: (param, values) when one knob was swept.
+        arms: in the lesson's order; the first is the reference.
+        tables: one per condition, by sweep value, then shift.
+        sweep: (param, values) if one knob was swept.
         host: fingerprint: cpu, cpus, memory_mib, os, kernel, qemu, accel.
-        command: what to type to get it again.
+        command: command line that repeats the measurement.
         at: ISO 8601, UTC.
-        partial: why it is not whole ("interrupted after 7 of 20 runs"); None when it is.
-        tasks: the knob that says how many run at once; None: the lesson has none.
-        made_by: what to type first to get the lesson; "": it is one of the checkout.
-        hosts: of each comparison, where it ran on a pool; empty: all ran here.
-        programs: of the guests, which the workload runs -> version.
+        partial: why it is incomplete ("interrupted after 7 of 20 runs"); None if complete.
+        tasks: knob with the number of parallel tasks; None if the lesson has none.
+        made_by: command line that makes the lesson first; "" for a lesson of the checkout.
+        hosts: hosts of the comparisons on a pool; empty if all ran on this machine.
+        programs: guest programs that the workload runs -> version.
         by: version of Kernel Duet, and its commit.
-        waiting: the cost of this lesson is waiting, of which the count clock has its own idea.
+        waiting: whether the cost of this lesson is waiting, which the count clock scales.
         remarks: sentences about these hosts (which were not mixed, and what is missing), or about
             the kernels of a trial (options that one lacks, an x-ray that saw nothing).
     """
@@ -353,5 +353,5 @@ class Report:
 
     @property
     def wall(self) -> bool:
-        """Whether its figures are times of the wall clock."""
+        """Whether its figures are wall-clock times."""
         return any(table.condition.clock == "wall" for table in self.tables)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is to be measured, and which runs that takes in which order. Pure.
+"""Plan of a measurement: which runs, in which order. Pure.
 
-Wall clock: arms interleaved A B B A, so that slow drift of the host hits all alike; one guest at a
-time, booted anew for each stretch of one arm. Count clock: a run is the same whatever else the
-host does, so order is only a matter of what is known first when the work is cut short.
+Wall clock: arms are interleaved A B B A, so that slow drift of the host affects all alike. One
+guest runs at a time, and each stretch of one arm boots a new one. Count clock: other work on the
+host does not change a run, so the order only decides what is known first after an interruption.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from duet.session import Line
 
 MAX_REPEATS = 100
 MAX_RUNS = 2000
-"""Of one measurement; a sweep multiplies quickly."""
+"""Most runs of one measurement; a sweep multiplies them."""
 EQUAL_RUNS = 2
 PERTURBED = 3
 WAITING_SHIFTS = (0, 3)
-"""Settings of nanoseconds per instruction for a lesson whose cost is waiting."""
+"""Shifts (2^shift ns an instruction) for a lesson whose cost is waiting."""
 FIRST_SEED = 1
 
 
 class Kind(StrEnum):
-    """What a run is for."""
+    """Purpose of a run."""
 
     EVIDENCE = "untraced"
     PERTURBED = "perturbed start"
@@ -44,19 +44,19 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MeasurePlan:
-    """A measurement, checked.
+    """A validated plan.
 
     Args:
-        arms: at least one; the first is what the others are compared with.
-        params: through LessonFolder.check_params; a swept knob's value is replaced.
+        arms: at least one; the first is the reference.
+        params: checked by LessonFolder.check_params; the value of a swept knob is replaced.
         repeats: untraced runs per arm on the wall clock, equal runs on the count clock.
         shifts: settings of 2^shift ns an instruction; (0,) on the wall clock.
         sweep: (param, values), each checked.
-        perturbed: count clock: runs per arm with another seed.
-        explain: also one run per arm with the probes that explain, for `duet run`.
-        metrics: only these; None: all that apply.
-        layouts: further links of each arm that are run (`duet.measure.plan`).
-        link: only runs of this link, 0 being the usual one; None: of all.
+        perturbed: runs per arm with another seed, on the count clock.
+        explain: whether to add one traced run per arm with all probes, for `duet run`.
+        metrics: only these; None means all that apply.
+        layouts: number of relinked kernels per arm.
+        link: only runs of this layout, 0 being the default link; None means all.
     """
 
     folder: LessonFolder
@@ -85,7 +85,7 @@ class Step:
     Args:
         table: index of its condition.
         seed: of the guest, on the count clock.
-        layout: the number of a further link of the arm; 0 is the usual one.
+        layout: number of the arm's layout; 0 is the default link.
     """
 
     table: int
@@ -96,24 +96,24 @@ class Step:
 
 
 def default_repeats(clock: Clock) -> int:
-    """Runs per arm that a verdict takes."""
+    """Return how many runs per arm a verdict needs."""
     return MIN_RUNS if clock == "wall" else EQUAL_RUNS
 
 
 def default_shifts(lesson: Lesson, clock: Clock) -> tuple[int, ...]:
-    """Settings of the count clock that the lesson measures at."""
+    """Return the shifts at which a lesson is measured."""
     return WAITING_SHIFTS if lesson.waiting and clock == "count" else (0,)
 
 
 def order(arms: Iterable[str], repeats: int) -> list[str]:
-    """Who runs when, untraced: A B C C B A A B C ... so that slow drift hits all alike."""
+    """Return the order of untraced runs: A B C C B A A B C ..., so that drift affects all alike."""
     forward = list(arms)
     rounds = [forward if r % 2 == 0 else forward[::-1] for r in range(repeats)]
     return [arm for one in rounds for arm in one]
 
 
 def conditions(plan: MeasurePlan) -> list[Condition]:
-    """One per table: sweep values, and for each the settings of the count clock."""
+    """Return one condition per table: each sweep value with each shift."""
     swept, values = plan.sweep or ("", (0,))
     wall = plan.clock == "wall"
     found = []
@@ -126,14 +126,14 @@ def conditions(plan: MeasurePlan) -> list[Condition]:
 
 
 def steps(plan: MeasurePlan) -> list[Step]:
-    """Every run of the measurement in order.
+    """Return every run of the default link, in order.
 
     Raises:
-        InputError: no arm, a senseless number of runs, or more runs than anyone waits for.
+        InputError: no arm, an invalid number of repeats, or more than MAX_RUNS runs.
     """
     if not plan.arms or not 1 <= plan.repeats <= MAX_REPEATS:
         raise InputError(
-            f"a measurement takes arms and 1 to {MAX_REPEATS} repeats, "
+            f"a measurement wants arms and 1 to {MAX_REPEATS} repeats, "
             f"but {len(plan.arms)} arms and {plan.repeats} repeats came.",
             remedy="Give --arms and --repeats.",
         )
@@ -141,7 +141,7 @@ def steps(plan: MeasurePlan) -> list[Step]:
     found = _wall_steps(plan, tables) if plan.clock == "wall" else _count_steps(plan, tables)
     if len(found) > MAX_RUNS:
         raise InputError(
-            f"that would be {len(found)} runs; more than {MAX_RUNS} are refused.",
+            f"a measurement has at most {MAX_RUNS} runs, but this one has {len(found)}.",
             remedy="Sweep fewer values, or name fewer arms or repeats.",
         )
     return found
@@ -173,14 +173,14 @@ def _count_steps(plan: MeasurePlan, tables: Sequence[int]) -> list[Step]:
 
 
 def _untraced(plan: MeasurePlan) -> int:
-    """Untraced runs per arm; none where nothing is read from them."""
+    """Return untraced runs per arm; 0 if no metric reads them."""
     lines = any(metrics_of(plan, arm, ("line",)) for arm in plan.arms)
     others = any(_has(plan, arm, kind) for arm in plan.arms for kind in COUNTING)
     return plan.repeats if plan.explain or lines or not others else 0
 
 
 COUNTING = {Kind.COUNTED: TRACED, Kind.WATCHED: ("microscope",)}
-"""Kinds of runs that count -> the sources of the metrics that they are for."""
+"""Kinds of counting runs -> sources of the metrics that they provide."""
 AFTER = (*COUNTING, Kind.TRACED)
 """Kinds of runs that follow the untraced ones, in this order."""
 
@@ -192,7 +192,7 @@ def _has(plan: MeasurePlan, arm: str, kind: Kind) -> bool:
 
 
 def metrics_of(plan: MeasurePlan, arm: str, sources: Sequence[str] = SOURCES) -> dict[str, Metric]:
-    """The metrics that this arm has under what is asked, from these sources."""
+    """Return the planned metrics that this arm has, from these sources."""
     return {
         name: metric
         for name, metric in plan.lesson.metrics.items()
@@ -203,7 +203,7 @@ def metrics_of(plan: MeasurePlan, arm: str, sources: Sequence[str] = SOURCES) ->
 
 
 def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: str) -> bool:
-    """Does this arm have this number? An event that the arm does not emit is none of its own."""
+    """Whether an arm has a metric; it lacks those of events that it does not emit."""
     needed = set(metric.probes)
     there = {p.name for p in lesson.probes if not p.arms or arm in p.arms}
     return (
@@ -216,13 +216,13 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
 
 
 def _is_watched(lesson: Lesson, workload: str, clock: Clock) -> bool:
-    """The microscope finds its object on the wall clock alone, in workloads that wait for it."""
+    """Whether the microscope works: on the wall clock, in workloads that wait for it."""
     config = lesson.microscope
     return config is not None and clock == "wall" and workload in config.workloads
 
 
 def knobs(plan: MeasurePlan) -> dict[str, int]:
-    """Knobs that are not at their default, without the swept one; the count clock has one vCPU."""
+    """Return knobs with other than default values, without the swept one."""
     usual = {name: param.default for name, param in plan.lesson.params.items()}
     if plan.clock == "count" and (cpus := knob(plan.lesson, "cpus")) is not None:
         usual[cpus] = 1
@@ -231,10 +231,10 @@ def knobs(plan: MeasurePlan) -> dict[str, int]:
 
 
 def headline(lesson: Lesson, workload: str, clock: Clock) -> str:
-    """The first metric that this workload gives on this clock: what a measurement is about.
+    """Return the first metric that this workload has on this clock.
 
     Raises:
-        InputError: it gives none.
+        InputError: it has none.
     """
     for name, metric in lesson.metrics.items():
         if not metric.extra and any(
@@ -248,33 +248,33 @@ def headline(lesson: Lesson, workload: str, clock: Clock) -> str:
 
 
 def probes_for(plan: MeasurePlan, arm: str) -> frozenset[str]:
-    """Exactly the probes that the counted run of an arm switches on."""
+    """Return exactly the probes that an arm's counted run enables."""
     return frozenset(n for m in metrics_of(plan, arm, TRACED).values() for n in m.probes)
 
 
-# Runs of the same objects linked in other orders: which they are, and when. Pure.
+# Runs of layouts: the same objects, linked in other orders. Pure.
 
 WALL_RUNS = 3
-"""Runs of a layout on the wall clock, of which the median counts; on the count clock one does."""
+"""Runs per layout on the wall clock, whose median is used; the count clock needs one."""
 
 
 def all_steps(plan: MeasurePlan) -> list[Step]:
-    """Every run of a measurement in order; those of layouts come last.
+    """Return every run of a measurement in order; those of layouts come last.
 
     Raises:
-        InputError: more runs than anyone waits for, or see `steps`.
+        InputError: more than MAX_RUNS runs, or see `steps`.
     """
     found = (steps(plan) if not plan.link else []) + layout_steps(plan)
     if len(found) > MAX_RUNS:
         raise InputError(
-            f"that would be {len(found)} runs; more than {MAX_RUNS} are refused.",
-            remedy="Ask for fewer layouts, or sweep fewer values.",
+            f"a measurement has at most {MAX_RUNS} runs, but this one has {len(found)}.",
+            remedy="Request fewer layouts, or sweep fewer values.",
         )
     return found
 
 
 def layout_steps(plan: MeasurePlan) -> list[Step]:
-    """Runs of further layouts: arm beside arm in the same layout, there and back."""
+    """Return runs of layouts: all arms of one layout before the next, interleaved A B B A."""
     if not plan.layouts:
         return []
     arms = [arm for arm in plan.arms if metrics_of(plan, arm, ("line",))]
@@ -289,7 +289,7 @@ def layout_steps(plan: MeasurePlan) -> list[Step]:
 
 
 def add_layout(series: Iterable[tuple[Series, Metric]], number: int, lines: Iterable[Line]) -> None:
-    """Put what a run of a layout wrote into the arm's series; the spread says how many gave one."""
+    """Add a layout run's output to the arm's series."""
     said = [line.text for line in lines]
     for one, metric in series:
         value = line_value(metric, said)
@@ -298,7 +298,7 @@ def add_layout(series: Iterable[tuple[Series, Metric]], number: int, lines: Iter
 
 
 def fault_aside(step: Step, words: str) -> str | None:
-    """Why a run that is no evidence itself leaves its table without a verdict; None: it is."""
+    """Return why a failed perturbed or layout run voids its table; None for other runs."""
     if step.kind is Kind.PERTURBED:
         return f"{step.arm} failed on a perturbed start (seed {step.seed}): {words}"
     if step.kind is Kind.LAYOUT:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a measurement was made of and where: kernels, patches, the machine."""
+"""Provenance of a measurement: kernels, patches, the machine."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ CHECKS = (
     *("KASAN", "KCSAN", "KFENCE", "UBSAN", "PROVE_LOCKING", "DEBUG_OBJECTS", "DEBUG_LIST"),
     *("SLUB_DEBUG_ON", "DEBUG_PAGEALLOC", "DEBUG_ATOMIC_SLEEP", "LOCK_STAT"),
 )
-"""Options that make a kernel slower."""
+"""Debug options that slow a kernel down."""
 PROGRAMS = ("stress-ng", "fio")
 SAID_S = 10.0
 
 
 def host_fingerprint() -> dict[str, str]:
-    """The machine as far as it matters for times; nothing that names it.
+    """Describe the machine as far as it affects times, without identifying it.
 
-    QEMU's version and accelerator are added by whoever boots a guest.
+    The code that boots a guest adds QEMU's version and accelerator.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
     return {
@@ -50,9 +50,10 @@ def host_fingerprint() -> dict[str, str]:
 
 
 def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFacts:
-    """What an arm's kernel is made of, from the same inputs that decide its build.
+    """Return an arm's provenance, from the inputs that decide its build.
 
-    `kernel` is the version of the stored image, "" when it is not built; a guest knows better.
+    `kernel` is the version of the stored image, "" if it is not built; a guest reports the exact
+    release later.
 
     Raises:
         InputError: there is no such arm, or a patch or the base config cannot be read.
@@ -85,7 +86,7 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
 
 
 def settings_words(config: Path) -> str:
-    """'HZ=250, PREEMPT_NONE, NR_CPUS=64, no debug checks', of a kernel's configuration."""
+    """Return 'HZ=250, PREEMPT_NONE, NR_CPUS=64, no debug checks' from a kernel config."""
     try:
         read = read_options(config.read_text(encoding="utf-8"))
     except OSError:
@@ -101,17 +102,17 @@ def settings_words(config: Path) -> str:
 
 @lru_cache(maxsize=1)
 def our_version() -> str:
-    """'0.1.0, commit 0123456789ab', with '-dirty' where files have changed since."""
+    """Return '0.1.0, commit 0123456789ab', with '-dirty' if the checkout has changes."""
     words = ["git", "-C", str(repo_root()), "describe", "--always", "--dirty", "--exclude=*"]
     said = _said([*words, "--abbrev=12"])
     return f"{__version__}, commit {said}" if said else __version__
 
 
 def program_versions(commands: str) -> dict[str, str]:
-    """Of the programs that guests have from this machine and whose behaviour a number rests on.
+    """Return versions of the PROGRAMS that a command names; guests use this machine's copies.
 
     Args:
-        commands: lines of a shell that name them.
+        commands: shell lines.
     """
     named = [name for name in PROGRAMS if re.search(rf"(?<![\w-]){name}(?![\w-])", commands)]
     return {name: version for name in named if (version := _program_version(name))}
@@ -132,7 +133,7 @@ def _said(words: list[str]) -> str:
 
 
 def source_facts(arm: Arm) -> SourceFacts | None:
-    """The source tree that a lesson names for an arm."""
+    """Return the facts of the source tree that a lesson names for an arm, or None."""
     return SourceFacts(**arm.source.model_dump()) if arm.source is not None else None
 
 
@@ -151,19 +152,19 @@ def _os_name() -> str:
         return platform.system()
 
 
-# The result of `duet selftest --kvm` on this host, and what reports say of it.
+# Stored result of `duet selftest --kvm` on this host, and what reports say about it.
 
 _SAME = ("cpu", "kernel")
-"""What of the host the result holds for."""
+"""Keys of the host fingerprint for which the result is valid."""
 
 
 def result_file() -> Path:
-    """Where the newest result lies."""
+    """Return the path of the newest result."""
     return cache_dir() / "tools" / "selftest-kvm.json"
 
 
 def remember(result: Mapping[str, Any]) -> Path:
-    """Write a result down, with the day on which it was got."""
+    """Store a result with today's date."""
     path = result_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     day = datetime.now(UTC).date().isoformat()
@@ -173,10 +174,10 @@ def remember(result: Mapping[str, Any]) -> Path:
 
 
 def tested_words(host: Mapping[str, str]) -> str:
-    """What a report adds for guests under KVM: on hardware, and whether that was tested.
+    """Return a report's words on guests under KVM: on hardware, and the self-test's result.
 
     Args:
-        host: of the report, with `qemu`.
+        host: fingerprint of the report, with `qemu`.
     """
     try:
         tree = json.loads(result_file().read_text())

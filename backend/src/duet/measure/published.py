@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The mails' figures: what has to be run for them. Pure."""
+"""Published figures of mails: the measurements that they need. Pure."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from duet.measure.plan import PERTURBED, MeasurePlan, default_repeats
 from duet.measure.verdicts import Interval, Judged, Verdict, judge, judge_exponent
 
 Key = tuple[str, Clock, int, tuple[tuple[str, int], ...]]
-"""Workload, clock, shift and knobs: runs under one key are shared by all rows that need them."""
+"""Workload, clock, shift and knobs. Rows with equal keys share their runs."""
 
 
 def key_of(folder: LessonFolder, figure: PublishedFigure, of_reference: bool = False) -> Key:
-    """The condition under which a side of a row is measured."""
+    """Return the condition for one side of a row."""
     knobs = {**figure.params, **(figure.to_params if of_reference else {})}
     params = folder.check_params(knobs, figure.clock, measured=True)
     shift = figure.shift if figure.clock == "count" else 0
@@ -37,14 +37,14 @@ def key_of(folder: LessonFolder, figure: PublishedFigure, of_reference: bool = F
 
 
 def host_cpus() -> int:
-    """CPUs that this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, MeasurePlan]:
-    """The measurements that a lesson's rows need, each run once, with the arms needed alone.
+    """Return the measurements that a lesson's rows need, each once, with only the arms needed.
 
-    Those of the count clock come first: the host's other work does not disturb them.
+    Those of the count clock come first, because other work on the host does not disturb them.
 
     Args:
         every: also those that need more CPUs than this host has.
@@ -78,7 +78,7 @@ def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, M
 
 
 def needed_cpus(folder: LessonFolder) -> dict[Key, int]:
-    """CPUs that a host needs for each measurement of the published figures."""
+    """Return the CPUs that a host needs for each measurement of the published figures."""
     found: dict[Key, int] = {}
     for figure in folder.lesson.published:
         if figure.metric is not None:
@@ -87,7 +87,7 @@ def needed_cpus(folder: LessonFolder) -> dict[Key, int]:
     return found
 
 
-# One row for each figure of the mails: the mail's, ours, and a verdict. Pure.
+# One row per published figure: the mail's figure, ours, and a verdict. Pure.
 
 UNMEASURED = Judged(Verdict.NOT_MEASURED, Verdict.NOT_MEASURED)
 REFUSED = Judged(Verdict.NOTHING, Verdict.NOTHING)
@@ -95,12 +95,12 @@ REFUSED = Judged(Verdict.NOTHING, Verdict.NOTHING)
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """One figure of a mail beside ours.
+    """A published figure and ours.
 
     Args:
         interval: 95 % of the ratio (wall), or the range over perturbed starts (count).
-        because: why it is not simply reproduced; "" where it is.
-        on: name of the other host that it was measured on; "": on this one.
+        because: why it is not reproduced; "" if it is.
+        on: name of the host that measured it; "" for this host.
     """
 
     lesson: str
@@ -145,11 +145,11 @@ class FigureRow:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The host that figures are of.
+    """A host that measured figures.
 
     Args:
-        cpus: that it has; a figure that needs more is not testable there.
-        on: its name, if it is another host than this one.
+        cpus: its number of CPUs. A figure that needs more is not testable there.
+        on: its name; "" for this host.
     """
 
     cpus: int
@@ -162,10 +162,10 @@ def rows_of(
     troubles: Mapping[Key, str] | None = None,
     place: Place | None = None,
 ) -> list[FigureRow]:
-    """A row for each figure of the lesson, measured or not.
+    """Return a row for each figure of the lesson, measured or not.
 
     Args:
-        troubles: why there is no table, or no whole one, for a key.
+        troubles: key -> why its table is missing or incomplete.
         place: where they were measured; None: here.
     """
     where = place or Place(host_cpus())
@@ -230,11 +230,11 @@ def _judge(figure: PublishedFigure, ratio: float, interval: Interval | None) -> 
 def _ratio(
     ours: Series, theirs: Series, table: Table, found: Comparison
 ) -> tuple[float | None, str | None]:
-    """The ratio, or None and why there is none."""
+    """Return the ratio, or None and the reason for having none."""
     n = min(ours.n, theirs.n)
     counted_once = ours.evidence == "counted" and n > 0 and not (ours.refused or theirs.refused)
     if found.ratio is None and counted_once and table.condition.clock == "wall":
-        # Events of one traced run: exact for that run; no time of it enters.
+        # Events of one traced run: exact for that run, and no time enters.
         base = statistics.median(theirs.samples)
         if base:
             return statistics.median(ours.samples) / base, None
@@ -242,37 +242,37 @@ def _ratio(
 
 
 def interval_words(row: FigureRow) -> str:
-    """'0.20..0.24'; '-' where there is none."""
+    """Return '0.20..0.24', or '-' without an interval."""
     if row.interval is None:
         return "-"
     return "..".join(format_value(float(f"{end:.3g}")) for end in row.interval)
 
 
 def counts(rows: Iterable[FigureRow]) -> dict[str, int]:
-    """How many rows have which verdict."""
+    """Count the rows by verdict."""
     found = {str(verdict): 0 for verdict in Verdict}
     for row in rows:
         found[str(row.judged.verdict)] += 1
     return found
 
 
-# Measured tables of published figures in one JSON file: read, written, looked up.
+# Measured tables of published figures, stored in one JSON file.
 #
-# The file holds samples, not verdicts: rows are judged when they are printed, so that a change of
-# the rule or of a figure needs no guest.
+# The file has samples, not verdicts: rows are judged when they are printed, so that changing the
+# rule or a figure needs no new run.
 
 
 VERSION = 1
 
 
 class StoredTable(BaseModel):
-    """All of one condition, and what it was made of.
+    """Results of one condition, with their provenance.
 
     Args:
         at: ISO 8601, UTC.
         host: fingerprint, as in a report.
-        arms: facts of the arms that ran, by hash.
-        on: name of the other host that it was measured on; "": on that of the other tables.
+        arms: facts of the arms that ran, with their hashes.
+        on: name of the host that measured it; "" for this host.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -299,7 +299,7 @@ class StoredTable(BaseModel):
         return Table(condition, series=series, refusals=list(self.refusals))
 
     def has(self, arms: Mapping[str, str], metrics: Iterable[str]) -> bool:
-        """Are there numbers of all these metrics, on these kernels (arm -> key)?"""
+        """Whether it has numbers of all these metrics, on these kernels (arm -> key)."""
         keys = {arm.name: arm.key for arm in self.arms}
         return all(keys.get(arm) == key for arm, key in arms.items()) and all(
             any(s.metric == m and s.arm == a and s.samples for s in self.series)
@@ -309,27 +309,27 @@ class StoredTable(BaseModel):
 
 
 class Stored(BaseModel):
-    """The file."""
+    """Contents of the file."""
 
     model_config = ConfigDict(extra="forbid")
     version: int = VERSION
     tables: list[StoredTable] = []
 
     def of(self, lesson: str, on: str = "") -> dict[Key, StoredTable]:
-        """The tables of one lesson, measured on the host of that name."""
+        """Return the tables of one lesson from the host of that name."""
         return {t.key: t for t in self.tables if t.lesson == lesson and t.on == on}
 
     def places(self) -> list[Place]:
-        """The hosts that have tables: this one, then the others, the largest first."""
+        """Return the hosts that have tables: this one, then the others, the largest first."""
         found = {t.on: Place(int(t.host.get("cpus", 1)), t.on) for t in self.tables}
         here = found.pop("", Place(host_cpus()))
         return [here, *sorted(found.values(), key=lambda place: (-place.cpus, place.on))]
 
     def fitted(self, knobs: Mapping[str, Mapping[str, int]]) -> Stored:
-        """With the usual value of each knob that a lesson has got since, in the lesson's order.
+        """Add the default value of each knob that a lesson got since, in the lesson's knob order.
 
         Args:
-            knobs: lesson -> knob -> its usual value. Where a knob is gone, the table stays.
+            knobs: lesson -> knob -> its default. A table with a removed knob stays unchanged.
         """
         tables = []
         for table in self.tables:
@@ -341,7 +341,7 @@ class Stored(BaseModel):
         return Stored(tables=tables)
 
     def put(self, table: StoredTable) -> None:
-        """Replace the one of the same condition and host, or insert it in order."""
+        """Replace the table of the same condition and host, or insert this one in order."""
         same = (table.lesson, table.on, table.key)
         others = [one for one in self.tables if (one.lesson, one.on, one.key) != same]
         self.tables = sorted(
@@ -353,7 +353,7 @@ class Stored(BaseModel):
 def stored_table(
     lesson: str, table: Table, arms: Iterable[ArmFacts], host: Mapping[str, str], at: str
 ) -> StoredTable:
-    """What of a table goes into the file."""
+    """Return the part of a table that goes into the file."""
     condition = table.condition
     return StoredTable(
         lesson=lesson,
@@ -370,10 +370,10 @@ def stored_table(
 
 
 def read_stored(path: Path) -> Stored:
-    """The file; an empty one where there is none.
+    """Read the file; return an empty one if it does not exist.
 
     Raises:
-        InputError: it cannot be read, or is something else.
+        InputError: it cannot be read, or has other contents.
     """
     try:
         return Stored.model_validate_json(path.read_text(encoding="utf-8"))
@@ -381,13 +381,13 @@ def read_stored(path: Path) -> Stored:
         return Stored()
     except (OSError, UnicodeDecodeError, ValidationError) as error:
         raise InputError(
-            f"{path.name} does not hold results of published figures.",
-            remedy="Name another file, or delete it to measure all anew.",
+            f"wanted results of published figures in {path.name}, but it has other contents.",
+            remedy="Name another file, or delete it to measure everything again.",
         ) from error
 
 
 def write_stored(path: Path, stored: Stored) -> None:
-    """Write it, whole or not at all."""
+    """Write the file atomically."""
     tree = stored.model_dump(mode="json", exclude_defaults=True)
     text = json.dumps({"version": VERSION, **tree}, indent=1, ensure_ascii=False)
     write(path, f"{text}\n".encode())

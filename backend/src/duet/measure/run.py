@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries a measurement out: boots guests as the plan says and fills the report as it goes."""
+"""Run a measurement: boot guests as the plan says, and fill the report run by run."""
 
 from __future__ import annotations
 
@@ -64,17 +64,18 @@ from duet.session import (
     workload_trouble,
 )
 
-# A sink that watches whether the host let a guest run, from its workload's start to its end.
+# A session sink that records whether the host let a guest run, from workload start to end.
 
 BUSY = 0.15
-"""Waiting for a host CPU that others used, as a part of the time in which the guest wanted one. On
-a host with nothing else to do 0 to 13 % were seen: our own reading, and the tick of /proc/stat."""
+"""Limit of the share of wanted CPU time that a guest waited while others used the CPU. An idle host
+shows 0 to 0.13: the cost of reading the times, and the tick of /proc/stat."""
 
 
 class HostWatch(SessionSink):
-    """Measures only how long a run's guest had to wait for the host.
+    """Measures how long a run's guest had to wait for a host CPU.
 
-    It reads the guest's own times: a single guest sleeps and wakes, so `on_contention` is not used.
+    It reads the guest's own CPU times: a single guest sleeps and wakes, so `on_contention` does not
+    apply.
 
     Args:
         place: called with the guest's process id before its workload begins.
@@ -91,7 +92,7 @@ class HostWatch(SessionSink):
 
     @property
     def waited_share(self) -> float | None:
-        """Part of the wanted CPU time that others had; None where it cannot be read."""
+        """Share of the wanted CPU time that other processes had; None if it cannot be read."""
         if self.used is None:
             return None
         if self._host_ran_ns is None:
@@ -99,7 +100,7 @@ class HostWatch(SessionSink):
         return self.used.waited_for_others(self._host_ran_ns, self._elapsed_ns)
 
     def on_lane(self, state: m.Lane) -> None:
-        """Read the clock of the guest's threads when its workload begins and ends."""
+        """Read the CPU time of the guest's threads when its workload begins and ends."""
         if state.pid is None:
             return
         if self._place is not None:
@@ -119,14 +120,14 @@ class HostWatch(SessionSink):
                     self._host_ran_ns = host - self._host_before_ns
 
 
-# A report and a series of a table before the first run. No I/O.
+# Reports and series before the first run. No I/O.
 
 Statics = Mapping[str, Mapping[str, float | DuetError]]
-"""arm -> metric -> raw value read from its vmlinux, or why it could not be read."""
+"""arm -> metric -> raw value from its vmlinux, or the error of reading it."""
 
 
 def blank_series(name: str, metric: Metric, arm: str, clock: Clock, statics: Statics) -> Series:
-    """A series before its first run; a static one has its value already.
+    """Return a series without runs; a static one already has its value.
 
     Args:
         statics: values of `dwarf` metrics.
@@ -146,14 +147,14 @@ def blank_series(name: str, metric: Metric, arm: str, clock: Clock, statics: Sta
         if isinstance(value, DuetError):
             one.refused = value.sentence
         elif value is None:
-            one.refused = "its vmlinux was not read"
+            one.refused = "the kernel's vmlinux was not read"
         else:
             one.samples.append(value * metric.scale)
     return one
 
 
 def evidence_of(metric: Metric, clock: Clock) -> Evidence:
-    """How a metric's numbers are obtained."""
+    """Return how a metric's numbers are obtained."""
     if metric.dwarf is not None:
         return "static"
     if metric.sampled:
@@ -164,10 +165,10 @@ def evidence_of(metric: Metric, clock: Clock) -> Evidence:
 def blank_report(
     plan: MeasurePlan, facts: Iterable[ArmFacts], host: Mapping[str, str], command: str
 ) -> Report:
-    """A report without tables.
+    """Return a report without tables.
 
     Args:
-        facts: one per arm; plain ones are made where none are given.
+        facts: one per arm; arms without facts get plain_facts().
     """
     known = {fact.name: fact for fact in facts}
     return Report(
@@ -188,13 +189,13 @@ def blank_report(
 
 
 def _commands(plan: MeasurePlan) -> str:
-    """What guests run, as far as command lines say it."""
+    """Return the command lines that guests run, joined."""
     workload = plan.lesson.workloads[plan.workload]
     return "\n".join([workload.run, *workload.setup, plan.lesson.made_by])
 
 
 def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
-    """What the lesson alone says of an arm, and on which base it stands."""
+    """Return what the lesson alone says of an arm, and its base."""
     one = plan.folder.arm(arm)
     base = one.base or KernelSettings.default().base.name
     return ArmFacts(
@@ -202,15 +203,15 @@ def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
     )
 
 
-# Puts the runs of one table into its series, or says why one has no number. No I/O.
+# Collecting the runs of one table into its series, or the reasons for missing numbers. No I/O.
 
 TSC = ("", "tsc", "tsc-early")
-"""Clock sources of a guest that are its TSC; early is before its frequency is refined, a second
-after the boot. "" is an agent that did not tell."""
+"""Guest clock sources that are its TSC; tsc-early is in use until its frequency is refined, a
+second after boot. "" if the agent did not report one."""
 
 
 class Collector:
-    """One table while it fills.
+    """One table, filled run by run.
 
     Args:
         statics: values of `dwarf` metrics.
@@ -230,7 +231,7 @@ class Collector:
                     self.table.series.append(blank_series(name, metric, arm, plan.clock, statics))
 
     def failed(self, arm: str) -> bool:
-        """Has this arm met an error, so that more runs of it are a waste?"""
+        """Whether an arm has failed, so that its other runs are skipped."""
         return arm in self.table.errors
 
     def add(
@@ -240,11 +241,11 @@ class Collector:
         waited_share: float | None = None,
         places: Places | None = None,
     ) -> None:
-        """Take a run that is over.
+        """Add a finished run.
 
         Args:
-            waited_share: how much of its time the guest waited for a host CPU.
-            places: where variables lie whose accesses were counted.
+            waited_share: share of the wanted CPU time that the guest waited.
+            places: addresses of variables whose accesses were counted.
         """
         error = lane.error or workload_trouble(lane)
         if error is not None:
@@ -270,7 +271,7 @@ class Collector:
                 pass
 
     def compare(self) -> None:
-        """Judge what is there by now."""
+        """Compute the comparisons from the runs so far."""
         self.check_host()
         self.table.comparisons = compare_all(self.table, self.plan.arms)
 
@@ -289,7 +290,7 @@ class Collector:
             self.table.refusals.append(sentence)
 
     def _of(self, arm: str, *sources: str) -> list[tuple[Series, Metric]]:
-        """The arm's series that come from one of these sources."""
+        """Return the arm's series whose metrics come from one of these sources."""
         return [
             (one, self._metrics[arm][one.metric])
             for one in self.table.series
@@ -319,7 +320,7 @@ class Collector:
                 one.refused = str(error)
                 continue
             if value is None:
-                one.refused = "the workload wrote no line with it"
+                one.refused = "the workload printed no line with it"
             else:
                 one.unit = line_unit(metric, lines)
                 one.samples.append(value)
@@ -367,21 +368,21 @@ class Collector:
 
 
 MEASURE_LIMITS = Limits(run_slack_s=900.0, transcript_bytes=0, history_events=10_000)
-"""A counted guest takes its own time on the host; nobody plays a measure run again."""
+"""A counted guest may be slow on the host; the transcript of a measure run is never replayed."""
 RETRIES = 2
-"""A run on a busy host is taken again so often, within a budget of a quarter of all runs."""
+"""Retries of a run on a busy host, within a budget of a quarter of all runs."""
 MAX_WORKERS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step that begins.
+    """Progress when a run begins.
 
     Args:
         number: of the run that begins, from 1; `total` runs in all.
-        done: runs that are over.
-        left_s: guess of what is left; None before the first run is over.
-        report: what is known so far.
+        done: finished runs.
+        left_s: estimate of the remaining time; None before the first run has finished.
+        report: the report so far.
     """
 
     number: int
@@ -397,20 +398,19 @@ class Progress:
 
 
 class Measuring:
-    """One measurement. `report` has all that was measured so far, also after a cancellation.
+    """One measurement. `report` has all results so far, also after a cancellation.
 
     Args:
         sources: one per arm.
-        layouts: those of further links, one per arm and number.
-        facts: one per arm, for provenance; plain ones are made where none are given.
+        layouts: sources of relinked kernels, by arm and layout number.
+        facts: provenance, one per arm; arms without facts get plain_facts().
         host: fingerprint of the machine.
         statics: values of `dwarf` metrics.
-        command: what to type to get it again.
-        progress: called as each run begins.
-        on_run: called with each run that is over.
-        at_once: guests that run at once on the count clock at most; None: as the host allows.
-        judged: False on a host that only takes samples: their comparisons are made elsewhere, and
-            scipy is not needed.
+        command: command line that repeats the measurement.
+        progress: called when a run begins.
+        on_run: called when a run has finished.
+        at_once: most guests at once on the count clock; None: as many as the host allows.
+        judged: False: take samples only, without scipy. Another host compares them.
     """
 
     def __init__(
@@ -434,20 +434,20 @@ class Measuring:
         self._layouts = layouts or {}
         self._progress, self._on_run, self._at_once = progress, on_run, at_once
         self.waited_share: float | None = None
-        """The most that a guest of an untraced run waited for a CPU that others had; None on the
-        count clock, where that changes no figure."""
+        """Highest share that a guest of an untraced run waited for a CPU; None on the count clock,
+        where waiting changes no figure."""
         self._steps = deque(enumerate(all_steps(plan), 1))
         self.total = len(self._steps)
         self.done = 0
         self._spare = max(3, self.total // 4)
         self._collectors = [Collector(plan, c, statics or {}) for c in conditions(plan)]
         vcpus = max(roles.cpus(plan.lesson, c.params) for c in conditions(plan))
-        self._cpus = OwnCpus(vcpus + 1, vcpus)  # QEMU has a thread of its own beside the vCPUs'
+        self._cpus = OwnCpus(vcpus + 1, vcpus)  # QEMU has one more thread than vCPUs
         self.report = blank_report(plan, facts, host or {}, command)
         self.report.tables = [collector.table for collector in self._collectors]
 
     async def run(self) -> Report:
-        """All runs. When cancelled, the report is closed as partial and its guests are gone."""
+        """Do all runs. On cancellation close the report as partial and end the guests."""
         if self._judged:
             await asyncio.to_thread(prepare)
         self._began = time.monotonic()
@@ -478,7 +478,7 @@ class Measuring:
                 group.create_task(self._work(), name=f"measure {number}")
 
     def judge(self) -> None:
-        """Compare what is there by now."""
+        """Compute the comparisons of all tables from the runs so far."""
         for collector in self._collectors:
             if self._judged:
                 collector.compare()
@@ -486,14 +486,15 @@ class Measuring:
                 collector.check_host()
 
     def _missing(self) -> str | None:
-        """Which arms have not all of their runs; None when the report is whole."""
+        """Return which arms lack runs; None if the report is complete."""
         arms = dict.fromkeys(a for c in self._collectors for a in c.table.errors)
         if not arms:
             return None
-        return f"{' and '.join(arms)} failed, and the rest of those runs was left out"
+        whose = "its" if len(arms) == 1 else "their"
+        return f"{' and '.join(arms)} failed, and {whose} remaining runs were skipped"
 
     async def _work(self) -> None:
-        """One place for a guest, until no run is left. Leaving ends its guest."""
+        """Do runs in one guest at a time until none is left; end the guest on exit."""
         async with Lanes(self._limits) as lanes:
             while self._steps:
                 number, step = self._steps.popleft()
@@ -511,7 +512,7 @@ class Measuring:
                 self.done += 1
 
     async def _places(self, step: Step) -> Places:
-        """Where the variables lie whose accesses a run has counted."""
+        """Return the addresses of the variables whose accesses a run has counted."""
         vmlinux = self._sources[step.arm].vmlinux
         if step.kind is not Kind.WATCHED or vmlinux is None:
             return {}
@@ -521,7 +522,7 @@ class Measuring:
     async def _quietly(
         self, lanes: Lanes, number: int, step: Step
     ) -> tuple[LaneResult, float | None]:
-        """One run; taken again where the host did not let its guest run."""
+        """Do one run; retry it if the host did not let its guest run."""
         lane, share = await self._once(lanes, number, step)
         if step.kind in AFTER or self.plan.clock == "count":
             return lane, None
@@ -550,7 +551,7 @@ class Measuring:
 
 
 def learn(report: Report, lane: LaneResult) -> None:
-    """Add what only a guest knows: the kernel's own name, QEMU's version, what executes it."""
+    """Add what only a guest knows: kernel release, QEMU version, accelerator."""
     if lane.facts:
         report.host["qemu"] = lane.facts.qemu_version
         report.host["accel"] = str(lane.facts.accel)
@@ -567,7 +568,7 @@ def _words(cpus: OwnCpus) -> str:
 
 
 def workers(memory_mb: int) -> int:
-    """Guests that may run at once on the count clock: a CPU each, and half of the memory."""
+    """Return how many guests may run at once on the count clock: one per CPU, in half of memory."""
     cpus = len(os.sched_getaffinity(0))
     room = int(psutil.virtual_memory().available / 2**20 / 2 // memory_mb)
     return max(1, min(cpus, room, MAX_WORKERS))
@@ -592,7 +593,7 @@ def _spec(plan: MeasurePlan, number: int, step: Step, condition: Condition) -> R
 
 
 def _probes(plan: MeasurePlan, step: Step) -> frozenset[str] | None:
-    """Of a run that counts only what it counts is switched on."""
+    """Return the probes of a run; a counted run enables only those that it counts."""
     if step.kind is Kind.WATCHED:
         return frozenset()
     return probes_for(plan, step.arm) if step.kind is Kind.COUNTED else None
@@ -604,7 +605,7 @@ def _microscope(plan: MeasurePlan, step: Step) -> MicroscopeRequest | None:
 
 
 def _aimed_by(plan: MeasurePlan, step: Step) -> tuple[Wanted, ...] | None:
-    """The x-ray finds the object that is watched, and looks at nothing else."""
+    """Return the x-ray of a watched run, which only finds the object to watch."""
     config = plan.lesson.microscope
     if config is None or step.kind is not Kind.WATCHED:
         return None

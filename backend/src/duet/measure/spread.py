@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a figure does when its kernel is linked in other orders, in numbers and words. Pure."""
+"""Spread of a figure over layouts (other link orders) of its kernel, in numbers and words. Pure."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Spread:
 
     Args:
         values: one per layout that gave a number; the median of its runs.
-        runs: of each layout, the fewest.
-        figure: of the usual link, a median.
-        noise: half of the range of that link's own runs (on the count clock: of its perturbed
-            starts) as a part of its figure; None where there are fewer than two.
+        runs: runs per layout, the fewest of all layouts.
+        figure: median of the default link.
+        noise: half of the range of the default link's own runs (on the count clock: of its
+            perturbed starts), as a share of its figure; None if there are fewer than two.
     """
 
     values: tuple[float, ...]
@@ -37,17 +37,17 @@ class Spread:
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Lowest and highest, over the figure of the usual link."""
+        """Lowest and highest value over the default link's figure."""
         return self.low / self.figure, self.high / self.figure
 
     @property
     def part(self) -> float:
-        """Half of the range over layouts, as a part of the figure: 0.02 is +-2 %."""
+        """Half of the range over layouts, as a share of the figure: 0.02 is +-2 %."""
         return (self.high - self.low) / 2 / self.figure
 
 
 def spread(one: Series) -> Spread | None:
-    """Of a series; None where no layout gave a number, or there is no figure above zero."""
+    """Return the spread of a series; None if no layout gave a number or the figure is not > 0."""
     runs = [samples for _, samples in sorted(one.layouts.items()) if samples]
     figure = statistics.median(one.samples) if one.samples else 0.0
     if not runs or figure <= 0:
@@ -59,7 +59,7 @@ def spread(one: Series) -> Spread | None:
 
 
 def ratios(ours: Series, theirs: Series) -> tuple[float, float] | None:
-    """Lowest and highest ratio of two arms linked in the same order; None without."""
+    """Return the lowest and highest ratio of two arms with equal link order, or None."""
     both = [number for number in ours.layouts if theirs.layouts.get(number)]
     found = [
         statistics.median(ours.layouts[number]) / bottom
@@ -70,7 +70,7 @@ def ratios(ours: Series, theirs: Series) -> tuple[float, float] | None:
 
 
 def spread_words(one: Series) -> str | None:
-    """'srcu relinked 5 times: 812 to 840 umounts/s, i.e. +-1.7 % ...'; None without a spread."""
+    """Return 'srcu relinked 5 times: 812 to 840 umounts/s, i.e. +-1.7 % ...', or None."""
     found = spread(one)
     if found is None:
         return None
@@ -80,13 +80,13 @@ def spread_words(one: Series) -> str | None:
     return (
         f"{one.arm} relinked {times}: {format_value(found.low)} to {format_value(found.high)} "
         f"{one.unit}, i.e. {_within(found.part)} ({100 * (low - 1):+.1f} % to "
-        f"{100 * (high - 1):+.1f} % of the usual link's {format_value(found.figure)}{each})"
+        f"{100 * (high - 1):+.1f} % of the default link's {format_value(found.figure)}{each})"
         f"{_beside(one, found)}."
     )
 
 
 def ratio_words(ours: Series, theirs: Series, ratio: float | None) -> str | None:
-    """What layouts do to the change of an arm against another; None without layouts."""
+    """Return what layouts do to the change between two arms; None without layouts."""
     found = ratios(ours, theirs)
     if found is None:
         return None
@@ -95,14 +95,14 @@ def ratio_words(ours: Series, theirs: Series, ratio: float | None) -> str | None
     if ratio is None or ratio == 1:
         return f"{said}."
     if found[0] <= 1 <= found[1]:
-        return f"{said}, which includes no change: it may be one of code addresses."
+        return f"{said}, which includes no change: the change may come from code addresses."
     if (found[0] > 1) != (ratio > 1):
-        return f"{said}, the other way than with the usual link: it is one of code addresses."
-    return f"{said}: its direction does not hang on the link order."
+        return f"{said}, opposite to the default link: the change comes from code addresses."
+    return f"{said}: its direction does not depend on the link order."
 
 
 def _beside(one: Series, found: Spread) -> str:
-    """How that compares with what the usual link's own runs do."""
+    """Compare the spread with that of the default link's own runs, in words."""
     if found.noise is None:
         return ""
     whose = "its perturbed starts" if one.perturbed else "its own runs"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The numbers of a run: out of the workload's lines, and out of what its events amount to. Pure."""
+"""The numbers of a run, from the workload's output lines and from its events. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PICKS: dict[str, Callable[[Sequence[float]], float]] = {
     "p50": statistics.median,
 }
 NO_UNIT = "1"
-"""Of a metric that does not say its unit."""
+"""Unit of a metric that names none."""
 WHOLE = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?")
 BYTES = re.compile(
     r"\s?(?P<prefix>[kKMGTP]i?)?(?P<base>B|[Bb]ytes?|bits?|b)(?P<per>/s|/sec|ps)?(?![\w=:])"
@@ -41,11 +41,11 @@ TIMES = {"": 1.0, "m": 1e-3, "u": 1e-6, "\u00b5": 1e-6, "n": 1e-9}
 
 
 class NoNumber(ValueError):
-    """What stands where a metric looks is no number; its text is half a sentence."""
+    """The text at a metric's place is not a number; the message is half a sentence."""
 
 
 def line_value(metric: Metric, lines: Sequence[str]) -> float | None:
-    """See read_value; None, too, where a line has something else there."""
+    """Return read_value(), or None if the text there is not a number."""
     try:
         return read_value(metric, lines)
     except NoNumber:
@@ -53,10 +53,10 @@ def line_value(metric: Metric, lines: Sequence[str]) -> float | None:
 
 
 def read_value(metric: Metric, lines: Sequence[str]) -> float | None:
-    """The value in the workload's lines, in the metric's unit; None where no line has it.
+    """Return the value in the workload's lines, in the metric's unit; None if no line has it.
 
     Raises:
-        NoNumber: a line has something else there.
+        NoNumber: a line has other text at that place.
     """
     assert metric.line is not None
     pattern = re.compile(metric.line)
@@ -67,7 +67,7 @@ def read_value(metric: Metric, lines: Sequence[str]) -> float | None:
 
 
 def line_unit(metric: Metric, lines: Sequence[str]) -> str:
-    """Its unit; of a metric without one, the unit behind the number, without its prefix."""
+    """Return the metric's unit, or else the unit after the number, without its prefix."""
     if metric.unit == NO_UNIT and metric.line is not None:
         for line in lines:
             for match in re.finditer(metric.line, line):
@@ -77,14 +77,14 @@ def line_unit(metric: Metric, lines: Sequence[str]) -> str:
 
 
 def tally_value(name: str, metric: Metric, tallies: Mapping[str, float]) -> float | None:
-    """The value that the session picked out of the events, in the metric's unit."""
+    """Return the value that the session computed from events, in the metric's unit."""
     return tallies[name] * metric.scale if name in tallies else None
 
 
 def _value(metric: Metric, match: re.Match[str]) -> float:
-    """One number; where a unit with a prefix stands behind it, in the metric's own.
+    """Return one number, converted from the prefixed unit after it to the metric's unit.
 
-    fio writes KiB/s on one line and MiB/s on the next.
+    For example, fio prints KiB/s on one line and MiB/s on the next.
     """
     text, end = _whole(match)
     try:
@@ -92,20 +92,20 @@ def _value(metric: Metric, match: re.Match[str]) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise NoNumber(f"the workload wrote '{match['value']:.40}' where a number should be")
+        raise NoNumber(f"the workload printed '{match['value']:.40}' where a number should be")
     said, own = _unit(match.string[end:]), _unit(metric.unit)
     if said is None or metric.scale != 1 or (own is None and metric.unit != NO_UNIT):
         return value
     if own is not None and own[1] != said[1]:
-        return value  # another kind of unit: the word behind the number is none
+        return value  # the word after the number is not a unit of this kind
     return value * (said[0] / (own[0] if own else 1))
 
 
 def _whole(match: re.Match[str]) -> tuple[str, int]:
-    """The number in group `value`, and where it ends.
+    """Return the number in group `value`, and its end.
 
-    An expression that ends within a number, as `[0-9.]+` does in 1.2e+06 and in 1,234.5, means all
-    of it. In a list with commas each number is one of its own.
+    If the expression ends inside a number, as `[0-9.]+` does in 1.2e+06 and in 1,234.5, the whole
+    number is used. In a comma-separated list each number is separate.
     """
     begin, end = match.span("value")
     line = match.string
@@ -118,7 +118,7 @@ def _whole(match: re.Match[str]) -> tuple[str, int]:
 
 
 def _unit(text: str) -> tuple[float, str] | None:
-    """How much a unit is of its base, and the base; None where none stands at the beginning."""
+    """Parse a unit at the start of a text: its factor and base unit; None if there is none."""
     if match := BYTES.match(text):
         base = "B" if match["base"][0] == "B" or "yte" in match["base"] else "b"
         prefix = match["prefix"] or ""
@@ -129,18 +129,18 @@ def _unit(text: str) -> tuple[float, str] | None:
     return None
 
 
-# Metrics that the microscope counts: loads and stores of its functions to one place. Pure but for
-# `variable_places`, which reads a vmlinux.
+# Metrics that the microscope counts: loads and stores of its functions at one place. Pure except
+# for `variable_places`, which reads a vmlinux.
 
 Ranges = tuple[tuple[int, int], ...]
-"""(first byte, end) of each part."""
+"""(start, end) of each part, end exclusive."""
 Places = Mapping[str, Ranges | DuetError]
-"""Metric -> where its variable lies, or why that is not known."""
+"""Metric -> address ranges of its variable, or why they are unknown."""
 CLASSES = ("reads", "writes", "rmws")
 
 
 def variable_places(vmlinux: Path, metrics: Mapping[str, Metric]) -> Places:
-    """Where the variables of these metrics lie in a kernel. Blocking."""
+    """Look up the address ranges of these metrics' variables in a kernel. Blocking."""
     found: dict[str, Ranges | DuetError] = {}
     for name, metric in metrics.items():
         if metric.microscope is None or metric.microscope.variable is None:
@@ -158,13 +158,13 @@ def access_value(
     microscope: MicroscopeRequest,
     places: Ranges | DuetError | None = None,
 ) -> float:
-    """The count, per operation or of the run.
+    """Return the count, per operation or per run.
 
     Args:
-        places: where the variable lies, of a count that names one.
+        places: address ranges of the variable, if the count names one.
 
     Raises:
-        DuetError: there is no such place, or no whole operation; a zero is a count of zero.
+        DuetError: there is no such place, or no complete operation; no accesses count as zero.
     """
     counted = scope.cells.cells
     if count.shared:
@@ -183,10 +183,10 @@ def access_value(
 
 
 def on_shared_lines(cells: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Which cells lie on a line that at least two vCPUs touched and one wrote.
+    """Return which cells lie on a line that at least two vCPUs touched and one wrote.
 
-    Left out are user memory and the vmalloc area, where stacks lie: those of a task that moved
-    look shared and are not.
+    User memory and the vmalloc area, which has the stacks, are left out: the stack of a task that
+    migrated looks shared but is not.
     """
     address = cells["address"]
     vmalloc = (address >= np.uint64(VMALLOC)) & (address < np.uint64(VMALLOC_END))
@@ -202,10 +202,10 @@ def on_shared_lines(cells: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 def no_counts(lane: LaneResult) -> InfraError:
-    """Why a run under the microscope has no counts."""
+    """Return the error for a run without microscope counts."""
     return InfraError(
         lane.scope_fault or "the microscope reported nothing.",
-        remedy="Run it again; if it stays so, look at ./duet doctor.",
+        remedy="Run it again; if it fails again, run ./duet doctor.",
     )
 
 
@@ -230,19 +230,19 @@ def _ranges(
         raise places
     if places is None:
         raise InputError(
-            f"where '{count.variable:.60}' lies is not known: this kernel has no vmlinux here.",
+            f"wanted the address of '{count.variable:.60}', but this kernel has no vmlinux here.",
             remedy="Build it with ./duet build.",
         )
     return places
 
 
 def _lies_in(cells: NDArray[np.void], ranges: Ranges | None, lines: bool) -> NDArray[np.bool_]:
-    """Which cells touch one of the ranges, or, with `lines`, a line that one of them lies on."""
+    """Return which cells touch one of the ranges or, with `lines`, one of their cache lines."""
     if ranges is None:
         return np.ones(len(cells), np.bool_)
     first = cells["address"]
-    # A cell holds accesses of several sizes that begin at one byte: bit k of 2^k bytes. Those that
-    # go on in the next line are counted there as well.
+    # A cell has accesses of several sizes that begin at one byte: bit k stands for 2^k bytes. An
+    # access that continues in the next line is also counted there.
     longest = np.array([1 << max(0, int(bits).bit_length() - 1) for bits in cells["sizes"]])
     line_end = (first // LINE + 1) * LINE
     end = np.minimum(first + longest.astype(np.uint64), line_end)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rule: a published figure beside ours gives one verdict. Numbers only; pure.
+"""The verdict on a published figure and ours. Numbers only; pure.
 
-What is compared is the *effect*: the larger side over the smaller one, less 1. It is 0.43 for
--30 %, 1 for half and for double, 547 for 548 times. For small changes it is the relative change;
-for large ones the factor, so that 23 times is far from 548 times, which neither the relative
-change (-95.7 and -99.8 %) nor the logarithm (half) would say. It is the same for a rate as for
-the time that is its inverse.
+The rule compares *effects*. An effect is the larger side over the smaller one, less 1: 0.43 for
+-30 %, 1 for half and for double, 547 for 548 times. For small changes it is about the relative
+change. For large ones it is about the factor, so 23 times is far from 548 times. The relative
+change (-95.7 and -99.8 %) or the logarithm (half) would not separate them. A rate and the time that
+is its inverse have equal effects.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from duet.measure.model import Comparison, Report
 Interval = tuple[float, float]
 
 NEAR = 0.25
-"""Effects so close to the mail's, as a part of it, are the same."""
+"""Effects that differ by at most this share of the mail's effect are the same."""
 NO_EFFECT = 0.05
-"""The mail says that nothing changes: its effect is below this, and so must ours be."""
+"""If the mail says that nothing changes, its effect and ours must be below this."""
 LEAST = 0.01
-"""A smaller effect is none on the count clock, where equal runs agree within so much."""
+"""A smaller effect counts as none: equal runs of the count clock agree only within this."""
 WIDEST = 2.0
-"""An interval over whose length the effect more than doubles decides nothing."""
+"""An interval whose ends differ by more than this factor in effect decides nothing."""
 EXPONENT_NEAR = 0.1
-"""Exponents so close are the same, also where the interval has no width (count clock).
+"""Exponents that differ by at most this are the same, even if the interval has no width.
 
-It must tell n from n log n, whose exponent from 200 to 400 is 1.18; and it lets a term of lower
-order have up to 7 % of the cost when n doubles.
+It must separate n from n log n, whose exponent from 200 to 400 is 1.18. It tolerates a lower-order
+term of up to 7 % of the cost when n doubles.
 """
 
 
@@ -64,8 +64,8 @@ class Judged:
     """A verdict.
 
     Args:
-        times: how many times larger or smaller our effect is; None of other verdicts.
-        words: the verdict as it is printed.
+        times: factor by which our effect is larger or smaller; None for other verdicts.
+        words: the verdict as printed.
     """
 
     verdict: Verdict
@@ -76,11 +76,11 @@ class Judged:
 def judge(
     mail: float, ours: float, interval: Interval | None = None, range_: Interval | None = None
 ) -> Judged:
-    """Two ratios, arm over reference.
+    """Judge two ratios, each arm over reference.
 
     Args:
-        interval: of ours: 95 % (wall clock), or the range over perturbed starts (count clock).
-        range_: of the mail's, where it gives one.
+        interval: ours: 95 % (wall clock), or the range over perturbed starts (count clock).
+        range_: the mail's, if it gives one.
     """
     low, high = _around(ours, interval)
     if mail <= 0 or ours < 0 or low < 0 or not math.isfinite(high):
@@ -96,7 +96,7 @@ def judge(
         return Judged(Verdict.NOTHING, "no verdict: our interval is too wide")
     first, last = _around(mail, range_)
     theirs, found = effect(mail), effect(ours)
-    # Sums and products of doubles: the bounds themselves belong to the rule.
+    # The tolerance is for rounding: the bounds themselves belong to the rule.
     within = abs(found - theirs) <= NEAR * theirs * (1 + 1e-9)
     if (low <= last and first <= high) or within:
         return Judged(Verdict.REPRODUCED, Verdict.REPRODUCED)
@@ -106,12 +106,12 @@ def judge(
 def judge_exponent(
     mail: float, n_ratio: float, ours: float, interval: Interval | None = None
 ) -> Judged:
-    """A complexity: cost grows with n to the power `mail`.
+    """Judge a complexity: the mail's cost grows with n to the power `mail`.
 
     Args:
-        n_ratio: the larger n over the smaller, or the other way round; not 1.
-        ours: our cost at the first over that at the second.
-        interval: of that ratio.
+        n_ratio: the first n over the second; not 1.
+        ours: our cost at the first n over that at the second.
+        interval: of `ours`.
     """
     low, high = _around(ours, interval)
     if low <= 0 or n_ratio <= 0 or n_ratio == 1:
@@ -134,14 +134,14 @@ def judge_exponent(
 
 
 def effect(ratio: float) -> float:
-    """The larger side over the smaller, less 1; infinite of 0."""
+    """Return the larger side over the smaller, less 1; infinite for 0."""
     if ratio <= 0:
         return math.inf
     return max(ratio, 1 / ratio) - 1
 
 
 def exponent(ratio: float, n_ratio: float) -> float:
-    """p of cost = n^p, from two points."""
+    """Return p of cost = n^p, from two points."""
     return math.log(ratio) / math.log(n_ratio)
 
 
@@ -169,24 +169,23 @@ def _by_times(ours: float, theirs: float) -> Judged:
 
 
 def _around(value: float, interval: Interval | None) -> Interval:
-    """An interval that holds the value: perturbed starts need not include the usual one."""
+    """Extend an interval to contain the value, which perturbed starts need not do."""
     low, high = interval or (value, value)
     return min(low, value), max(high, value)
 
 
-# Planted wrong results: none of them may pass for reproduced. Tested, and printed with the table.
-#
-# The first ones passed an earlier rule, which took a logarithm from half to double the mail's.
+# Planted wrong results, none of which may be judged as reproduced. Tested, and printed with the
+# table. The first ones passed an earlier rule, which accepted half to double the mail's logarithm.
 
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A result that is wrong.
+    """A wrong result.
 
     Args:
         what: the mail's figure and the planted one.
-        exponent: of a complexity claim, whose sizes are `n_ratio` apart; None of a ratio.
-        verdict: what the rule must say.
+        exponent: for a complexity claim, whose sizes are `n_ratio` apart; None for a ratio.
+        verdict: the verdict that the rule must give.
     """
 
     what: str
@@ -234,23 +233,23 @@ PLANTED = (
     Planted("no change, and it is anything", V.NOTHING, 1.0, 1.0, (0.5, 2.0)),
     Planted("-0.1 %, and it is -88 %", V.DIFFERS, 0.9989, 0.12),
 )
-"""What the rule must refuse."""
+"""Results that the rule must reject."""
 
 
-# Differences that are a property of the count clock: what every report says of them. Pure.
+# Differences that are a property of the count clock; reports warn of them. Pure.
 
 
 CLOCK_RULE = "a result that depends on the choice is a property of the clock, not of the patch"
 """The sentence of docs/NUMBERS.md."""
 MOST = 4
-"""Comparisons that are named."""
+"""Most comparisons that are named."""
 
 
 def of_the_clock(report: Report) -> list[str]:
-    """Sentences for results that are others at another length of an instruction.
+    """Return warnings on results that change with the length of an instruction.
 
-    A lesson whose cost is waiting has one anyway: a wait lasts so many instructions as the clock
-    says.
+    A lesson whose cost is waiting always gets one, because the clock decides how many instructions
+    a wait lasts.
     """
     tables = [table for table in report.tables if table.condition.clock == "count"]
     if not tables:
@@ -265,13 +264,13 @@ def of_the_clock(report: Report) -> list[str]:
     shifts = {table.condition.shift for table in tables}
     more = "" if len(shifts) > 1 else "; measure at two, --shift 0,3"
     return [
-        "kernels wait here, for as many instructions as the clock makes of a tick: "
+        "kernels wait here, and the clock decides how many instructions a tick has: "
         f"{CLOCK_RULE}{more}"
     ]
 
 
 def _by_shift(report: Report) -> dict[tuple[str, ...], dict[int, Comparison]]:
-    """Metric, arm and knobs -> shift -> the comparison."""
+    """Return (metric, arm, knobs) -> shift -> its comparison."""
     found: dict[tuple[str, ...], dict[int, Comparison]] = {}
     for table in report.tables:
         static = {one.metric for one in table.series if one.evidence == "static"}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report as text: for mails, in the shapes of tools that people know, and for programs.
+"""Formats of a report: for mails, in the layout of well-known tools, and for programs.
 
-Everything but json, csv and kcidb is plain ASCII in 75 columns; only a workload's own lines, and
-words of a command, are longer.
+All except json, csv and kcidb are plain ASCII in 75 columns. Only a workload's output lines and
+single words of a command may be longer.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "csv": machine.csv_text,
     "kcidb": kcidb.render,
 }
-"""Name -> what writes it."""
+"""Format name -> its renderer."""
 
 
 def render(report: Report, how: str) -> str:
-    """The report as text that ends with a newline.
+    """Format the report as text that ends with a newline.
 
     Raises:
         InputError: there is no such format.
     """
     if how not in FORMATS:
         raise InputError(
-            f"there is no format '{how:.40}'.", remedy=f"Choose from: {', '.join(FORMATS)}."
+            f"there is no report format '{how:.40}'.",
+            remedy=f"Choose from: {', '.join(FORMATS)}.",
         )
     return FORMATS[how](report)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report as KernelCI's database takes it: checkouts, builds, tests. Pure.
+"""Convert a report to KCIDB, the format of KernelCI's database: checkouts, builds, tests. Pure.
 
-Source: the KCIDB schema, version 5.0 (https://github.com/kernelci/kcidb-io). No value may be
-null there: what is not known is left out.
+Source: the KCIDB schema, version 5.0 (https://github.com/kernelci/kcidb-io). It forbids null
+values, so unknown values are left out.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ Tree = dict[str, Any]
 
 
 def render(report: Report) -> str:
-    """The document as text; no test is judged."""
+    """Return the document as JSON; no test is judged."""
     return text(report)
 
 
 def text(report: Report, worse_than: float | None = None) -> str:
-    """The document as text.
+    """Return the document as JSON.
 
     Args:
-        worse_than: per cent by which an arm's headline may be worse than the first arm's; then
-            its test says PASS or FAIL. None: numbers alone, DONE.
+        worse_than: per cent by which an arm's headline may be worse than the first arm's; its test
+            is then PASS or FAIL. None: tests have only numbers and are DONE.
     """
     return json.dumps(document(report, worse_than), indent=2, ensure_ascii=False) + "\n"
 
 
 def document(report: Report, worse_than: float | None = None) -> Tree:
-    """The document; see `text`."""
+    """Return the document as a tree; see `text`."""
     checkouts = {_checkout_id(arm): _checkout(arm, report) for arm in report.arms}
     builds = {_build_id(arm): _build(arm) for arm in report.arms}
     arms = {arm.name: arm for arm in report.arms}
@@ -83,18 +83,18 @@ def _checkout(arm: ArmFacts, report: Report) -> Tree:
         },
     }
     if source and source.dirty and not changes:
-        del tree["patchset_hash"]  # as the schema has it: not known
+        del tree["patchset_hash"]  # the schema's way to say that it is unknown
     return tree
 
 
 def _commit(source: SourceFacts) -> Tree:
-    """The commit below all patches; those of a tree that are not committed are one patch."""
+    """Return the commit below all patches; uncommitted changes of a tree count as a patch."""
     named = {"git_commit_hash": source.commit, "git_commit_name": source.describe}
     return {key: value for key, value in named.items() if value}
 
 
 def _origins(arm: ArmFacts) -> list[Tree]:
-    """Of each patch of its own: subject, commit where one is known, hash of its diff."""
+    """Return subject, commit if known, and diff hash for each of the arm's own patches."""
     return [
         {"subject": one.subject, "sha256": sha, **({"commit": one.commit} if one.commit else {})}
         for one, (_, sha) in zip(arm.origins, arm.patches, strict=True)
@@ -130,7 +130,7 @@ def _test(
 
 
 def _stopped(report: Report, number: int, arm: ArmFacts) -> Tree:
-    """The test of an arm without numbers."""
+    """Return the test for an arm that failed."""
     error = report.tables[number].errors[arm.name]
     fault = "FAIL" if isinstance(error, KernelError) else "MISS"
     tree = _head(report, number, arm, "run")
@@ -140,7 +140,7 @@ def _stopped(report: Report, number: int, arm: ArmFacts) -> Tree:
 def _status(
     report: Report, table: Table, series: Series, worse_than: float | None
 ) -> tuple[str, str]:
-    """The status, and a sentence."""
+    """Return the status, and a sentence with the reason."""
     if series.refused is not None or not series.samples:
         return "ERROR", series.refused or "there is no number"
     first = report.arms[0].name
@@ -174,7 +174,7 @@ def _head(report: Report, number: int, arm: ArmFacts, metric: str) -> Tree:
 
 
 def _hosts(report: Report, number: int) -> Tree:
-    """Where the comparisons of a table ran on a pool."""
+    """Return the hosts of a table's comparisons, if it ran on a pool."""
     found = [asdict(one) for one in report.hosts if one.table == number]
     known = [{key: value for key, value in one.items() if value is not None} for one in found]
     return {"hosts": known} if known else {}
@@ -189,7 +189,7 @@ def _checkout_id(arm: ArmFacts) -> str:
 
 
 def _build_id(arm: ArmFacts) -> str:
-    """The same kernel of the same source is one build, whoever measures it."""
+    """Return the build id; equal kernels from equal sources share it, on any machine."""
     return f"{_checkout_id(arm)}-{arm.key}"
 
 

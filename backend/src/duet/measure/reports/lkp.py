@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The shape of the kernel test robot's comparison: '%stddev  %change  %stddev'. Pure."""
+"""Report in the layout of the kernel test robot: '%stddev  %change  %stddev'. Pure."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ HEAD = (
     "             \\          |                \\",
 )
 NAME = 46
-"""Column at which metrics' names begin."""
+"""Column where metric names begin."""
 
 
 def render(report: Report) -> str:
-    """One comparison per arm and table; means, as LKP has them."""
+    """Format one comparison per arm and table, with means as in LKP reports."""
     body: list[str] = []
     for table in report.tables:
         body += _axes(report, table)
@@ -75,7 +75,7 @@ def _cell(block: Block, one: Series, width: int = 10) -> str:
     else:
         words = f"{found.mean:.0f}" if 1e4 <= abs(found.mean) < 1e10 else f"{found.mean:.4g}"
     spread = 100 * found.stddev / abs(found.mean) if found.stddev and found.mean else 0
-    # LKP leaves a spread out that rounds to 1 % or less; here below 0.5 %.
+    # LKP omits a spread that rounds to 1 % or less; this omits one below 0.5 %.
     noise = f" +-{min(spread, 999):2.0f}%" if spread >= 0.5 else ""
     return f"{words:>{width}}{noise:<6}"
 
@@ -95,8 +95,8 @@ def _change(block: Block, one: Series) -> str:
 def _legend(report: Report, table: Table) -> list[str]:
     lines = [
         *wrap(
-            "Numbers are means. n.d.: no difference proven. %change is of the means; "
-            "the verdicts are of the medians:"
+            "Numbers are means. n.d.: no difference proven. %change compares means, but "
+            "verdicts compare medians:"
         )
     ]
     for block in blocks(report, table):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A report for programs: JSON with documented keys, and CSV with every raw sample. Pure.
+"""Reports for programs: JSON with documented keys, and CSV with every raw sample. Pure.
 
-KEYS is the documentation of the JSON; a test holds the two together.
+KEYS documents the JSON; a test checks that both agree.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ KEYS: dict[str, str] = {
     "title": "of the lesson",
     "question": "of the lesson",
     "at": "when it began, ISO 8601, UTC",
-    "command": "what to type to get it again",
-    "made_by": "what to type first to get the lesson; empty: it is one of the checkout",
+    "command": "command line that repeats the measurement",
+    "made_by": "command line that makes the lesson first; empty for a lesson of the checkout",
     "by": "version of Kernel Duet, and its commit",
-    "programs": "{name: version} of programs of the guests that the workload runs",
-    "partial": "why it is not whole; null when it is",
+    "programs": "{name: version} of the guest programs that the workload runs",
+    "partial": "why it is incomplete; null if complete",
     "clock": "wall or count",
     "shift": "of the first condition: 2^shift ns an instruction; null on the wall clock",
     "workload": "name",
     "params": "knobs of the first condition; every row has its own",
-    "sweep": "{param, values}; null when no knob was swept",
+    "sweep": "{param, values}; null if no knob was swept",
     "host": "fingerprint of the machine: cpu, cpus, memory_mib, os, kernel, qemu, accel",
     "arms": "[{name, title, role, kernel, key, config_sha256, patches, both, compiler, base, "
     "config, origins, source, tarball_sha256, settings}]; the first is the reference; "
-    "patches and both are [[file, sha256 of its diff]]; origins has {subject, commit} of each of "
-    "patches; source is that of a tree that "
-    "was tried, {version, commit, describe, tree, dirty, changes, patches}, or null",
+    "patches and both are [[file, sha256 of its diff]]; origins has {subject, commit} for each of "
+    "patches; source describes the source tree of a trial, "
+    "{version, commit, describe, tree, dirty, changes, patches}, or null",
     "rows": "one per metric, arm and condition; the headline metric first",
     "rows.arm": "name",
     "rows.metric": "name; `title` is for people",
@@ -49,9 +49,9 @@ KEYS: dict[str, str] = {
     "rows.better": "higher, lower or neither",
     "rows.median": "over all starts; null without a number",
     "rows.mean": "over all starts; null without a number",
-    "rows.stddev": "over all starts; null of fewer than two",
+    "rows.stddev": "over all starts; null for fewer than two",
     "rows.ci": "[low, high], 95 % of the mean; null on the count clock",
-    "rows.n": "runs of the usual start; every sample of the wall clock",
+    "rows.n": "runs of the default start; every sample of the wall clock",
     "rows.clock": "wall or count",
     "rows.shift": "null on the wall clock",
     "rows.sharing": "vCPUs that share the one thread of the count clock; null on the wall clock",
@@ -59,41 +59,41 @@ KEYS: dict[str, str] = {
     "rows.workload": "name",
     "rows.evidence": "measured (wall clock), counted (events or instructions), sampled (at the "
     "tick), static (DWARF)",
-    "rows.samples": "of the usual start, in the order in which they were taken",
+    "rows.samples": "of the default start, in the order of the runs",
     "rows.perturbed": "count clock: one per other start (seed)",
-    "rows.extra": "true: shown, no verdict is drawn from it",
-    "rows.refused": "why there is no number, or none to be used; null",
+    "rows.extra": "true: shown, but no verdict is drawn from it",
+    "rows.refused": "why there is no number, or none that may be used; else null",
     "rows.layouts": "{values, runs, low, high, low_ratio, high_ratio, part, noise, sentence} over "
-    "further links of the kernel; ratios are to the figure, part is half of the range as a part "
-    "of it, noise the same of the usual link's own runs; null without --layouts",
+    "relinked kernels; ratios are to the figure, part is half of the range as a share of the "
+    "figure, noise the same for the default link's own runs; null without --layouts",
     "comparisons": "one per metric, arm and condition; the headline metric first",
     "comparisons.metric": "name",
     "comparisons.arm": "name",
     "comparisons.to": "name of the reference arm",
-    "comparisons.ratio": "median over median of all starts; null when refused",
+    "comparisons.ratio": "median over median of all starts; null if refused",
     "comparisons.change_percent": "-78.2 for a ratio of 0.218",
     "comparisons.ci": "[low, high], 95 % of the ratio (bootstrap); null on the count clock",
     "comparisons.range": "[lowest, highest] ratio over all starts; null without perturbed ones",
-    "comparisons.layouts": "[lowest, highest] ratio of both arms linked in one order; null without",
+    "comparisons.layouts": "[lowest, highest] ratio of both arms in equal link order; null without",
     "comparisons.p": "Mann-Whitney U, two-sided; null on the count clock",
     "comparisons.verdict": "higher, lower, no difference proven, deterministic or refused",
-    "comparisons.sentence": "the same in words, with better or worse",
+    "comparisons.sentence": "the verdict in words, with better or worse",
     "comparisons.clock": "wall or count",
     "comparisons.shift": "null on the wall clock",
     "comparisons.sharing": "as in rows",
     "comparisons.params": "knobs",
-    "ratio": "of the headline metric, last arm, first condition; null when refused",
-    "verdict": "of that comparison; null when there is none",
-    "sentence": "of that comparison; null when there is none",
-    "warnings": "sentences: arms on different bases or of different compilers are more than one "
-    "patch apart; results that depend on the length of an instruction",
+    "ratio": "of the headline metric, last arm, first condition; null if refused",
+    "verdict": "of that comparison; null if there is none",
+    "sentence": "of that comparison; null if there is none",
+    "warnings": "sentences on arms that differ by more than a patch (base, compiler), and on "
+    "results that depend on the length of an instruction",
     "refusals": "sentences about whole conditions, e.g. a busy host",
-    "errors": "[{arm, sentence, remedy, code}]: what stopped an arm",
+    "errors": "[{arm, sentence, remedy, code}]: the error that stopped an arm",
     "counted": "[{arm, events, lost}] of counted runs, per condition",
     "hosts": "of each comparison on a pool: {comparison, table, layout, node, cpu, qemu, accel, "
-    "kernels: {arm: sha256}, root, waited_share, again}; empty: all ran here",
+    "kernels: {arm: sha256}, root, waited_share, again}; empty if all ran on this machine",
     "remarks": "sentences: hosts that were not mixed, options that a kernel lacks, a blind x-ray",
-    "lines": "[{arm, params, shift, sharing, lines}]: the workload's own, of untraced runs",
+    "lines": "[{arm, params, shift, sharing, lines}]: the workload's output in untraced runs",
 }
 CSV_HEAD = (
     "lesson",
@@ -115,12 +115,12 @@ CSV_HEAD = (
 
 
 def json_text(report: Report) -> str:
-    """One object; numbers that JSON cannot hold become null."""
+    """Return one JSON object; numbers that JSON cannot represent become null."""
     return json.dumps(tree(report), indent=2, allow_nan=False) + "\n"
 
 
 def tree(report: Report) -> dict[str, object]:
-    """KEYS says what stands where."""
+    """Return the JSON as a tree; its keys are in KEYS."""
     first = report.tables[0] if report.tables else None
     condition = first.condition if first else None
     head = _headline(report)
@@ -217,7 +217,7 @@ def _layouts(one: Series) -> dict[str, object] | None:
 
 
 def csv_text(report: Report) -> str:
-    """A line per sample; a series without one has a line that says why. No cell has a newline."""
+    """Return a line per sample; a series without samples has a line with the reason."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEAD)
@@ -236,7 +236,7 @@ def csv_text(report: Report) -> str:
 
 
 def _samples(one: Series) -> Iterator[tuple[str, int | str, str, int]]:
-    """Kind, number and value of each, and the link that gave it."""
+    """Yield kind, number and value of each sample, and the layout that gave it."""
     if not one.samples and not one.perturbed:
         yield "none", "", "", 0
     for kind, values in (("run", one.samples), ("perturbed", one.perturbed)):
@@ -248,7 +248,7 @@ def _samples(one: Series) -> Iterator[tuple[str, int | str, str, int]]:
 
 
 def _headline(report: Report) -> Comparison | None:
-    """Of the first metric that is judged: the last arm's in the first condition."""
+    """Return the last arm's comparison of the first judged metric in the first condition."""
     found = report.tables[0].comparisons if report.tables else []
     return next((c for c in reversed(found) if c.metric == found[0].metric), None)
 

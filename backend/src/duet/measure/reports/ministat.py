@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The shape of ministat(1): a dot plot, N Min Max Median Avg Stddev, and Student's t. Pure.
+"""Report in the layout of ministat(1): dot plot, N Min Max Median Avg Stddev, Student's t. Pure.
 
-Student's t stands here because readers of ministat expect it; our own verdict stands next to it.
+Readers of ministat expect Student's t, so it is printed next to our own verdict.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from duet.measure.reports.text import (
 
 SYMBOLS = "x+*%#"
 BOTH = "@"
-"""Two arms at one place. (ministat has '*', which here is an arm.)"""
+"""Symbol where two arms overlap. (ministat uses '*', which is an arm's symbol here.)"""
 INNER = WIDTH - 2
 CONFIDENCE = 0.95
 TINY = 2e-9
-"""Spread below this part of the value is rounding, not noise."""
+"""A spread below this share of the value is rounding, not noise."""
 
 
 def render(report: Report) -> str:
-    """Every metric of every table."""
+    """Format every metric of every table."""
     body: list[str] = []
     for table in report.tables:
         body += [*setting(report, table), ""]
@@ -45,7 +45,7 @@ def render(report: Report) -> str:
 
 
 def metric(block: Block) -> list[str]:
-    """Legend, plot, table, differences."""
+    """Format legend, plot, table and differences."""
     held = [(SYMBOLS[n % len(SYMBOLS)], s) for n, s in enumerate(block.series) if s.samples]
     lines = wrap(metric_title(block.first))
     lines += [f"{symbol} {plain(one.arm)[: WIDTH - 2]}" for symbol, one in held]
@@ -64,7 +64,7 @@ TITLE = "    N " + " ".join(f"{word:>13}" for word in ("Min", "Max", "Median", "
 
 
 def table_row(symbol: str, samples: Sequence[float]) -> str:
-    """ministat's own columns."""
+    """Format ministat's own columns."""
     spread = statistics.stdev(samples) if len(samples) > 1 else 0.0
     cells = (
         min(samples),
@@ -79,7 +79,7 @@ def table_row(symbol: str, samples: Sequence[float]) -> str:
 
 
 def difference(block: Block, one: Series) -> list[str]:
-    """ministat's sentence, where there are enough samples."""
+    """Return ministat's sentences on a difference, if there are enough samples."""
     ours, theirs = one.samples, block.first.samples
     found = block.comparison(one.arm)
     if min(len(ours), len(theirs)) < MIN_RUNS or found is None or found.verdict == "refused":
@@ -105,7 +105,7 @@ def difference(block: Block, one: Series) -> list[str]:
 
 
 def plot(sets: Sequence[tuple[str, Sequence[float]]]) -> list[str]:
-    """Dots stacked by place, then a bar of average and standard deviation per arm."""
+    """Plot dots stacked by value, then a bar of average and standard deviation per arm."""
     bounds = [edge for _, samples in sets for edge in _edges(samples)]
     low, high = min(bounds), max(bounds)
     if high - low <= TINY * max(abs(low), abs(high)):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The shape of will-it-scale's results: a csv over tasks, then before and after. Pure.
+"""Report in the layout of will-it-scale's results: CSV over tasks, then before and after. Pure.
 
-will-it-scale writes one file per kernel, with processes and threads; here the arms are columns.
+will-it-scale writes one file per kernel, with processes and threads. Here each arm is a column.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from duet.measure.reports.text import (
 )
 
 HEADING = "nr"
-"""Heading of the first column where no knob says how many run at once."""
+"""Heading of the first column if no knob sets the number of parallel tasks."""
 
 
 def render(report: Report) -> str:
-    """Per clock setting: a csv block per metric, and the change of each arm at each value."""
+    """Format per shift a CSV block per metric, and each arm's change at each value."""
     body: list[str] = []
     for tables in by_shift(report):
         body += [*setting(report, tables[0], swept=True), ""]
@@ -47,7 +47,7 @@ def render(report: Report) -> str:
 
 
 def by_shift(report: Report) -> list[list[Table]]:
-    """Tables that only the swept knob tells apart."""
+    """Group tables by shift, so that a group differs only in the swept knob."""
     groups: dict[int | None, list[Table]] = {}
     for table in report.tables:
         groups.setdefault(table.condition.shift, []).append(table)
@@ -55,7 +55,7 @@ def by_shift(report: Report) -> list[list[Table]]:
 
 
 def axis(report: Report, tables: list[Table]) -> tuple[str, list[int]]:
-    """The knob of the first column and its value in each table."""
+    """Return the knob of the first column and its value in each table."""
     if report.sweep:
         name = report.sweep[0]
     else:
@@ -68,7 +68,7 @@ def _csv(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]
     arms = [arm.name for arm in report.arms]
     heading = ",".join([param, *(plain(arm).replace(",", " ") for arm in arms)])
     higher = rows[0][1].first.better == "higher"
-    # Rates of hosts that differ are no line.
+    # Rates of unlike hosts cannot be extrapolated linearly.
     higher = higher and not (report.wall and unlike(report.hosts))
     least = next(((v, m) for v, b in rows if v and (m := _median(b, arms[0])) is not None), None)
     lines = []
@@ -78,7 +78,7 @@ def _csv(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]
             cells.append(_cell(least[1] / least[0] * value if least else None))
         lines.append(",".join([str(value), *cells]))
     words = [heading + (",linear" if higher else ""), *lines]
-    if any(len(line) > WIDTH for line in words):  # long names: the same, one arm a line
+    if any(len(line) > WIDTH for line in words):  # long names: one arm per line instead
         words = [f"{param},arm,median"]
         words += [f"{v},{plain(a)[:40]},{_cell(_median(b, a))}" for v, b in rows for a in arms]
     return words

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One row per value of the swept knob, a column per arm with its ratio to the first. Pure."""
+"""A row per value of the swept knob, and per arm a column with its ratio to the first. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GAP = "  "
 
 
 def render(report: Report) -> str:
-    """Per clock setting and metric one table; medians."""
+    """Format one table of medians per clock setting and metric."""
     body: list[str] = []
     for tables in by_shift(report):
         body += [*setting(report, tables[0], swept=True), ""]
@@ -40,7 +40,7 @@ def render(report: Report) -> str:
 
 
 def metric(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]:
-    """Medians and ratios; arms that do not fit beside one another come below."""
+    """Format medians and ratios; arms that do not fit into the width come below."""
     first, *others = [arm.name for arm in report.arms]
     base = _column(first, [_value(block, first) for _, block in rows])
     values = _column(param, [str(value) for value, _ in rows])
@@ -81,7 +81,7 @@ def _ratio(block: Block, arm: str) -> str:
 
 def _column(title: str, cells: list[str]) -> list[str]:
     named = plain(title)
-    if len(named) > 20:  # five arms with long names still need a table
+    if len(named) > 20:  # keeps a table of five arms with long names within the width
         named = named[:19] + "~"
     width = max(len(named), *(len(cell) for cell in cells))
     return [cell.rjust(width) for cell in (named, *cells)]

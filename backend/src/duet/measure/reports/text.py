@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the text formats share: ASCII, wrapping, columns, numbers, names. Pure."""
+"""Parts of all text formats: ASCII, wrapping, columns, numbers, names. Pure."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ DIRECTION = {
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One metric of a table over all arms, in the order of the arms; the first is the reference."""
+    """One metric of a table for all arms, in their order; the first arm is the reference."""
 
     table: Table
     series: tuple[Series, ...]
@@ -80,7 +80,7 @@ class Block:
 
 
 def blocks(report: Report, table: Table) -> list[Block]:
-    """The metrics of a table; the headline first. What is static is shown with the first table."""
+    """Return a table's metrics, the headline first; static metrics only with the first table."""
     again = report.tables[:1] != [table]
     order = {arm.name: number for number, arm in enumerate(report.arms)}
     metrics: dict[str, list[Series]] = {}
@@ -95,7 +95,7 @@ def blocks(report: Report, table: Table) -> list[Block]:
 
 
 def plain(text: str) -> str:
-    """ASCII on one line; what has no likeness becomes '?'."""
+    """Convert to ASCII on one line; characters without an equivalent become '?'."""
     near = unicodedata.normalize("NFKD", text.translate(SIGNS).expandtabs())
     ascii_only = "".join(c for c in near if not unicodedata.combining(c))
     ascii_text = ascii_only.encode("ascii", "replace").decode()
@@ -103,10 +103,10 @@ def plain(text: str) -> str:
 
 
 def wrap(text: str, indent: str = "", first: str | None = None) -> list[str]:
-    """Lines of at most WIDTH columns.
+    """Wrap a text into lines of at most WIDTH columns.
 
     Args:
-        first: indent of the first line, where it differs.
+        first: indent of the first line, if different.
     """
     return textwrap.wrap(
         plain(text),
@@ -118,12 +118,12 @@ def wrap(text: str, indent: str = "", first: str | None = None) -> list[str]:
 
 
 def labelled(label: str, text: str, width: int = 11) -> list[str]:
-    """'Workload:  ...' with its further lines under the first."""
+    """Return 'Workload:  ...' with continuation lines aligned under the text."""
     return wrap(text, " " * width, f"{label}:".ljust(width)) if text else []
 
 
 def command(text: str) -> list[str]:
-    """A command line; continued with backslashes, no word broken, values beside their options."""
+    """Wrap a command line with backslashes; words stay whole, options stay with their values."""
     try:
         words = [_shell_word(word) for word in shlex.split(text)]
     except ValueError:  # an open quote: no command line
@@ -146,7 +146,7 @@ def command(text: str) -> list[str]:
 
 
 def _shell_word(word: str) -> str:
-    """Quoted for a shell, on one line of ASCII: bash and POSIX of 2024 know the second form."""
+    """Quote for a shell, on one line of ASCII; $'...' is for bash and POSIX.1-2024."""
     if word.isascii() and word.isprintable():
         return shlex.quote(word)
     safe = "".join(
@@ -157,22 +157,22 @@ def _shell_word(word: str) -> str:
 
 
 def number(value: float) -> str:
-    """At most ten characters where that can be."""
+    """Format a number in at most ten characters if possible."""
     ascii_text = format_value(value)
     return ascii_text if len(ascii_text) <= 10 else f"{value:.4g}"
 
 
 def percent(value: float) -> str:
-    """'-78.2 %', '+1,234.5 %'."""
+    """Format per cent: '-78.2 %', '+1,234.5 %'."""
     return f"{value:+,.1f} %" if abs(value) < 1e6 else f"{value:+.3g} %"
 
 
 def columns(
     head: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ", gap: str = "  "
 ) -> list[str]:
-    """The first column to the left, the others to the right.
+    """Format rows with the first column left-aligned and the others right-aligned.
 
-    Where that is too wide, the first column stands on a line of its own above the others.
+    If a row is too wide, its first column goes on a separate line above the others.
     """
     cells = [[plain(c) for c in row] for row in (head, *rows)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(head))]
@@ -188,13 +188,13 @@ def columns(
 
 
 def metric_title(one: Series) -> str:
-    """'umounts (ops_per_s), umounts/s; HIGHER is better; measured'."""
+    """Return 'umounts (ops_per_s), umounts/s; HIGHER is better; measured'."""
     extra = "; shown, not judged" if one.extra else ""
     return f"{one.title} ({one.metric}), {one.unit}; {DIRECTION[one.better]}; {one.evidence}{extra}"
 
 
 def params_words(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None) -> str:
-    """'name=9 other=10'; a swept knob with all its values."""
+    """Return 'name=9 other=10'; a swept knob has all its values."""
     params: dict[str, object] = dict(table.condition.params)
     if sweep is not None:
         params[sweep[0]] = ",".join(str(value) for value in sweep[1])
@@ -202,9 +202,9 @@ def params_words(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None)
 
 
 def clock_words(table: Table) -> str:
-    """Which clock, and what its numbers are."""
+    """Describe the clock and its numbers."""
     if table.condition.clock == "wall":
-        return "wall; untraced runs, the arms interleaved A B B A"
+        return "wall; untraced runs, arms interleaved A B B A"
     shift = table.condition.shift or 0
     return (
         f"count; {sharing_words(table.condition.sharing)}, {1 << shift} ns per instruction "
@@ -213,20 +213,20 @@ def clock_words(table: Table) -> str:
 
 
 def pairs(report: Report) -> list[tuple[str, str]]:
-    """(arm, reference) for every arm but the first."""
+    """Return (arm, reference) for every arm but the first."""
     names = [arm.name for arm in report.arms]
     return [(name, names[0]) for name in names[1:]]
 
 
-# Parts of every text report: what is wrong on top, what it was made of at the end. Pure.
+# Sections of every text report: warnings at the top, provenance at the end. Pure.
 
 SHORT = 12
-"""Digits of a hash that are shown."""
+"""Hash digits that are shown."""
 MAX_REASONS = 8
 
 
 def alarms(report: Report) -> list[str]:
-    """What a reader must know before any number: partial, failed, refused."""
+    """Return what a reader must know before any number: partial, failed or refused results."""
     said: dict[str, None] = {}
     if report.partial:
         said[f"PARTIAL: {report.partial}."] = None
@@ -264,7 +264,7 @@ def alarms(report: Report) -> list[str]:
 
 
 def _refused(table: Table) -> list[str]:
-    """Sentences of comparisons refused for a reason of their own, not one of the whole table."""
+    """Return sentences of comparisons whose refusal is not that of the whole table."""
     reasons = {refusal.rstrip(".") for refusal in table.refusals}
     return [
         c.sentence
@@ -278,10 +278,10 @@ def head(report: Report) -> list[str]:
 
 
 def setting(report: Report, table: Table, *, swept: bool = False) -> list[str]:
-    """Workload and clock of one table, and with the first one the machine.
+    """Return workload and clock of a table; for the first table also the machine.
 
     Args:
-        swept: it stands for all values of the swept knob.
+        swept: whether it represents all values of the swept knob.
     """
     knobs = params_words(table, report.sweep if swept else None)
     lines = labelled("Workload", f"{table.condition.workload}  {knobs}".strip())
@@ -290,7 +290,7 @@ def setting(report: Report, table: Table, *, swept: bool = False) -> list[str]:
 
 
 def machine(report: Report) -> str:
-    """'QEMU 7.2.22 (tcg) guests, emulated by software; host: <cpu>, 2 CPUs, Linux 6.1'."""
+    """Return 'QEMU 7.2.22 (tcg) guests, emulated by software; host: <cpu>, 2 CPUs, Linux 6.1'."""
     host = report.host
     guest = f"QEMU {host.get('qemu', '')} ({host.get('accel', '?')})".replace("  ", " ")
     parts = [
@@ -300,7 +300,7 @@ def machine(report: Report) -> str:
         host.get("os", ""),
         f"Linux {host['kernel']}" if host.get("kernel") else "",
         host.get("hardware", ""),
-        f"the guest's own CPUs: {host['own_cpus']}" if host.get("own_cpus") else "",
+        f"CPUs reserved for the guest: {host['own_cpus']}" if host.get("own_cpus") else "",
     ]
     words = ", ".join(part for part in parts if part)
     how = {"tcg": ", emulated by software", "kvm": ", under KVM"}.get(host.get("accel", ""), "")
@@ -308,7 +308,7 @@ def machine(report: Report) -> str:
 
 
 def hosts(report: Report) -> list[str]:
-    """Where each comparison ran on a pool; nothing of a measurement on this machine."""
+    """List the host of each comparison on a pool; nothing for a measurement on this machine."""
     if not report.hosts:
         return []
     said = [line for one in report.hosts for line in wrap(host_words(one), "    ", "  ")]
@@ -316,7 +316,7 @@ def hosts(report: Report) -> list[str]:
 
 
 def provenance(report: Report) -> list[str]:
-    """Kernels, patches, the command, the date."""
+    """Return kernels, patches, command and date."""
     lines = hosts(report)
     lines += ["Kernels (sha256, shortened; a patch counts by its diff):"]
     first = report.arms[0] if report.arms else None
@@ -331,7 +331,7 @@ def provenance(report: Report) -> list[str]:
         lines += _alike(what, values)
     if report.programs:
         words = ", ".join(f"{name} {version}" for name, version in report.programs.items())
-        lines += wrap(f"programs of the guests: {words}", "    ", "  ")
+        lines += wrap(f"programs in the guests: {words}", "    ", "  ")
     first_of_all = report.made_by if report.made_by != report.command else ""
     made_by = command(first_of_all) if first_of_all else []
     lines += ["", "Reproduce:", *made_by, *command(report.command), ""]
@@ -340,7 +340,7 @@ def provenance(report: Report) -> list[str]:
 
 
 def _making(report: Report) -> list[tuple[str, dict[str, str]]]:
-    """What else kernels are made of -> arm -> its value; what nobody wrote down is left out."""
+    """Return further build inputs -> arm -> value; unknown values are left out."""
     arms = report.arms
     known = [
         ("compiler", {arm.name: arm.compiler for arm in arms}),
@@ -351,7 +351,7 @@ def _making(report: Report) -> list[tuple[str, dict[str, str]]]:
 
 
 def _alike(what: str, values: dict[str, str]) -> list[str]:
-    """One line where all arms have the same, else one for each value."""
+    """Return one line if all arms have the same value, else one for each value."""
     groups: dict[str, list[str]] = {}
     for arm, value in values.items():
         groups.setdefault(value, []).append(arm)
@@ -367,15 +367,15 @@ def _alike(what: str, values: dict[str, str]) -> list[str]:
 def _kernel(
     arm: ArmFacts, shared: tuple[tuple[str, str], ...], *, another: bool, tried: bool
 ) -> list[str]:
-    """One arm.
+    """Describe one arm's kernel.
 
     Args:
-        another: it stands on another base than the first.
-        tried: files of its patches are those of a trial, which no reader has.
+        another: whether its base is not the first arm's.
+        tried: whether its patch files belong to a trial, so that readers do not have them.
     """
     own = " + ".join(_patches(arm, files=not tried)) or "no patch of its own"
     facts = [
-        f"Linux {arm.kernel}" if arm.kernel else "kernel never booted",
+        f"Linux {arm.kernel}" if arm.kernel else "kernel that never booted",
         source_words(arm.source) if arm.source is not None else "",
         f"base {base_words(arm)}" if arm.base else "",
         f"config {arm.config_sha256[:SHORT]}" if arm.config_sha256 else "",
@@ -385,17 +385,17 @@ def _kernel(
     lines = wrap(f"{arm.name} ({arm.role}): {', '.join(f for f in facts if f)}", "    ", "  ")
     if arm.both != shared:
         words = ", ".join(f"{name} {sha[:SHORT]}" for name, sha in arm.both) or "none"
-        unfair = "UNFAIR: its shared patches differ"
-        why = "another base, with shared patches of its own" if another else unfair
+        unfair = "UNFAIR: its shared patches differ from those of the first arm"
+        why = "another base, with its own shared patches" if another else unfair
         lines += wrap(f"{why}: {words}", "    ", "    ")
     return lines
 
 
 def _patches(arm: ArmFacts, *, files: bool) -> list[str]:
-    """Each patch of its own: file, hash of its diff, and where it comes from.
+    """Describe each of the arm's own patches: file, hash of its diff, and origin.
 
     Args:
-        files: name it by its file; else by its subject alone, where that is known.
+        files: whether to name the file; else only the subject, if known.
     """
     said = []
     for number, (name, sha) in enumerate(arm.patches):
@@ -409,18 +409,18 @@ def _patches(arm: ArmFacts, *, files: bool) -> list[str]:
 
 
 def source_words(source: SourceFacts) -> str:
-    """'source 6.6.7 at commit 0123456789ab (v6.6.7), dirty (its changes: 0a1b2c3d4e5f)'."""
+    """Return 'source 6.6.7 at commit 0123456789ab (v6.6.7), dirty (diff 0a1b2c3d4e5f)'."""
     if not source.commit:
-        return f"source {source.version} of no commit, tree {source.tree[:SHORT]}"
+        return f"source {source.version} without a commit, tree {source.tree[:SHORT]}"
     short = source.commit[:SHORT]
     name = f" ({source.describe})" if source.describe not in ("", short) else ""
-    changes = f" (its changes: {source.changes[:SHORT]})" if source.changes else ""
+    changes = f" (diff {source.changes[:SHORT]})" if source.changes else ""
     state = f"dirty{changes}" if source.dirty else "clean"
     return f"source {source.version} at commit {short}{name}, {state}"
 
 
 def verdicts(block: Block) -> list[str]:
-    """The sentence of every comparison, or why there is none."""
+    """Return the sentence of every comparison, or the reason why there is none."""
     lines = []
     for one in block.series:
         if one.refused:
@@ -431,12 +431,12 @@ def verdicts(block: Block) -> list[str]:
             said = "" if found.verdict == "refused" else "verdict: "
             lines += wrap(said + found.sentence, "    ", "  ")
     if block.first.extra:
-        lines.append("  no verdict is drawn from it")
+        lines.append("  shown only: no verdict is drawn from it")
     return [*lines, *layouts(block)]
 
 
 def layouts(block: Block) -> list[str]:
-    """What further links of the kernels do to a metric; nothing where none ran."""
+    """Return sentences on relinked kernels; nothing if none ran."""
     said = [spread_words(one) for one in block.series]
     for one in block.series[1:]:
         found = block.comparison(one.arm)
@@ -449,15 +449,15 @@ def whole(*parts: list[str]) -> str:
     return "\n".join(line.rstrip() for part in parts for line in part) + "\n"
 
 
-# What a maintainer pastes into a mail. Pure.
+# The format that a maintainer pastes into a mail. Pure.
 
 
 MAX_LINES = 60
-"""Verbatim lines per arm."""
+"""Most verbatim lines per arm."""
 
 
 def render(report: Report) -> str:
-    """Alarms, then per condition the metrics, then provenance and the workload's own lines."""
+    """Format alarms, then metrics by condition, then provenance and the workload's output."""
     body: list[str] = []
     for count, table in enumerate(report.tables):
         if count:
@@ -471,7 +471,7 @@ def render(report: Report) -> str:
 
 
 def metric(block: Block) -> list[str]:
-    """One metric: its direction, a line per arm, the verdicts."""
+    """Format one metric: its direction, a line per arm, the verdicts."""
     if block.first.extra and all(len(set(one.starts)) == 1 for one in block.series):
         return _aside(block)
     wall = block.table.condition.clock == "wall"
@@ -482,7 +482,7 @@ def metric(block: Block) -> list[str]:
 
 
 def _aside(block: Block) -> list[str]:
-    """A number that is not judged and the same in all runs of an arm: all of it on one line."""
+    """Format an unjudged number that is equal in all runs of each arm, on one line."""
     words = (f"{one.arm} {number(one.samples[0])} (n {one.n})" for one in block.series)
     return [*wrap(metric_title(block.first)), *wrap("; ".join(words), "  ")]
 
@@ -515,7 +515,7 @@ def change(block: Block, one: Series) -> str:
 
 
 def verbatim(report: Report, table: Table) -> list[str]:
-    """The workload's own lines of the last run of each arm, as it wrote them."""
+    """Return the workload's own output lines from the last run of each arm."""
     lines: list[str] = []
     several = f", {params_words(table)}" if len(report.tables) > 1 else ""
     if table.condition.clock == "count":
