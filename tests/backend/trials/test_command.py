@@ -184,7 +184,7 @@ def test_a_script_without_its_interpreter_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_start_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadCommand, match=r"no `run` or `run\.sh`"):
+    with pytest.raises(BadCommand, match=r"with `run` or `run\.sh`, but .* has neither"):
         read_command(str(tmp_path), KNOWN)
 
 

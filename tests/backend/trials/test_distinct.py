@@ -36,16 +36,16 @@ PATCHES = {
     "documentation": (diff("Documentation/mm.rst", "words\n", "other words\n"),
                       "Documentation/mm.rst is not part of a kernel"),
     "comment": (diff("mm/huge.c", HUGE, "/* why */\n" + HUGE),
-                "only comments of mm/huge.c have changed"),
+                "only comments or blanks in mm/huge.c have changed"),
     "mode": (MODE, "only the mode of mm/huge.c has changed"),
     "uncompiled": (diff("mm/huge.c", HUGE, "int huger;\n"),
-                   r"mm/huge.c is not compiled in this configuration \(it wants CONFIG_HUGEPAGE\)"),
+                   r"configuration does not compile mm/huge.c \(it needs CONFIG_HUGEPAGE\)"),
     "header": (diff("include/linux/lonely.h", "int lonely;\n", "long lonely;\n"),
-               "nothing that is compiled in this configuration includes include/linux/lonely.h"),
+               "no file that this configuration compiles includes include/linux/lonely.h"),
     "hidden": (diff("fs/super.c", SUPER, SUPER.replace("quota\n", "quotas\n")),
-               "what changes in fs/super.c stands behind CONFIG_QUOTA, which is not switched on"),
+               "the changed lines of fs/super.c are under #ifdef CONFIG_QUOTA, which is off"),
     "option": (diff("mm/Kconfig", KCONFIG, KCONFIG + "config NEW\n\tdefault y\n"),
-               "its new option CONFIG_NEW is not switched on"),
+               "its new option CONFIG_NEW is off"),
     "code": (CODE, ""),
 }  # fmt: skip
 BEFORE_A_BUILD = ("documentation", "comment", "mode")
@@ -102,7 +102,7 @@ def test_the_others_are_compared_and_the_same_one_is_named(settings: KernelSetti
     assert first.startswith(
         "both kernels (stock, comment) are the same build, because only comments"
     )
-    assert first.endswith("; comment is left out") and "(it wants CONFIG_HUGEPAGE)" in second
+    assert first.endswith("; comment is left out") and "(it needs CONFIG_HUGEPAGE)" in second
 
 
 def test_a_patch_with_code_among_comments_is_measured(settings: KernelSettings) -> None:

@@ -109,7 +109,7 @@ def same_error(arms: Sequence[str], reason: str, option: str = "") -> SameKernel
 
 
 def same_words(arms: Sequence[str], reason: str) -> str:
-    """Return the sentence without its full stop."""
+    """Return the sentence of same_error() without its full stop."""
     who = f"all {len(arms)} kernels" if len(arms) > 2 else "both kernels"
     return f"{who} ({', '.join(arms)}) are the same build, because {reason}"
 

@@ -290,7 +290,7 @@ def _chosen(
 
 
 def _is_apart(group: _Group[One], chosen: _Group[One], thread: _Thread) -> bool:
-    """Whether a group is more than an outdated version of the chosen series."""
+    """Whether a group is not just an older version of the chosen series."""
     if group.version >= chosen.version:
         return True
     if group.titles & chosen.titles:
