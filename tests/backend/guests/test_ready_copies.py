@@ -25,7 +25,7 @@ KNOB = replace(SPEC, plan="plan 1\nrun x 9\n")
 MIB = 1 << 20
 
 
-class Standing:
+class TreeState:
     """In place of a CloneMachine that was prepared."""
 
     def __init__(self, key: str, spec: GuestSpec, rehearsed: bool) -> None:
@@ -45,7 +45,7 @@ class Made:
     """Makes templates of 1 MiB and ready copies, and knows them all."""
 
     def __init__(self) -> None:
-        self.standing: list[Standing] = []
+        self.standing: list[TreeState] = []
         self.fails = self.rehearsals_fail = 0
         self.rehearsing = asyncio.Event()
         self.go_on = asyncio.Event()
@@ -65,7 +65,7 @@ class Made:
             self.fails -= not rehearsed
             self.rehearsals_fail -= rehearsed
             raise InfraError("no.", remedy="none.")
-        self.standing.append(Standing(template.key, spec, rehearsed))
+        self.standing.append(TreeState(template.key, spec, rehearsed))
         size_bytes = self.ready_mib * MIB
         return ReadyCopy(self.standing[-1], size_bytes, rehearsed)  # type: ignore[arg-type]
 
@@ -260,7 +260,7 @@ def test_where_a_ready_copy_fails_its_lane_is_copied_as_it_comes(
     monkeypatch: pytest.MonkeyPatch, sound: bool
 ) -> None:
     async def try_boot(machine: Any, _: float) -> None:
-        if isinstance(machine, Standing) and not sound:
+        if isinstance(machine, TreeState) and not sound:
             raise InfraError("no.", remedy="none.")
 
     monkeypatch.setattr(guest, "try_boot", try_boot)

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from duet.kernels import ArmSpec, KernelSettings
-from duet.kernels.changed import Change, Edited, FieldChange, changes, edited_files, field_changes
+from duet.kernels.changed import (
+    Change,
+    EditedFile,
+    FieldChange,
+    changes,
+    edited_files,
+    field_changes,
+)
 from duet.kernels.rehearsal import rehearse
 from tests.support.miniature import make_settings, patch, replace
 
@@ -43,7 +50,7 @@ STOCK = ArmSpec("02-toy", "stock", instrumented=False)
 
 def test_a_function_is_found_without_words_behind_the_hunk() -> None:
     after = BEFORE.replace("\ta += 4;\n", "\ta += 5;\n").replace("\tint old;", "\tint old, new;")
-    diff = Edited("fs/toy.c", BEFORE, after.replace(", new;", ";\n\tint new;")).diff()
+    diff = EditedFile("fs/toy.c", BEFORE, after.replace(", new;", ";\n\tint new;")).diff()
     assert changes(diff) == [Change("fs/toy.c", "second")]
     assert field_changes(diff) == [FieldChange("toy", "new")]
     assert diff.count("@@ -1,23 +1,24 @@\n") == 1, "nothing stands behind it"
@@ -51,21 +58,21 @@ def test_a_function_is_found_without_words_behind_the_hunk() -> None:
 
 def test_a_function_that_is_gone_or_new_is_found() -> None:
     without = BEFORE[: BEFORE.index("static int first")] + BEFORE[BEFORE.index("/*") :]
-    assert changes(Edited("fs/toy.c", BEFORE, without).diff()) == [Change("fs/toy.c", "first")]
-    assert changes(Edited("fs/toy.c", without, BEFORE).diff()) == [Change("fs/toy.c", "first")]
-    fresh = Edited("fs/new.c", None, BEFORE)
+    assert changes(EditedFile("fs/toy.c", BEFORE, without).diff()) == [Change("fs/toy.c", "first")]
+    assert changes(EditedFile("fs/toy.c", without, BEFORE).diff()) == [Change("fs/toy.c", "first")]
+    fresh = EditedFile("fs/new.c", None, BEFORE)
     assert [one.function for one in changes(fresh.diff())] == ["first", "second"]
     assert "--- /dev/null\n+++ b/fs/new.c" in fresh.diff()
 
 
 def test_comments_and_blank_lines_are_no_change() -> None:
-    one = Edited("fs/toy.c", BEFORE, BEFORE.replace("what (does)", "what (did)\n *\n *"))
-    assert one.same_code and not one.same_text and one.changed() == ([], [])
-    other = Edited("fs/toy.c", BEFORE, BEFORE.replace("\tint a = 1;\n", "\tint a = 1;\n\n"))
-    assert other.same_code and other.changed() == ([], [])
+    one = EditedFile("fs/toy.c", BEFORE, BEFORE.replace("what (does)", "what (did)\n *\n *"))
+    assert one.same_code and not one.same_text and one.changed_lines() == ([], [])
+    other = EditedFile("fs/toy.c", BEFORE, BEFORE.replace("\tint a = 1;\n", "\tint a = 1;\n\n"))
+    assert other.same_code and other.changed_lines() == ([], [])
     assert changes(other.diff()) == []
-    both = Edited("fs/toy.c", BEFORE, BEFORE.replace("a += 3", "a += 7"))
-    assert not both.same_code and both.changed() == ([19], [19])
+    both = EditedFile("fs/toy.c", BEFORE, BEFORE.replace("a += 3", "a += 7"))
+    assert not both.same_code and both.changed_lines() == ([19], [19])
 
 
 @pytest.fixture

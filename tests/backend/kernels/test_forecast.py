@@ -6,11 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from duet.kernels.compiler import PACE_S, forecast, read_pace, write_pace
-from duet.kernels.tree import Standing
+from duet.kernels.tree import TreeState
 
 
 def test_the_sentence_says_from_where_how_much_and_how_long() -> None:
-    moved = Standing("05-cacheline-pingpong", "moved", {})
+    moved = TreeState("05-cacheline-pingpong", "moved", {})
     said = forecast(moved, 876, 0.35)
     assert said.startswith("the tree is at 05-cacheline-pingpong moved; about 876 objects")
     assert said.endswith("5 min or less.")

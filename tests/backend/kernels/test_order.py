@@ -13,7 +13,7 @@ from duet.kernels import ArmSpec, KernelSettings
 from duet.kernels.arms import arm_specs
 from duet.kernels.order import WIDE_OBJECTS, Reach, differing, outwards
 from duet.kernels.recipe import FIRST_COMPARISON
-from duet.kernels.tree import Standing, WorkTree, read_standing, write_standing
+from duet.kernels.tree import TreeState, WorkTree, read_tree_state, write_tree_state
 from duet.lessons import load as lessons
 from tests.support import miniature
 
@@ -109,8 +109,8 @@ def test_no_patch_that_all_arms_carry_touches_a_header_that_most_objects_include
     bare = ArmSpec("trial", "stock", instrumented=False)
     for arm in our_own():
         if not arm.patches:
-            ours = Standing.of(arm, settings.patches, settings.base).content
-            none = Standing.of(bare, settings.patches, settings.base).content
+            ours = TreeState.of(arm, settings.patches, settings.base).content
+            none = TreeState.of(bare, settings.patches, settings.base).content
             names = differing(ours, none)
             assert Reach.of(names, None).objects(names) < WIDE_OBJECTS, arm.lesson
 
@@ -121,23 +121,23 @@ def test_the_order_begins_where_the_tree_stands(settings: KernelSettings) -> Non
     tree.src.mkdir(parents=True)
     arms = shuffled()
     (wide,) = (arm for arm in arms if arm.name == "fs")
-    write_standing(tree.folder, Standing.of(wide, settings.patches, settings.base))
+    write_tree_state(tree.folder, TreeState.of(wide, settings.patches, settings.base))
     names = [arm.name for arm in outwards(arms, settings.patches, settings.base, tree)]
     assert names[:2] == ["fs", "stock"]
     stock = ArmSpec("02-toy", "stock")
-    write_standing(tree.folder, Standing.of(stock, settings.patches, settings.base))
+    write_tree_state(tree.folder, TreeState.of(stock, settings.patches, settings.base))
     near = outwards(arms, settings.patches, settings.base, tree)
     assert (near[0], near[-1]) == (stock, wide), "from a near arm the far one comes last"
     other = ArmSpec("02-toy", "other", wide.patches)
-    write_standing(tree.folder, Standing.of(wide, settings.patches, settings.base))
+    write_tree_state(tree.folder, TreeState.of(wide, settings.patches, settings.base))
     narrow = ArmSpec("02-toy", "one", (Path("one.patch"),))
     far = outwards([narrow, other], settings.patches, settings.base, tree)
     assert far[0] is other, "at a far arm the other far ones come next"
-    write_standing(tree.folder, None)  # a switch was cut off
+    write_tree_state(tree.folder, None)  # a switch was cut off
     assert [arm.name for arm in outwards(arms, settings.patches, settings.base, tree)][-1] == "fs"
 
 
 def test_a_damaged_record_is_no_record(tmp_path: Path) -> None:
     for text in ("", "{", "[1]", '{"lesson": "a", "arm": "b", "content": [1]}'):
         (tmp_path / "stands.json").write_text(text)
-        assert read_standing(tmp_path) is None
+        assert read_tree_state(tmp_path) is None

@@ -75,7 +75,7 @@ def functions(tmp_path: Path) -> Functions:
         ("percpu_counter_add", "it is built without tracing (notrace), as most of lib/ is"),
         ("show", "there are 2 functions of this name, but a probe needs one"),
         ("walk", "the compiler turned it into walk.isra.0"),
-        ("listed", "the kernel lists it among those that refuse probes"),
+        ("listed", "it is on the blacklist of kprobes"),
         ("asm_exc", "it is entry code, which refuses probes"),
         ("do_idle", "it is noinstr code, which refuses probes"),
         ("start_kernel", "it is __init code, which is freed at the end of boot"),

@@ -37,7 +37,7 @@ def test_functions_of_all_kernels_come_first_and_the_rest_is_named() -> None:
     assert [(one.name, one.arms) for one in found] == [("a", ()), ("b", ())]
     assert draft.missing == [
         "gone() is not traced: it may be inlined",
-        "fresh() is not traced: the limit is 2 functions (name it with --fn)",
+        "fresh() is not traced: the limit is 2 functions (see --fn)",
     ]
     assert tracing._functions(tracing._Draft({}), ["fresh"], known, 2)[0].arms == ("mine",)
 

@@ -104,7 +104,7 @@ def link_layouts(measurement: MeasurePlan, settings: KernelSettings) -> None:
         return
     specs = [arm_spec(measurement.folder, arm) for arm in measurement.arms]
     links = Layouts(measurement.layouts)
-    todo = [spec for spec in specs if links.there(plan(spec, settings), settings) is None]
+    todo = [spec for spec in specs if links.find_stored(plan(spec, settings), settings) is None]
     if todo:
         install_sources(todo, settings)
         build_with_bar(todo, settings, partial(relink, count=measurement.layouts))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from duet.lessons.load import LessonFolder
     from duet.trials.ask import Asked
     from duet.trials.check.chosen import Plan
-    from duet.trials.check.races import Sorted
+    from duet.trials.check.races import SortedRaces
     from duet.trials.check.report import Checked
     from duet.trials.spec import Trial, TrialArm
 
@@ -355,7 +355,7 @@ def finish(
     from duet.trials.check.chosen import about, fitting, script
     from duet.trials.check.console import judge
     from duet.trials.check.machine import first_program, has_begun
-    from duet.trials.check.races import Sorted, counted, excerpt
+    from duet.trials.check.races import SortedRaces, counted, excerpt
     from duet.trials.check.report import Checked, headline, markdown
     from duet.trials.kernels import origins
 
@@ -368,7 +368,7 @@ def finish(
         console = run(arm.name, program)
         path = folder / f"{arm.name}.console"
         durable.write(path, console.encode())
-        verdict, races = judge(console), Sorted()
+        verdict, races = judge(console), SortedRaces()
         if what.races:
             races = _races(
                 trial, arm, folder, console, partial(run, trial.arms[0].name, program), tree
@@ -413,7 +413,7 @@ def _races(
     console: str,
     run_base: Callable[[], str],
     tree: Path,
-) -> Sorted:
+) -> SortedRaces:
     """Sort the races of an arm. The base runs the same stress only if a race may count."""
     from duet.trials.check.races import functions_of, sort
     from duet.trials.check.races import read as read_races

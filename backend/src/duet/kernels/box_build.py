@@ -220,11 +220,13 @@ class Made:
 class Product:
     """The kernel itself. `duet.kernels.links` makes other links of the same objects."""
 
-    def there(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
+    def find_stored(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
         """Return the stored kernel; None if something must be built."""
         return settings.store.lookup(key)
 
-    def take(self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings) -> KernelImage:
+    def store_built_elsewhere(
+        self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings
+    ) -> KernelImage:
         """Put a kernel that was built elsewhere into the store.
 
         Raises:

@@ -56,12 +56,12 @@ from duet.kernels.settings import KernelSettings
 from duet.kernels.source import Tarball, check_series, check_space, kernel_version, unpack
 from duet.kernels.source_fetch import bring_sources
 from duet.kernels.tree import (
-    Standing,
+    TreeState,
     WorkTree,
     build_lock,
-    read_standing,
+    read_tree_state,
     wanted_at,
-    write_standing,
+    write_tree_state,
 )
 
 # Objects of a cold build, until this machine has counted its own.
@@ -126,14 +126,14 @@ def build(
     product, stop = product or Product(), stop or Event()
 
     def stored(arm: ArmSpec) -> KernelImage | None:
-        return product.there(plan(arm, settings), settings)
+        return product.find_stored(plan(arm, settings), settings)
 
     bring_sources(arms, settings, stored, on_progress, stop)
     found: dict[KernelKey, KernelImage] = {}
     wanted: dict[KernelKey, ArmSpec] = {}
     keys = [plan(arm, settings) for arm in arms]
     for key, arm in zip(keys, arms, strict=True):
-        if image := product.there(key, settings):
+        if image := product.find_stored(key, settings):
             found[key] = image
         else:
             wanted.setdefault(key, arm)
@@ -141,13 +141,13 @@ def build(
         groups: dict[tuple[str, str | None], list[ArmSpec]] = {}
         for key, arm in wanted.items():
             if settings.base_of(arm).source.kind == "image":
-                found[key] = product.take(arm, inputs(arm, settings), settings)
+                found[key] = product.store_built_elsewhere(arm, inputs(arm, settings), settings)
                 continue
             groups.setdefault((settings.base_of(arm).name, arm.config), []).append(arm)
         before = 0
         for some in groups.values():  # all arms of a tree before those of the next
             place = (before, len(wanted))
-            found |= _Run(settings, product, some, place, on_progress, stop).all()
+            found |= _Run(settings, product, some, place, on_progress, stop).build_all()
             before += len(some)
     for key, arm in zip(keys, arms, strict=True):
         if key not in found:
@@ -159,14 +159,16 @@ def build(
     return tuple(found[key] for key in keys)
 
 
-def go_to(arm: ArmSpec, settings: KernelSettings, on_progress: ProgressSink, stop: Event) -> None:
+def compile_in_tree(
+    arm: ArmSpec, settings: KernelSettings, on_progress: ProgressSink, stop: Event
+) -> None:
     """Compile an arm in its tree and store nothing: builds of its changes start from there.
 
     Raises:
         BuildBusy: another build holds the lock.
         DuetError: as build().
     """
-    _Run(settings, Product(), [arm], (0, 1), on_progress, stop).go()
+    _Run(settings, Product(), [arm], (0, 1), on_progress, stop).compile_first()
 
 
 @cache
@@ -205,7 +207,7 @@ class _Run:
         self._arms = outwards(arms, settings.patches, self._base, self._tree)
         self._marker = self._tree.folder / MARKER
 
-    def all(self) -> dict[KernelKey, KernelImage]:
+    def build_all(self) -> dict[KernelKey, KernelImage]:
         """Build each arm under the lock; use kernels that another process has stored meanwhile."""
         check_tools()
         made: dict[KernelKey, KernelImage] = {}
@@ -217,12 +219,12 @@ class _Run:
             for index, arm in enumerate(self._arms):
                 self._index = index
                 need = inputs(arm, self._settings)
-                image = self._product.there(need.key(), self._settings)
-                made[need.key()] = image or self._one(arm, need, lock_fd)
+                image = self._product.find_stored(need.key(), self._settings)
+                made[need.key()] = image or self._build_one(arm, need, lock_fd)
         self._tell(Phase.DONE)
         return made
 
-    def go(self) -> None:
+    def compile_first(self) -> None:
         """Compile the first arm; raise BuildBusy if another build holds the lock."""
         check_tools()
         with build_lock(self._settings.cache / LOCK, wait_s=0, on_wait=lambda note: None) as lock:
@@ -230,7 +232,7 @@ class _Run:
             cold = _prepare(tree, self._tarball, self._base, settings, lock, self._tell)
             self._compiled(self._arms[0], lock, cold=cold)
 
-    def _one(self, arm: ArmSpec, need: BuildInputs, lock_fd: int) -> KernelImage:
+    def _build_one(self, arm: ArmSpec, need: BuildInputs, lock_fd: int) -> KernelImage:
         started = time.monotonic()
         cut_off = self._marker.exists()
         cold = _prepare(self._tree, self._tarball, self._base, self._settings, lock_fd, self._tell)
@@ -239,7 +241,7 @@ class _Run:
             boxed = BoxedArm.of(arm, self._base, self._tree, self._settings)
             if cut_off or not boxed.near():
                 self._compiled(beneath(arm), lock_fd, cold=cold)
-            return self._in_box(boxed, need, started)
+            return self._build_in_sandbox(boxed, need, started)
         make, objects = self._compiled(arm, lock_fd, cold=cold)
         self._tell(Phase.STORE, objects)
         manifest = _manifest(self._tree.src, self._base, need, started, objects, cold=cold)
@@ -252,11 +254,11 @@ class _Run:
 
     def _compiled(self, arm: ArmSpec, lock_fd: int, *, cold: bool) -> tuple[Make, int]:
         """Switch the tree to an arm and link its kernel; also return the number of objects made."""
-        standing = Standing.of(arm, self._settings.patches, self._base)
-        former = read_standing(self._tree.folder)
-        write_standing(self._tree.folder, None)
+        standing = TreeState.of(arm, self._settings.patches, self._base)
+        former = read_tree_state(self._tree.folder)
+        write_tree_state(self._tree.folder, None)
         changed = self._tree.switch(arm_patches(arm, self._settings.patches, self._base))
-        write_standing(self._tree.folder, standing)
+        write_tree_state(self._tree.folder, standing)
         log = self._settings.cache / "logs" / f"build-{plan(arm, self._settings)}.log"
         make = Make(
             self._tree.src,
@@ -281,7 +283,7 @@ class _Run:
             guess.write_text(f"{objects}\n")
         return make, objects
 
-    def _in_box(self, boxed: BoxedArm, need: BuildInputs, started: float) -> KernelImage:
+    def _build_in_sandbox(self, boxed: BoxedArm, need: BuildInputs, started: float) -> KernelImage:
         self._expected = max(boxed.reach(), 1)
         counter = MakeCounter()
         self._tell(Phase.COMPILE, note="In a sandbox, from the objects of the tree.")
@@ -400,5 +402,5 @@ def make_ready(arm: ArmSpec, settings: KernelSettings, stop: Event) -> bool:
     near = BoxedArm(tree, patches, (), settings.jobs, ccache).near()
     if near and not (tree.folder / MARKER).exists():
         return False
-    go_to(arm, settings, look, stop)
+    compile_in_tree(arm, settings, look, stop)
     return True

@@ -129,7 +129,7 @@ def _words(line: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditedFile:
     """A file that patches change.
 
     Args:
@@ -152,7 +152,7 @@ class Edited:
             return self.same_text
         return same_code(self.name, self.before, self.after)
 
-    def changed(self) -> tuple[list[int], list[int]]:
+    def changed_lines(self) -> tuple[list[int], list[int]]:
         """Return line numbers, from 0: removed lines in the old text, added lines in the new one.
 
         Blank lines and comments do not count.
@@ -185,7 +185,7 @@ class Edited:
         )
 
 
-def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tuple[Edited, ...]:
+def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tuple[EditedFile, ...]:
     """Return files that differ between two arms, or that patches of only one of them change.
 
     Arms on two bases have no files in common, so `beside` is then the unpatched base of `arm`.
@@ -209,7 +209,9 @@ def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tup
     own = [path for path in (*others, *patches) if path.read_bytes() not in shared]
     names = [name for path in own for name in patched_files(path.read_bytes().decode())]
     before, after = tree.texts(others, names), tree.texts(patches, names)
-    return tuple(Edited(name, before.get(name), after.get(name)) for name in dict.fromkeys(names))
+    return tuple(
+        EditedFile(name, before.get(name), after.get(name)) for name in dict.fromkeys(names)
+    )
 
 
 def _steps(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:

@@ -29,7 +29,7 @@ from duet.kernels.recipe import (
     write_options,
 )
 from duet.kernels.source import TREE_BYTES, disk_full
-from duet.kernels.tree import Standing, ccache_environment
+from duet.kernels.tree import TreeState, ccache_environment
 
 # Program -> Debian package. The libelf headers are needed too, to compile objtool.
 TOOLS = {
@@ -144,7 +144,7 @@ class Make:
             try:
                 self._follow(process, log.write, on_line, stop)
             finally:
-                _end(process)
+                _stop_process(process)
         if process.returncode != 0:
             raise self._failure(targets)
 
@@ -310,7 +310,7 @@ def _environment(ccache: Path) -> dict[str, str]:
     }
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _stop_process(process: subprocess.Popen[bytes]) -> None:
     """Stop make and its children. They have their own process group, so nothing else is hit."""
     if process.poll() is not None:
         return
@@ -409,7 +409,7 @@ LEARNT_FROM = 100
 """Least objects of a build from which the pace is updated."""
 
 
-def forecast(former: Standing | None, objects: int, pace_s: float) -> str:
+def forecast(former: TreeState | None, objects: int, pace_s: float) -> str:
     """Return one sentence for a person.
 
     Args:

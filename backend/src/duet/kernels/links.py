@@ -139,14 +139,16 @@ class Layouts(Product):
     def __init__(self, count: int) -> None:
         self._numbers = range(1, count + 1)
 
-    def there(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
+    def find_stored(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
         """Return the kernel if all its layouts are stored too."""
         keys = [layout_key(key, number) for number in self._numbers]
         if any(lookup(each, settings) is None for each in keys):
             return None
         return lookup(key, settings)
 
-    def take(self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings) -> KernelImage:
+    def store_built_elsewhere(
+        self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings
+    ) -> KernelImage:
         """Refuse: a kernel that was built elsewhere has no objects to link."""
         raise InputError(
             f"{arm.lesson}, {arm.name}: a kernel that was built elsewhere has no other layouts.",

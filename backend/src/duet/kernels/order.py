@@ -16,7 +16,7 @@ from pathlib import Path
 
 from duet.kernels.bases import Base
 from duet.kernels.recipe import FIRST_COMPARISON, ArmSpec
-from duet.kernels.tree import Content, Standing, WorkTree, read_standing
+from duet.kernels.tree import Content, TreeState, WorkTree, read_tree_state
 
 NEAR_OBJECTS = 100
 """Some 20 s of compiling. Below that, lesson order decides."""
@@ -67,8 +67,8 @@ def outwards(
     """
     if len(arms) < 2:
         return list(arms)
-    contents = {arm: Standing.of(arm, patches_dir, base).content for arm in arms}
-    stands = read_standing(tree.folder) if tree is not None and tree.src.is_dir() else None
+    contents = {arm: TreeState.of(arm, patches_dir, base).content for arm in arms}
+    stands = read_tree_state(tree.folder) if tree is not None and tree.src.is_dir() else None
     here: Content = stands.content if stands is not None else {}
     known = (here, *contents.values())
     names = {name for made_of in known for files in made_of.values() for name in files}

@@ -76,7 +76,7 @@ class Functions:
             if self._between(address, f"{section}_start", f"{section}_end"):
                 return Refusal(f"it is {what} code, which refuses probes", _CALLER)
         if address in self._listed:
-            return Refusal("the kernel lists it among those that refuse probes", _CALLER)
+            return Refusal("it is on the blacklist of kprobes", _CALLER)
         if self._traced is not None and not self._has_hook(address):
             why = "it is built without tracing (notrace), as most of lib/ is"
             return Refusal(why, _CALLER)

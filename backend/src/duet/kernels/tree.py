@@ -191,7 +191,7 @@ Content = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class TreeState:
     """An arm and its patches."""
 
     lesson: str
@@ -199,7 +199,7 @@ class Standing:
     content: Content
 
     @classmethod
-    def of(cls, arm: ArmSpec, patches_dir: Path, base: Base) -> Standing:
+    def of(cls, arm: ArmSpec, patches_dir: Path, base: Base) -> TreeState:
         """Read the arm's patches.
 
         Raises:
@@ -210,17 +210,17 @@ class Standing:
         return cls(arm.lesson, arm.name, {patch.sha256: patch.files for patch in read})
 
 
-def read_standing(folder: Path) -> Standing | None:
+def read_tree_state(folder: Path) -> TreeState | None:
     """Read which arm the tree in `folder` is at; None if unknown or a switch was interrupted."""
     try:
         found = json.loads((folder / "stands.json").read_bytes())
         content = {str(key): tuple(map(str, files)) for key, files in found["content"].items()}
-        return Standing(str(found["lesson"]), str(found["arm"]), content)
+        return TreeState(str(found["lesson"]), str(found["arm"]), content)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def write_standing(folder: Path, standing: Standing | None) -> None:
+def write_tree_state(folder: Path, standing: TreeState | None) -> None:
     """Record which arm the tree is at; None during a switch."""
     path = folder / "stands.json"
     if standing is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from duet.base.clock import Clock
 from duet.base.errors import InputError
 from duet.trials.command import read_command
-from duet.trials.kernels import Named, trial_kernels
+from duet.trials.kernels import KernelArguments, trial_kernels
 from duet.trials.mails import read_patches, series_name
 from duet.trials.spec import TIMEOUT_S, Better, Trial, plain_name
 from duet.trials.tracing import at_commas, read_paths, read_trace
@@ -77,7 +77,9 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
             f"the headline is the rate of {several[0]}, the first of {len(several)} stressors;"
             " choose another with --metric"
         )
-    named = Named(asked.base, asked.trees, asked.kernels, asked.vmlinux, asked.shared, asked.config)
+    named = KernelArguments(
+        asked.base, asked.trees, asked.kernels, asked.vmlinux, asked.shared, asked.config
+    )
     bases, arms = trial_kernels(named, series, folder, patches_dir, said.append)
     if len(arms) < 2:
         raise InputError(

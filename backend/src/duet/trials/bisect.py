@@ -67,7 +67,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Next:
+class BisectState:
     """State of git bisect after an answer.
 
     Args:
@@ -116,7 +116,7 @@ class History:
             shutil.rmtree(self.folder, ignore_errors=True)
         git_call("-C", str(self.repository), "worktree", "prune")
 
-    def start(self, good: str, bad: str) -> Next:
+    def start(self, good: str, bad: str) -> BisectState:
         """Start the bisection; return the first commit to measure.
 
         Raises:
@@ -124,7 +124,7 @@ class History:
         """
         return self._said("start", "--no-checkout", bad, good)
 
-    def answer(self, word: Answer, commit: str) -> Next:
+    def answer(self, word: Answer, commit: str) -> BisectState:
         """Report whether a commit is good, bad or skipped.
 
         Raises:
@@ -132,12 +132,12 @@ class History:
         """
         return self._said(word, commit)
 
-    def _said(self, *words: str) -> Next:
+    def _said(self, *words: str) -> BisectState:
         done = git_call("-C", str(self.folder), "bisect", *words)
         if found := FOUND.search(done.stdout):
-            return Next(culprit=found[1])
+            return BisectState(culprit=found[1])
         if ONLY_SKIPPED.search(done.stdout) and done.returncode == ONLY_SKIPPED_CODE:
-            return Next(candidates=tuple(HASH.findall(done.stdout)))
+            return BisectState(candidates=tuple(HASH.findall(done.stdout)))
         if done.returncode != 0:
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()
             raise BisectFails(
@@ -147,7 +147,7 @@ class History:
             )
         steps = LEFT.search(done.stdout)
         commit = git("-C", str(self.folder), "rev-parse", "--verify", "BISECT_HEAD").strip()
-        return Next(commit, int(steps[1]) if steps else 0)
+        return BisectState(commit, int(steps[1]) if steps else 0)
 
 
 def find_commit(repository: Path, name: str) -> Commit:

@@ -14,7 +14,7 @@ import yaml
 from duet.base.errors import InputError
 from duet.kernels import KernelImage, KernelSettings
 from duet.kernels.bases import FILE, Base, base_folders, find_base
-from duet.kernels.changed import Edited, edited_files
+from duet.kernels.changed import EditedFile, edited_files
 from duet.kernels.image import ANOTHER, SameKernel, same_kernel
 from duet.kernels.kbuild import hiding_option, missing_option, new_options
 from duet.kernels.prebuilt import BUILT_AT, BZIMAGE, VMLINUX, Prebuilt, read_prebuilt
@@ -48,13 +48,15 @@ ENDINGS: Final = (".rst", ".md", ".gitignore", ".gitattributes", ".editorconfig"
 SOURCES: Final = (".c", ".S", ".h")
 
 
-def same_source(edited: Sequence[Edited]) -> str:
+def same_source(edited: Sequence[EditedFile]) -> str:
     """Return why two sources give one kernel in any configuration; "" if they may differ."""
     reasons = [_of_text(one) for one in edited]
     return _joined(reasons) if edited and all(reasons) else ""
 
 
-def unbuilt(edited: Sequence[Edited], tree: WorkTree, config: Mapping[str, str]) -> tuple[str, str]:
+def unbuilt(
+    edited: Sequence[EditedFile], tree: WorkTree, config: Mapping[str, str]
+) -> tuple[str, str]:
     """Return why no change is in a kernel, and the option to enable; ("", "") if some may be.
 
     Args:
@@ -66,7 +68,7 @@ def unbuilt(edited: Sequence[Edited], tree: WorkTree, config: Mapping[str, str])
 
 
 def why_same(
-    edited: Sequence[Edited], tree: WorkTree | None, config: Mapping[str, str]
+    edited: Sequence[EditedFile], tree: WorkTree | None, config: Mapping[str, str]
 ) -> tuple[str, str]:
     """Return the best reason why two built kernels are equal, and the option that would help."""
     found = _reasons(edited, tree, config) if tree is not None and tree.src.is_dir() else []
@@ -79,7 +81,7 @@ def why_same(
 
 
 def _reasons(
-    edited: Sequence[Edited], tree: WorkTree, config: Mapping[str, str]
+    edited: Sequence[EditedFile], tree: WorkTree, config: Mapping[str, str]
 ) -> list[tuple[str, str]]:
     """Return for each file why its change is not in the kernel, and the option to enable."""
     behind = tree.behind([one.name for one in edited])
@@ -114,7 +116,7 @@ def same_words(arms: Sequence[str], reason: str) -> str:
     return f"{who} ({', '.join(arms)}) are the same build, because {reason}"
 
 
-def _of_text(one: Edited) -> str:
+def _of_text(one: EditedFile) -> str:
     """Return why a change of this file changes no kernel; "" if it may."""
     path = PurePosixPath(one.name)
     if one.name.startswith(tuple(f"{top}/" for top in TEXTS)) or path.name in FILES:
@@ -129,7 +131,7 @@ def _of_text(one: Edited) -> str:
 
 
 def _of_build(
-    one: Edited, src: Path, config: Mapping[str, str], behind: Mapping[str, Iterable[str]]
+    one: EditedFile, src: Path, config: Mapping[str, str], behind: Mapping[str, Iterable[str]]
 ) -> tuple[str, str]:
     """Return why a change of this file is not in a kernel, and the option to enable."""
     path = PurePosixPath(one.name)
@@ -147,7 +149,7 @@ def _of_build(
         option = missing_option(src, one.name, config)
         wants = f" (it needs {option})" if option else ""
         return f"this configuration does not compile {one.name}{wants}", option
-    gone, fresh_lines = one.changed()
+    gone, fresh_lines = one.changed_lines()
     places = [(one.before or "", gone), (one.after or "", fresh_lines)]
     hidden = [hiding_option(text, lines, config) for text, lines in places if lines]
     if hidden and all(option for option, _ in hidden):
@@ -195,7 +197,7 @@ def by_build(
         if not same_kernel(images[one], images[other]):
             return False, "", ""
         spec, image = specs[other], images[other]
-        edited: Sequence[Edited] = edited_files(spec, specs[one], settings)
+        edited: Sequence[EditedFile] = edited_files(spec, specs[one], settings)
         config = read_options(image.config.read_text(encoding="utf-8", errors="replace"))
         built_here = settings.base_of(spec).source.kind != "image"
         tree = settings.tree(*_place(spec, settings)) if built_here else None
@@ -316,7 +318,7 @@ MOST_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class KernelArguments:
     """Kernels as the command line names them; see `duet try --help`."""
 
     base: str = ""
@@ -330,7 +332,7 @@ class Named:
 
 
 def trial_kernels(
-    asked: Named,
+    asked: KernelArguments,
     series: list[tuple[str, tuple[Patch, ...]]],
     folder: Path,
     patches_dir: Path,
@@ -376,7 +378,7 @@ def trial_kernels(
 
 
 def _sources(
-    asked: Named, folder: Path, patches_dir: Path, say: Callable[[str], None]
+    asked: KernelArguments, folder: Path, patches_dir: Path, say: Callable[[str], None]
 ) -> tuple[list[TrialBase], list[TrialArm]]:
     """Return the kernels of --base, --tree and --kernel, without command-line patches."""
     bases: list[TrialBase] = []
@@ -393,7 +395,7 @@ def _sources(
 
 
 def _trees(
-    asked: Named, folder: Path, patches_dir: Path, say: Callable[[str], None]
+    asked: KernelArguments, folder: Path, patches_dir: Path, say: Callable[[str], None]
 ) -> tuple[list[TrialBase], list[TrialArm]]:
     """Return the kernels of --tree; the first tree gets none of the patches."""
     for path in asked.trees:

@@ -39,7 +39,7 @@ class Numbered(Protocol):
     def version(self) -> int: ...
 
 
-One = TypeVar("One", bound=Numbered)
+NumberedPatch = TypeVar("NumberedPatch", bound=Numbered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,11 @@ class Mail:
 
 
 @dataclass(frozen=True, slots=True)
-class Post(Generic[One]):
+class Post(Generic[NumberedPatch]):
     """A patch and its mail."""
 
     mail: Mail
-    patch: One
+    patch: NumberedPatch
 
     @property
     def number(self) -> int:
@@ -89,10 +89,10 @@ class Post(Generic[One]):
 
 
 @dataclass(slots=True)
-class _Group(Generic[One]):
+class _Group(Generic[NumberedPatch]):
     """Patches of one version of one series."""
 
-    posts: list[Post[One]] = field(default_factory=list)
+    posts: list[Post[NumberedPatch]] = field(default_factory=list)
     starts: bool = True
     """Whether its first mail answers no other mail."""
 
@@ -123,11 +123,11 @@ class _Group(Generic[One]):
 
 
 def latest(
-    posts: Sequence[Post[One]],
+    posts: Sequence[Post[NumberedPatch]],
     name: str,
     say: Callable[[str], None],
     mails: Sequence[Mail] = (),
-) -> list[One]:
+) -> list[NumberedPatch]:
     """Return the latest version's patches; those that a partial re-roll omits come from older ones.
 
     Args:
@@ -204,10 +204,10 @@ class _Thread:
         return mail.identity, True
 
 
-def _groups(posts: Sequence[Post[One]], thread: _Thread) -> list[_Group[One]]:
+def _groups(posts: Sequence[Post[NumberedPatch]], thread: _Thread) -> list[_Group[NumberedPatch]]:
     """Group the patches by version of a series."""
-    by_key: dict[object, _Group[One]] = {}
-    nameless: dict[object, _Group[One]] = {}
+    by_key: dict[object, _Group[NumberedPatch]] = {}
+    nameless: dict[object, _Group[NumberedPatch]] = {}
     for post in posts:
         patch, mail = post.patch, post.mail
         numbered = (patch.total, patch.version)
@@ -226,9 +226,9 @@ def _groups(posts: Sequence[Post[One]], thread: _Thread) -> list[_Group[One]]:
     return _merged(list(by_key.values()))
 
 
-def _merged(groups: list[_Group[One]]) -> list[_Group[One]]:
+def _merged(groups: list[_Group[NumberedPatch]]) -> list[_Group[NumberedPatch]]:
     """Merge groups of a series that was sent without a thread."""
-    found: list[_Group[One]] = []
+    found: list[_Group[NumberedPatch]] = []
     for group in groups:
         for other in found if group.total else ():
             alike = (group.total, group.version) == (other.total, other.version)
@@ -242,8 +242,8 @@ def _merged(groups: list[_Group[One]]) -> list[_Group[One]]:
 
 
 def _chosen(
-    groups: list[_Group[One]], name: str, thread: _Thread
-) -> tuple[_Group[One], list[_Group[One]]]:
+    groups: list[_Group[NumberedPatch]], name: str, thread: _Thread
+) -> tuple[_Group[NumberedPatch], list[_Group[NumberedPatch]]]:
     """Return the latest version of the series, and the other groups.
 
     Raises:
@@ -289,7 +289,7 @@ def _chosen(
     return groups[at], [group for one, group in enumerate(groups) if one != at]
 
 
-def _is_apart(group: _Group[One], chosen: _Group[One], thread: _Thread) -> bool:
+def _is_apart(group: _Group[NumberedPatch], chosen: _Group[NumberedPatch], thread: _Thread) -> bool:
     """Whether a group is not just an older version of the chosen series."""
     if group.version >= chosen.version:
         return True
@@ -301,7 +301,7 @@ def _is_apart(group: _Group[One], chosen: _Group[One], thread: _Thread) -> bool:
     return group.sender != chosen.sender or not alike
 
 
-def _is_row(groups: list[_Group[One]], roots: list[set[str]]) -> bool:
+def _is_row(groups: list[_Group[NumberedPatch]], roots: list[set[str]]) -> bool:
     """Whether all patches are unnumbered and unrelated, as in a mailbox for git am."""
     singles = all(group.total == 0 for group in groups)
     apart = sum(map(len, roots)) == len(set().union(*roots))
@@ -310,14 +310,14 @@ def _is_row(groups: list[_Group[One]], roots: list[set[str]]) -> bool:
     return singles and apart and len(set(titles)) == len(titles) and len(versions) == 1
 
 
-def _once(group: _Group[One]) -> tuple[list[Post[One]], list[str]]:
+def _once(group: _Group[NumberedPatch]) -> tuple[list[Post[NumberedPatch]], list[str]]:
     """Return each patch of a group once, and the subjects of patches that were sent again.
 
     Of two with one number, the one of the series' sender is used; of theirs, the last.
     """
     if not group.total:
         return list(dict.fromkeys(group.posts)), []
-    by_number: dict[int, list[Post[One]]] = {}
+    by_number: dict[int, list[Post[NumberedPatch]]] = {}
     again: list[str] = []
     for post in sorted(group.posts, key=lambda post: (post.mail.time, post.mail.place)):
         known = by_number.setdefault(post.number, [])
@@ -330,9 +330,11 @@ def _once(group: _Group[One]) -> tuple[list[Post[One]], list[str]]:
     return [post for posts in by_number.values() for post in posts], again
 
 
-def _older(found: Sequence[One], chosen: _Group[One], numbers: set[int]) -> list[One]:
+def _older(
+    found: Sequence[NumberedPatch], chosen: _Group[NumberedPatch], numbers: set[int]
+) -> list[NumberedPatch]:
     """Return for each number that the latest version lacks the newest older patch, if any."""
-    known: dict[int, One] = {}
+    known: dict[int, NumberedPatch] = {}
     for patch in sorted(found, key=lambda patch: patch.version):
         fits = patch.version < chosen.version and patch.total == chosen.total and patch.number > 0
         if fits and patch.number not in numbers:
@@ -340,7 +342,12 @@ def _older(found: Sequence[One], chosen: _Group[One], numbers: set[int]) -> list
     return list(known.values())
 
 
-def _tell(found: Sequence[One], chosen: _Group[One], name: str, say: Callable[[str], None]) -> None:
+def _tell(
+    found: Sequence[NumberedPatch],
+    chosen: _Group[NumberedPatch],
+    name: str,
+    say: Callable[[str], None],
+) -> None:
     newest, total = chosen.version, chosen.total
     own = [one.number for one in found if one.version == newest]
     older = [(one.number, one.version) for one in found if one.version != newest]

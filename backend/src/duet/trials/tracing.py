@@ -296,7 +296,7 @@ def _functions(
             draft.missing.append(f"{name}() is not traced: {why}")
     chosen = [*everywhere, *somewhere]
     for name, _ in chosen[most:]:
-        draft.missing.append(f"{name}() is not traced: the limit is {most} functions (name it with --fn)")
+        draft.missing.append(f"{name}() is not traced: the limit is {most} functions (see --fn)")
     return [Function(name, draft.key(name), arms) for name, arms in chosen[:most]]
 
 

@@ -41,7 +41,7 @@ class Race:
 
 
 @dataclass(frozen=True, slots=True)
-class Sorted:
+class SortedRaces:
     """Titles of races, without duplicates.
 
     Args:
@@ -67,7 +67,7 @@ def read(console: str) -> list[Race]:
     return found
 
 
-def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) -> Sorted:
+def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) -> SortedRaces:
     """Sort races into those that count and others.
 
     Args:
@@ -85,10 +85,10 @@ def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) 
             new[race.title] = None
         else:
             elsewhere[race.title] = None
-    return Sorted(tuple(new), tuple(known), tuple(elsewhere))
+    return SortedRaces(tuple(new), tuple(known), tuple(elsewhere))
 
 
-def counted(complaints: Iterable[str], races: Sorted) -> Iterator[str]:
+def counted(complaints: Iterable[str], races: SortedRaces) -> Iterator[str]:
     """Yield the complaints without races that do not count and without duplicates."""
     seen: set[str] = set()
     for line in complaints:
@@ -100,7 +100,7 @@ def counted(complaints: Iterable[str], races: Sorted) -> Iterator[str]:
             yield line
 
 
-def excerpt(console: str, races: Sorted) -> str:
+def excerpt(console: str, races: SortedRaces) -> str:
     """Return first_complaint() of a console, without races that do not count."""
     return first_complaint(
         console, lambda line: complains(line) and title_of(line) in (None, *races.new)

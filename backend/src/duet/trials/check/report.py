@@ -15,7 +15,7 @@ from duet.trials.check.chosen import Plan, Suite, script
 from duet.trials.check.console import BESIDE, Verdict
 from duet.trials.check.console import judge as judge_console
 from duet.trials.check.machine import boot, first_program, turn
-from duet.trials.check.races import Sorted
+from duet.trials.check.races import SortedRaces
 
 MEMORY_LEFT = "nor were data races searched for (option --kcsan)"
 RACES_LEFT = "nor were memory and lock errors searched for (they need a check without --kcsan)"
@@ -49,7 +49,7 @@ class Checked:
     console: Path
     excerpt: str
     suites: tuple[Suite, ...] = ()
-    races: Sorted = field(default_factory=Sorted)
+    races: SortedRaces = field(default_factory=SortedRaces)
     selftests: tuple[str, ...] = ()
     made_of: tuple[str, ...] = ()
     began: bool = True
@@ -163,7 +163,7 @@ def _suites(one: Checked) -> list[str]:
     return lines + [f"- KUnit `{name}` fits, but gave no result" for name in silent(one)]
 
 
-def _uncounted(races: Sorted) -> list[str]:
+def _uncounted(races: SortedRaces) -> list[str]:
     lines = []
     for titles, why in ((races.known, "the base has it too"), (races.elsewhere, "in other files")):
         lines += [f"- not counted, {why}: {title}" for title in titles[:SHOWN]]
