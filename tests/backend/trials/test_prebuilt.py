@@ -47,7 +47,10 @@ def test_stock_of_a_base_may_stand_beside_one(tmp_path: Path) -> None:
     [
         ({"patches": (PATCH,)}, "a patch needs source"),
         ({"shared": (PATCH,)}, "a patch needs source"),
-        ({"vmlinux": (Path("a"), Path("b"))}, "1 of --kernel came, but 2 of --vmlinux"),
+        (
+            {"vmlinux": (Path("a"), Path("b"))},
+            "wanted one --vmlinux for each --kernel, but 2 came for 1",
+        ),
         ({}, "wants two kernels, but only one"),
     ],
 )

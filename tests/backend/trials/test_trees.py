@@ -296,7 +296,7 @@ def test_a_range_with_a_merge_is_one_patch(tmp_path: Path) -> None:
     said: list[str] = []
     (patch,) = commits_of(top, f"{first}..HEAD", said.append)
     assert "+int b = 2;" in patch.diff and "+\treturn 2;" in patch.diff
-    words = f"contains a merge {first}..HEAD, so its 3 commits are taken as one patch"
+    words = f"{first}..HEAD contains a merge, so its 3 commits are tried as one patch"
     assert said == [words] and patch.subject.endswith("..HEAD: 3 commits")
     assert commits_of(top, first, print) == (replace(patch, subject=f"{first}: 3 commits"),)
     merge = git(top, "rev-parse", "HEAD")
@@ -307,7 +307,7 @@ def test_a_range_with_a_merge_is_one_patch(tmp_path: Path) -> None:
     with pytest.raises(NoPatch, match="they contain a merge"):
         commits_of(top, f"side..{merge}", print)
     assert len(commits_of(top, f"{first}..side", print)) == 2
-    for span, why in (("v9..HEAD", "git cannot find them"), ("HEAD..HEAD", "it is empty")):
+    for span, why in (("v9..HEAD", "git cannot find them"), ("HEAD..HEAD", "the range is empty")):
         with pytest.raises(NoPatch, match=why):
             commits_of(top, span, print)
 
