@@ -141,7 +141,7 @@ async def record_items(
 ) -> None:
     """Record one after another. A failure keeps the old file and does not stop the others."""
     from duet.base.clock import format_duration
-    from duet.server.recorded_items import take_off
+    from duet.server.recorded_items import remove_stale
 
     for number, item in enumerate(todo):
         left = format_duration(pace.left_s(todo[number:]))
