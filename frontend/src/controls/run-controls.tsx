@@ -204,6 +204,7 @@ interface KnobPanelProps {
   /** The knob that is shown elsewhere. */
   readonly first: string;
   readonly armStates: readonly ArmState[];
+  readonly clockTitle: ReactNode;
   readonly onKnobs: (knobs: Knobs) => void;
 }
 
@@ -235,7 +236,7 @@ function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
       </fieldset>
       <div className="desk-grid">
         <div className="knob">
-          <span className="knob-title">{t('clock')}</span>
+          <span className="knob-title">{props.clockTitle}</span>
           <fieldset className="segments" aria-label={t('clock')}>
             {lesson.clocks.map((clock) => (
               <button
@@ -305,6 +306,8 @@ interface RunControlsProps {
   readonly onRun: () => void;
   readonly onStop: () => void;
   readonly onAgain: () => void;
+  /** Title of the clock's knob; default: plain text. */
+  readonly clockTitle?: ReactNode;
   /** Another way to start a run, before the buttons. */
   readonly tool?: ReactNode;
 }
@@ -381,7 +384,12 @@ export function RunControls(props: RunControlsProps) {
         </p>
       )}
       {open && (
-        <KnobPanel id={panel} {...{ lesson, knobs, onKnobs, first }} armStates={props.armStates} />
+        <KnobPanel
+          id={panel}
+          {...{ lesson, knobs, onKnobs, first }}
+          armStates={props.armStates}
+          clockTitle={props.clockTitle ?? t('clock')}
+        />
       )}
     </section>
   );

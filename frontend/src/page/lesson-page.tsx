@@ -16,7 +16,7 @@ import { Legend } from '../panels/legend.tsx';
 import { LaneErrors, Notices } from '../panels/notices.tsx';
 import { knownArms, type Spoils } from '../panels/predict.ts';
 import { StateStrip } from '../panels/state-strip.tsx';
-import { useMarked } from '../panels/terms/terms.tsx';
+import { ClockTerm, useMarked } from '../panels/terms/terms.tsx';
 import { TopBar } from '../panels/top-bar.tsx';
 import { WordsPanel } from '../panels/words-panel.tsx';
 import { OverLesson, Slot, useBeside } from '../plugins.tsx';
@@ -159,6 +159,7 @@ function Controls({ page }: LessonMainProps) {
       onRun={() => actions.begin()}
       onStop={actions.stop}
       onAgain={actions.again}
+      clockTitle={<ClockTerm clock={actions.knobs.clock}>{t('clock')}</ClockTerm>}
       tool={<Slot part="Tool" given={{ at: 'knobs' }} />}
     />
   );

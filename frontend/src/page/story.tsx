@@ -400,7 +400,10 @@ function Step(props: StoryProps) {
       <Prose text={before} />
       {props.note && (
         <p className="small quiet" data-testid="count-note">
-          <b>{t('On the count clock:')}</b> <Terms text={props.note} />
+          <b>
+            <Terms text={t('On the count clock:')} />
+          </b>{' '}
+          <Terms text={props.note} />
         </p>
       )}
       {/* Keyed by step: otherwise an earlier step's guess would scroll to its card. */}

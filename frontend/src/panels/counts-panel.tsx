@@ -10,6 +10,7 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { useMetrics, useRun } from '../store/hooks.tsx';
 import { CountsTable } from '../views/arm-table.tsx';
 import type { Counts } from '../views/contract.ts';
+import { TermMark } from './terms/terms.tsx';
 
 interface Props {
   readonly lesson: Lesson;
@@ -34,7 +35,9 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
       <table className="table small">
         <thead>
           <tr>
-            <th scope="col">{t('arm')}</th>
+            <th scope="col">
+              <TermMark name={t('arm')}>{t('arm')}</TermMark>
+            </th>
             <th scope="col" className="right">
               {lesson.operation.plural}
             </th>

@@ -10,7 +10,7 @@ import type { ControlMessage, LensMessage, RunMessage } from '../protocol/messag
 import { useEventsVersion, useStore } from '../store/hooks.tsx';
 import { CrossIcon, LiveSign, RecordedSign } from '../ui/parts.tsx';
 import { day, sentenceCase, when } from '../ui/words.ts';
-import { TermMark } from './terms/terms.tsx';
+import { ClockTerm, TermMark } from './terms/terms.tsx';
 
 // A badge per lens; details of each lane are one click away.
 
@@ -154,9 +154,7 @@ export function StateStrip(props: StateStripProps) {
       <SourceBadge run={run} kernel={kernel} next={pending !== ''} />
       {run && (
         <span className="badge" data-testid="clock">
-          <TermMark name={run.clock === 'count' ? t('count clock') : t('wall clock')}>
-            {t('clock')}
-          </TermMark>{' '}
+          <ClockTerm clock={run.clock}>{t('clock')}</ClockTerm>{' '}
           <b>{t('{clock, select, count {count} other {wall}}', { clock: run.clock })}</b>
         </span>
       )}

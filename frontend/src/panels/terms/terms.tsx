@@ -19,6 +19,7 @@ import { createPortal } from 'react-dom';
 import type { Components } from 'react-markdown';
 import { t } from '../../base/lang/t.ts';
 import type { Lesson, Term } from '../../protocol/lesson.ts';
+import type { ClockName } from '../../protocol/messages.ts';
 
 // A term's drawing, rebuilt element by element. Only shapes, text and presentation attributes are copied, so the
 // drawing cannot run scripts, load anything or be styled from outside. The server also refuses such files
@@ -371,7 +372,7 @@ export function markTerms(matcher: Matcher) {
   };
 }
 
-// Terms of the page itself, in every lesson; a lesson's term of the same name replaces them.
+// Terms of the page itself, as in docs/GLOSSARY.md; a lesson's term of the same name replaces them.
 
 const page = (name: string, says: string, ...also: string[]): Term => ({
   ...{ name, also, says },
@@ -381,21 +382,25 @@ const page = (name: string, says: string, ...also: string[]): Term => ({
 const terms: readonly Term[] = [
   page(
     t('arm'),
-    t('One of the kernels that a lesson compares. They differ by their own patches alone.'),
+    t(
+      'One kernel of a lesson: a base, its patches, a role (before, after, alternative, mainline) and a short name such as "SRCU".',
+    ),
     t('arms'),
   ),
-  page(t('lane'), t('One kernel at work, and the part of the picture that shows it.'), t('lanes')),
+  page(
+    t('lane'),
+    t('An arm while it runs: one guest, its stream of events, and its row or column on the page.'),
+    t('lanes'),
+  ),
   page(
     t('count clock'),
     t(
-      'Guest time is the number of executed instructions, 1 ns each unless stated otherwise. Caches and a busy host do not affect it, so an equal run gives equal times.',
+      'Guest time follows executed instructions, one nanosecond each: a run repeats to the digit, and says nothing about caches.',
     ),
   ),
   page(
     t('wall clock'),
-    t(
-      'Guest time is the real time of the machine that runs the guest. Each run gives slightly different times.',
-    ),
+    t('Guest time follows the time of day, so results depend on how busy the host is.'),
   ),
 ];
 
@@ -480,6 +485,18 @@ export function TermMark({ name, children }: MarkProps) {
     >
       {children}
     </button>
+  );
+}
+
+interface ClockTermProps {
+  readonly clock: ClockName;
+  readonly children: ReactNode;
+}
+
+/** A word about a run's clock, with the card of that clock. */
+export function ClockTerm({ clock, children }: ClockTermProps) {
+  return (
+    <TermMark name={clock === 'count' ? t('count clock') : t('wall clock')}>{children}</TermMark>
   );
 }
 
