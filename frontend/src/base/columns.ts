@@ -53,7 +53,7 @@ export type Column =
   | Uint8Array;
 
 /** A column at least `need` long that starts with the first `length` values of `column`. */
-export function grown<C extends Column>(column: C, length: number, need: number): C {
+export function growColumn<C extends Column>(column: C, length: number, need: number): C {
   if (need <= column.length) return column;
   let capacity = Math.max(64, column.length);
   while (capacity < need) capacity *= 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { meantBy, stepMeant } from './typed.ts';
+import { resolveName, resolveStep } from './typed.ts';
 
 interface Cases {
   readonly lessons: readonly string[];
@@ -14,9 +14,9 @@ const file = new URL('../../../tests/fixtures/typed-links.json', import.meta.url
 const cases = JSON.parse(readFileSync(file, 'utf8')) as Cases;
 
 test.each(Object.entries(cases.lesson))('the lesson "%s" is %s', (word, slug) => {
-  expect(meantBy(word, cases.lessons)).toBe(slug);
+  expect(resolveName(word, cases.lessons)).toBe(slug);
 });
 
 test.each(Object.entries(cases.step))('the step "%s" is %s', (word, id) => {
-  expect(stepMeant(word, cases.steps)).toBe(id);
+  expect(resolveStep(word, cases.steps)).toBe(id);
 });

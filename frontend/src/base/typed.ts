@@ -23,7 +23,7 @@ function parts(name: string): readonly [number: number | null, words: string] {
  * The one name that a word matches: the name, its number, its beginning (with or without the number), or the beginning
  * of a later word in it. Null: no match, or several.
  */
-export function meantBy(word: string, names: readonly string[]): string | null {
+export function resolveName(word: string, names: readonly string[]): string | null {
   const text = plain(word);
   if (names.includes(text)) return text;
   const [number, begin] = parts(text);
@@ -34,8 +34,8 @@ export function meantBy(word: string, names: readonly string[]): string | null {
 }
 
 /** The step that a word matches, by its position from 1 or by its name. */
-export function stepMeant(word: string, ids: readonly string[]): string | null {
+export function resolveStep(word: string, ids: readonly string[]): string | null {
   const text = plain(word);
   if (ids.includes(text)) return text;
-  return /^\d+$/.test(text) ? (ids[Number(text) - 1] ?? null) : meantBy(text, ids);
+  return /^\d+$/.test(text) ? (ids[Number(text) - 1] ?? null) : resolveName(text, ids);
 }

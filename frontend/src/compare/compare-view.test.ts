@@ -6,7 +6,7 @@ import { wholeLesson } from '../../test/fixtures/whole.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import { readPlace } from '../navigation/place.ts';
 import { besideAddress, type Comparison } from '../runs/saved-runs.tsx';
-import { commonArms, laneWords, titled, unlike } from './compare-view.tsx';
+import { commonArms, laneWords, titled, whyNoCommonAxis } from './compare-view.tsx';
 import { comparedId } from './use-compare-view.ts';
 
 const lesson = testLesson();
@@ -60,8 +60,8 @@ test('lanes that count different things have no common axis', () => {
   const run = fileRun({ delayed: 8, written: 8, nr: 4, scans: 4 });
   const counted = { point: 'visit', title: '', unit: 'entry', plural: 'entries', workloads: [] };
   const [time, entries] = [null, counted].map((axis) => ({ ...run, axis }));
-  expect(unlike(lesson, entries!, entries!)).toBe('');
-  expect(unlike(lesson, time!, entries!)).toContain(
+  expect(whyNoCommonAxis(lesson, entries!, entries!)).toBe('');
+  expect(whyNoCommonAxis(lesson, time!, entries!)).toContain(
     'the first run’s axis counts guest time, the second’s entries',
   );
 });
@@ -74,8 +74,10 @@ test('runs whose operations are different things are not compared', () => {
     workloads: { fio: { title: '', summary: '', operation } },
   });
   const two = { ...lesson, workloads };
-  expect(unlike(two, run, { ...run, workload: 'fio' })).toContain('of the second a visit.');
-  expect(unlike(two, { ...run, workload: 'fio' }, { ...run, workload: 'fio' })).toBe('');
+  expect(whyNoCommonAxis(two, run, { ...run, workload: 'fio' })).toContain(
+    'of the second a visit.',
+  );
+  expect(whyNoCommonAxis(two, { ...run, workload: 'fio' }, { ...run, workload: 'fio' })).toBe('');
   expect(lessonOfRun(two, 'fio')).toBe(lessonOfRun(two, 'fio'));
   expect(lessonOfRun(two, 'storm')).toBe(two);
 });

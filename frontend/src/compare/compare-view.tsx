@@ -280,7 +280,7 @@ function CompareViewPage(props: CompareViewPageProps) {
   const plain = usePlayback('page');
   const playback = usePlayback();
   const index = useRunIndex();
-  // Both runs have the same operation, as unlike() ensures.
+  // Both runs have the same operation, as whyNoCommonAxis() ensures.
   const lesson = lessonOfRun(props.lesson, index?.workload ?? '');
   const [help, setHelp] = useState(false);
   const whole = useSettled(index);
@@ -485,13 +485,13 @@ export function CompareView({ slug, place, go, visit }: CompareViewProps) {
   if (refused) return <Waiting refused={refused} {...waits} />;
   if (found === null || lesson?.slug !== slug || left === null || right === null)
     return <Waiting refused="" {...waits} />;
-  const odd = unlike(lesson, left, right);
+  const odd = whyNoCommonAxis(lesson, left, right);
   if (odd) return <Waiting refused={odd} {...waits} />;
   return <Both {...{ lesson, runs, found, place, go, visit }} />;
 }
 
 /** Why the lanes of two runs cannot share an axis; empty: they can. */
-export function unlike(lesson: Lesson, one: RunIndex, other: RunIndex): string {
+export function whyNoCommonAxis(lesson: Lesson, one: RunIndex, other: RunIndex): string {
   if (!allViews().has(lesson.view))
     return t('This page has no view called {view}: reload it.', { view: lesson.view });
   const [left, right] = [one, other].map((index) => index.axis?.plural ?? t('guest time'));

@@ -8,7 +8,7 @@ import { recordingId } from '../derive/recording.ts';
 import { indexRun } from '../derive/run-index.ts';
 import type { RunIndex } from '../derive/types.ts';
 import { readComparison } from '../protocol/contract.checks.gen.ts';
-import { ask, type Comparison } from '../runs/saved-runs.tsx';
+import { type Comparison, fetchChecked } from '../runs/saved-runs.tsx';
 import { connect } from '../store/connect.ts';
 import { calmly } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';
@@ -88,9 +88,13 @@ async function compare(
   if (first === null)
     throw new Error(t('The address names one run (with) but not the other (run): name both.'));
   if (first === second) throw new Error(t('Both are the same run: choose another one.'));
-  const found = await ask(`api/compare?${new URLSearchParams({ first, second })}`, readComparison, {
-    signal,
-  });
+  const found = await fetchChecked(
+    `api/compare?${new URLSearchParams({ first, second })}`,
+    readComparison,
+    {
+      signal,
+    },
+  );
   if (found.lesson !== slug)
     throw new Error(
       t('Both runs belong to the lesson {lesson}, not to {slug}: open them there.', {

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { ns } from '../base/units.ts';
-import { collect, figure, holding, steady } from './figures.ts';
+import { collect, figure, frozenText, withFrozenFigures } from './figures.ts';
 import type { Mark } from './types.ts';
 
 const visits = (n: number) => `made ${figure('far', 'stock', 'visits', n, `${n} visits`)}`;
@@ -11,11 +11,11 @@ const bare = (n: number) => figure('far', 'stock', 'visits', n);
 
 test('a figure keeps its text until texts are new; what is new goes in', () => {
   const texts = new Map<string, string>();
-  expect(holding(texts, () => [visits(65), bare(65)])).toEqual(['made 65 visits', '65']);
-  expect(holding(texts, () => [visits(71), bare(71), steady('ops', '3')])).toEqual([
+  expect(withFrozenFigures(texts, () => [visits(65), bare(65)])).toEqual(['made 65 visits', '65']);
+  expect(withFrozenFigures(texts, () => [visits(71), bare(71), frozenText('ops', '3')])).toEqual([
     ...['made 65 visits', '65', '3'],
   ]);
-  expect(holding(new Map(), () => visits(71))).toBe('made 71 visits');
+  expect(withFrozenFigures(new Map(), () => visits(71))).toBe('made 71 visits');
   expect(visits(80)).toBe('made 80 visits');
 });
 
@@ -32,14 +32,14 @@ test('lanes, scopes and marks are different figures; one number in two forms has
     figure('mark', 'stock', 'length', n + 3, `${n + 3} µs`, mark(1)),
     figure('mark', 'stock', 'length', n + 4, `${n + 4} µs`, mark(2)),
   ];
-  const first = holding(texts, () => all(10));
+  const first = withFrozenFigures(texts, () => all(10));
   expect(first).toEqual(['10', '11', '12', '13 µs', '14 µs']);
-  expect(holding(texts, () => all(50))).toEqual(first);
+  expect(withFrozenFigures(texts, () => all(50))).toEqual(first);
 });
 
 test('what is collected is the value of the moment, whatever text stands', () => {
   const texts = new Map<string, string>();
-  holding(texts, () => visits(65));
-  const { figures } = holding(texts, () => collect(() => visits(71)));
+  withFrozenFigures(texts, () => visits(65));
+  const { figures } = withFrozenFigures(texts, () => collect(() => visits(71)));
   expect(figures.map(({ value }) => value)).toEqual([71]);
 });

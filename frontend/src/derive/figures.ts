@@ -46,7 +46,7 @@ let held: Map<string, string> | null = null;
  * Call `make` with frozen figures: a figure in `texts` keeps its text there, a new one is added. Null: nothing is
  * frozen.
  */
-export function holding<T>(texts: Map<string, string> | null, make: () => T): T {
+export function withFrozenFigures<T>(texts: Map<string, string> | null, make: () => T): T {
   const outer = held;
   held = texts;
   try {
@@ -57,7 +57,7 @@ export function holding<T>(texts: Map<string, string> | null, make: () => T): T 
 }
 
 /** A text that is frozen together with the figures; `what` is its key. */
-export function steady(what: string, text: string): string {
+export function frozenText(what: string, text: string): string {
   if (held === null) return text;
   const known = held.get(what);
   if (known === undefined) held.set(what, text);
@@ -88,7 +88,7 @@ export function figure(
   collected?.figures.push({ scope, arm, what, value, text, mark });
   if (held === null) return text;
   const of = mark === null ? '' : `${mark.table} ${mark.kind} ${mark.row} ${mark.id}`;
-  return steady(`${scope} ${arm} ${what} ${of} ${form(text)}`, text);
+  return frozenText(`${scope} ${arm} ${what} ${of} ${form(text)}`, text);
 }
 
 /** Length of a whole mark. */

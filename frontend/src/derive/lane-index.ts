@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The index of one lane. Each update adds only what came since the last one; a growing run never causes a rebuild. */
 
-import { firstAbove, firstAtLeast, grown } from '../base/columns.ts';
+import { firstAbove, firstAtLeast, growColumn } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { LaneStore } from '../store/lane.ts';
 import type {
@@ -47,7 +47,7 @@ class Level implements LodLevel {
     const first = Math.floor(from / this.bucketNs);
     const last = Math.floor(t1 / this.bucketNs);
     if (last >= this.buckets) {
-      this.ns = grown(this.ns, this.buckets * this.kinds, (last + 1) * this.kinds);
+      this.ns = growColumn(this.ns, this.buckets * this.kinds, (last + 1) * this.kinds);
       this.buckets = last + 1;
     }
     if (first === last) {
@@ -90,7 +90,7 @@ export class StrandBuilder implements Strand {
     const t0 = spans.t0[index]!;
     const t1 = spans.t1[index]!;
     if (this.length === this.order.length)
-      this.order = grown(this.order, this.length, this.length + 1);
+      this.order = growColumn(this.order, this.length, this.length + 1);
     let place = this.length;
     if (place > 0 && spans.t0[this.order[place - 1]!]! > t0) {
       place = firstAbove(this.length, (i) => spans.t0[this.order[i]!]!, t0);
@@ -225,7 +225,7 @@ class SortedOrder implements Order {
 
   add(key: Float64Array, index: number): void {
     if (this.length === this.order.length)
-      this.order = grown(this.order, this.length, this.length + 1);
+      this.order = growColumn(this.order, this.length, this.length + 1);
     let place = this.length;
     const value = key[index]!;
     if (place > 0 && key[this.order[place - 1]!]! > value) {
@@ -281,7 +281,7 @@ class Places implements Order {
 
   add(index: number): void {
     if (this.length === this.order.length)
-      this.order = grown(this.order, this.length, this.length + 1);
+      this.order = growColumn(this.order, this.length, this.length + 1);
     this.order[this.length] = index;
     this.length += 1;
   }

@@ -5,7 +5,7 @@ import type { LessonWords } from '../base/lang/overlay.ts';
 import type { Catalogue } from '../base/lang/t.ts';
 import type { Tag } from '../base/lang/tags.ts';
 import { siteOf } from '../base/site.ts';
-import { bring, unpackPart } from '../protocol/site-socket.ts';
+import { loadPart, unpackPart } from '../protocol/site-socket.ts';
 
 interface Words {
   readonly page: Catalogue;
@@ -16,7 +16,7 @@ async function words(tag: Tag): Promise<Words> {
   const site = siteOf();
   const name = `words-${tag}`;
   if (!site || !(name in site.parts)) return { page: {}, lessons: {} };
-  const [packed] = await unpackPart(await bring(site, name));
+  const [packed] = await unpackPart(await loadPart(site, name));
   return JSON.parse(new TextDecoder().decode(packed)) as Words;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** The words of the visitor's language, before anything is said. */
 
-import { haveLessonWords } from '../base/lang/overlay.ts';
-import { learn, speak, spoken } from '../base/lang/t.ts';
+import { setLessonTranslations } from '../base/lang/overlay.ts';
+import { addCatalogue, speak, spoken } from '../base/lang/t.ts';
 import { directionOf, english, firstOf, type Tag, tagOf } from '../base/lang/tags.ts';
 import { readLang, withLang } from '../navigation/place.ts';
 import { lessonWords, pageWords, partWords } from './catalogues.ts';
@@ -52,12 +52,12 @@ export async function languageLoaded(tag: Tag = wantedLanguage()): Promise<void>
   document.documentElement.dir = directionOf(tag);
   const [page, lessons] = await Promise.all([inTime(pageWords(tag)), inTime(lessonWords(tag))]);
   speak(tag, page ?? {});
-  haveLessonWords(lessons ?? {});
+  setLessonTranslations(lessons ?? {});
 }
 
 /** A folder of the page that is loaded on demand, after its words: its modules may say some as they load. */
 export async function withWords<T>(folder: string, load: () => Promise<T>): Promise<T> {
-  learn((await inTime(partWords(spoken(), folder))) ?? {});
+  addCatalogue((await inTime(partWords(spoken(), folder))) ?? {});
   return load();
 }
 

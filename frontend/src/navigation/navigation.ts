@@ -5,7 +5,7 @@
  */
 
 import { must } from '../base/assert.ts';
-import { stepMeant } from '../base/typed.ts';
+import { resolveStep } from '../base/typed.ts';
 import { unaligned } from '../derive/align.ts';
 import { spanOf } from '../derive/moments.ts';
 import {
@@ -538,7 +538,7 @@ export function hasStep(lesson: Lesson, step: string): boolean {
 export function stepName(lesson: Lesson, step: string | null): string | null {
   if (step === null || named(lesson, step) !== undefined) return step;
   const ids = lesson.scenes.map(({ id }) => id);
-  return stepMeant(step, ids) ?? step;
+  return resolveStep(step, ids) ?? step;
 }
 
 function named(lesson: Lesson, step: string | null): Scene | undefined {

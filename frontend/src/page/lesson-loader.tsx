@@ -4,7 +4,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
 import { siteOf } from '../base/site.ts';
-import { meantBy } from '../base/typed.ts';
+import { resolveName } from '../base/typed.ts';
 import { workloadOf } from '../derive/recording.ts';
 import { lessonOfRun } from '../derive/run-index.ts';
 import { armsOf, sceneOf, stepName, type Wanted } from '../navigation/navigation.ts';
@@ -58,7 +58,7 @@ export function TypedLesson({
   const site = siteOf();
   const hello = useHello();
   const known = site ? [site.lesson] : hello?.lessons.map((lesson) => lesson.slug);
-  const slug = known === undefined ? typed : (meantBy(typed, known) ?? typed);
+  const slug = known === undefined ? typed : (resolveName(typed, known) ?? typed);
   useEffect(() => {
     if (slug !== typed) go({ lesson: slug }, 'replace');
   }, [slug, typed, go]);

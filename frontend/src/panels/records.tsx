@@ -10,7 +10,7 @@ import { list } from '../protocol/check.ts';
 import { readRawEvent } from '../protocol/contract.checks.gen.ts';
 import type { RawEvent } from '../protocol/contract.gen.ts';
 import type { Lesson } from '../protocol/lesson.ts';
-import { ask } from '../runs/saved-runs.tsx';
+import { fetchChecked } from '../runs/saved-runs.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/parts.tsx';
 import { evidenceName } from '../ui/words.ts';
@@ -251,7 +251,7 @@ async function fetchRecords(
   if (site !== null) return { state: 'failed', sentence: withoutServer(site.bundle) };
   try {
     const url = recordsAddress(runId, arm, trace);
-    return { state: 'here', events: await ask(url, readRawEvents, { signal }) };
+    return { state: 'here', events: await fetchChecked(url, readRawEvents, { signal }) };
   } catch (cause) {
     if (signal.aborted) throw cause;
     return { state: 'failed', sentence: cause instanceof Error ? cause.message : String(cause) };

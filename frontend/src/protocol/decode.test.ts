@@ -2,7 +2,14 @@
 
 import { encode } from '@msgpack/msgpack';
 import { describe, expect, test } from 'vitest';
-import { column, decodeMessage, ProtocolError, summed, transferables, whole } from './decode.ts';
+import {
+  column,
+  decodeMessage,
+  ProtocolError,
+  sumDifferences,
+  transferables,
+  whole,
+} from './decode.ts';
 import { directDecoder } from './decoder.ts';
 
 describe('decode', () => {
@@ -116,7 +123,7 @@ describe('deltas', () => {
     Uint8Array.from(Buffer.from(written[dtype][0], 'hex'));
 
   test.each(['f8', 'i4', 'u4', 'i2', 'u1'] as const)('differences of %s become values', (dtype) => {
-    const back = new made[dtype](summed(of(dtype), dtype).buffer as ArrayBuffer);
+    const back = new made[dtype](sumDifferences(of(dtype), dtype).buffer as ArrayBuffer);
     expect([...back]).toEqual([...written[dtype][1]]);
   });
 
@@ -136,7 +143,7 @@ describe('deltas', () => {
   });
 
   test('a column that is cut off is no column', () => {
-    expect(() => summed(new Uint8Array(7), 'f8')).toThrow('cut off');
-    expect(summed(new Uint8Array(0), 'f8')).toHaveLength(0);
+    expect(() => sumDifferences(new Uint8Array(7), 'f8')).toThrow('cut off');
+    expect(sumDifferences(new Uint8Array(0), 'f8')).toHaveLength(0);
   });
 });

@@ -23,13 +23,13 @@ export function whole(message: unknown): unknown {
   for (const name of deltas) {
     const [column, dtype] = [columns[name], batch.dtypes[name]];
     if (column === undefined || dtype === undefined) throw new Error(`there is no column ${name}`);
-    columns[name] = summed(column, dtype);
+    columns[name] = sumDifferences(column, dtype);
   }
   return { ...batch, columns };
 }
 
 /** Sum differences into a column's bytes, little endian. */
-export function summed(deltas: Uint8Array, dtype: Dtype): Uint8Array {
+export function sumDifferences(deltas: Uint8Array, dtype: Dtype): Uint8Array {
   const wide = width[dtype];
   const n = deltas.byteLength / wide;
   if (!Number.isInteger(n)) throw new Error(`a column of ${dtype} is cut off`);

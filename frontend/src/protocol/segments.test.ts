@@ -194,7 +194,7 @@ test('a segment that is gone for good is said in a sentence', async () => {
   const { feed, complaints } = watch(shelf);
   feed.take(shelf.listing(), 0);
   await vi.waitFor(() => expect(complaints).toHaveLength(1), { timeout: 60_000 });
-  expect(complaints[0]).toContain('not there any more');
+  expect(complaints[0]).toContain('no longer exists');
 });
 
 test('nothing more of a run comes once another is asked for', async () => {

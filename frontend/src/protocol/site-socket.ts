@@ -7,7 +7,7 @@
 import { decode, encode } from '@msgpack/msgpack';
 import { t } from '../base/lang/t.ts';
 import type { Site } from '../base/site.ts';
-import { stepMeant } from '../base/typed.ts';
+import { resolveStep } from '../base/typed.ts';
 import { frames } from './decode.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
 
@@ -23,7 +23,7 @@ export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
 }
 
 /** Load a part by its script. */
-export function bring(site: Site, name: string): Promise<string> {
+export function loadPart(site: Site, name: string): Promise<string> {
   const here = site.brought[name];
   if (here !== undefined) return Promise.resolve(here);
   const file = site.parts[name];
@@ -59,7 +59,7 @@ export class SiteSocket {
   /** Number of the current playback; a later `open` cancels it. */
   #playing = 0;
 
-  constructor(site: Site, fetchPart: (site: Site, name: string) => Promise<string> = bring) {
+  constructor(site: Site, fetchPart: (site: Site, name: string) => Promise<string> = loadPart) {
     this.#site = site;
     this.#fetch = fetchPart;
     setTimeout(() => this.#begin());
@@ -126,7 +126,7 @@ export class SiteSocket {
 
   #fitting(step: string | null): string {
     const { steps, first } = this.#site;
-    const named = step === null ? null : (stepMeant(step, Object.keys(steps)) ?? step);
+    const named = step === null ? null : (resolveStep(step, Object.keys(steps)) ?? step);
     return steps[named ?? ''] ?? Object.values(steps)[0] ?? first;
   }
 

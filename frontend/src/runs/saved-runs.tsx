@@ -38,7 +38,11 @@ function savedId(run: Pick<SavedRun, 'name' | 'lesson'>): string {
 }
 
 /** Request a URL; return its checked JSON, or throw the server's error sentence. */
-export async function ask<T>(url: string, read: Read<T>, init: RequestInit = {}): Promise<T> {
+export async function fetchChecked<T>(
+  url: string,
+  read: Read<T>,
+  init: RequestInit = {},
+): Promise<T> {
   const answer = await fetch(url, init).catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause;
     throw new Error(t('The server did not answer. Is it still running?'));
@@ -82,7 +86,7 @@ function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | null = null;
     const look = () =>
-      ask(`api/kept?lesson=${encodeURIComponent(lesson)}`, readSavedRuns, {
+      fetchChecked(`api/kept?lesson=${encodeURIComponent(lesson)}`, readSavedRuns, {
         signal: stop.signal,
       })
         .then(
@@ -103,7 +107,7 @@ function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
   }, [lesson, looking, asked]);
   const remove = useCallback(async (name: string) => {
     try {
-      await ask(`api/kept/${encodeURIComponent(name)}`, readDeleted, { method: 'DELETE' });
+      await fetchChecked(`api/kept/${encodeURIComponent(name)}`, readDeleted, { method: 'DELETE' });
     } catch (cause) {
       setFailed(cause instanceof Error ? cause.message : String(cause));
     }
@@ -161,7 +165,7 @@ function Compare({ lesson, saved, shown }: CompareProps) {
     setSaid(t('Loading both…'));
     try {
       const query = new URLSearchParams({ first: one, second: other });
-      setFound(await ask(`api/compare?${query}`, readComparison));
+      setFound(await fetchChecked(`api/compare?${query}`, readComparison));
       setSaid('');
     } catch (cause) {
       setSaid(cause instanceof Error ? cause.message : String(cause));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';
 import { wholeMessage } from '../../test/fixtures/whole.ts';
 import type { ChangedMessage } from '../protocol/messages.ts';
-import { changeable, madeFrom, sharing, withChange } from './changes.ts';
+import { changeable, madeFrom, reuseUnchanged, withChange } from './changes.ts';
 import { Store } from './store.ts';
 
 describe('changes', () => {
@@ -38,7 +38,7 @@ describe('changes', () => {
     const before = testLesson();
     const again = structuredClone(before);
     const own = { ...again.arms[1]!, name: 'own-1', title: 'your change', optional: true };
-    const next = sharing(before, {
+    const next = reuseUnchanged(before, {
       ...again,
       arms: [...again.arms, own],
       ready: { 'own-1': true },
@@ -48,7 +48,7 @@ describe('changes', () => {
     expect(next.scenes).toBe(before.scenes);
     expect(next.kinds).toBe(before.kinds);
     expect(next.lit).toBe(before.lit);
-    expect(sharing({ ...before, slug: 'other' }, again)).toBe(again);
+    expect(reuseUnchanged({ ...before, slug: 'other' }, again)).toBe(again);
   });
 });
 

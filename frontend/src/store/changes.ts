@@ -27,7 +27,7 @@ export function withChange(
  * Reuse unchanged parts of the previous lesson in an updated one, so that memoised results for its steps, kinds and
  * points stay valid.
  */
-export function sharing(before: Lesson | null, next: Lesson): Lesson {
+export function reuseUnchanged(before: Lesson | null, next: Lesson): Lesson {
   if (before === null || before.slug !== next.slug) return next;
   const parts = Object.entries(next).map(([key, value]) => {
     const old: unknown = before[key as keyof Lesson];

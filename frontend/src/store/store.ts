@@ -23,7 +23,7 @@ import type {
   ServerMessage,
 } from '../protocol/messages.ts';
 import type { Connection } from '../protocol/socket.ts';
-import { sharing, withChange } from './changes.ts';
+import { reuseUnchanged, withChange } from './changes.ts';
 import { LaneStore } from './lane.ts';
 import { defaultLimits, type Limits } from './tables.ts';
 
@@ -456,7 +456,7 @@ export class Store extends Cells {
     if (checked.ok) {
       const lesson = checked.value;
       this.numbers.set(lesson.view === null ? lesson : null);
-      this.lesson.set(lesson.view === null ? null : sharing(this.lesson.get(), lesson));
+      this.lesson.set(lesson.view === null ? null : reuseUnchanged(this.lesson.get(), lesson));
       return;
     }
     this.complain({

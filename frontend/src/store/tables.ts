@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** Tables as structures of arrays. Appending is cheap; rows move only when the oldest are evicted. */
 
-import { type Column, grown } from '../base/columns.ts';
+import { type Column, growColumn } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { BatchMessage, TypedColumn } from '../protocol/messages.ts';
 
@@ -78,7 +78,7 @@ abstract class GrowingTable {
       if (columns[wire] === undefined) throw new ColumnMissing(`a batch lacks the column ${wire}`);
     }
     for (const [name, wire] of names) {
-      const target = grown(this.#column(name), this.length, this.length + n);
+      const target = growColumn(this.#column(name), this.length, this.length + n);
       target.set(columns[wire]!.subarray(0, n) as never, this.length);
       (this as unknown as Record<string, Column>)[name] = target;
     }

@@ -5,7 +5,7 @@
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 import { layToy, ToyFrame } from './toy.tsx';
-import { begin, caught, changed, nextStop, type Play, type Times, type Toy } from './types.ts';
+import { begin, changed, nextStop, type Play, snapMoment, type Times, type Toy } from './types.ts';
 
 /** Put the ball between two posts that stand close together; a wall on the left keeps it away. */
 const toy: Toy = {
@@ -97,8 +97,8 @@ test('whether a goal can be reached is said when somebody asks', () => {
 
 test('a pointer is caught between moments that a hand could not hit, and nowhere else', () => {
   const play = toy.play(times, toy.start(times));
-  expect(caught(play, 'ball', 305, 12)).toBe(302);
-  expect(caught(play, 'ball', 320, 12)).toBe(320);
+  expect(snapMoment(play, 'ball', 305, 12)).toBe(302);
+  expect(snapMoment(play, 'ball', 320, 12)).toBe(320);
   expect(nextStop(play, times, 'ball', 302, 1)).toBeGreaterThan(304);
 });
 

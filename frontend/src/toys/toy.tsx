@@ -8,7 +8,6 @@ import { formatNs } from '../base/units.ts';
 import { ToyShell, useWidth } from './shell.tsx';
 import {
   begin,
-  caught,
   changed,
   type Face,
   type Guide,
@@ -17,6 +16,7 @@ import {
   type Play,
   type Row,
   type Setting,
+  snapMoment,
   type Times,
   type Toy,
   type ToyAction,
@@ -67,7 +67,7 @@ function Grip(props: GripProps) {
   const drag = (event: PointerEvent<SVGGElement>) => {
     if (held.current === null) return;
     const reach = where(event.clientX + catchPx) - where(event.clientX);
-    move(caught(play, name, where(event.clientX) - held.current, reach));
+    move(snapMoment(play, name, where(event.clientX) - held.current, reach));
   };
   const drop = () => {
     held.current = null;

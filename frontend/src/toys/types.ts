@@ -212,7 +212,7 @@ export function nextStop(
  * Snap a pointer position: to the middle between two moments closer than `reach` (ns), which a pointer could not hit
  * otherwise.
  */
-export function caught(play: Play, handle: string, t: number, reach: number): number {
+export function snapMoment(play: Play, handle: string, t: number, reach: number): number {
   const moments = edges(play.rows, handle);
   for (const [i, next] of moments.slice(1).entries()) {
     const middle = (moments[i]! + next) / 2;

@@ -17,7 +17,7 @@ import {
 } from 'react';
 import { t as tr } from '../base/lang/t.ts';
 import type { Theme } from '../base/theme.ts';
-import { collect, holding, marksOf } from '../derive/figures.ts';
+import { collect, marksOf, withFrozenFigures } from '../derive/figures.ts';
 import { frameEnd } from '../derive/moments.ts';
 import type { Frame, FrameSource, Mark, Size } from '../derive/types.ts';
 import type {
@@ -292,7 +292,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
         { ...frame.get(), ...spoken },
         s,
       );
-      holding(figures, () => {
+      withFrozenFigures(figures, () => {
         const layout = artist.layout(drawing, headerHeight, fontSize);
         artist.draw(ctx, layout, drawing, pointed.current, tiles);
       });

@@ -133,7 +133,7 @@ export function useCalm(subscribe: (listener: () => void) => () => void): void {
 export type Spoken = Pick<Frame, 'spoken' | 'regions'>;
 
 export interface Calm {
-  /** Frozen figures (see holding); null: every figure follows its own moment. */
+  /** Frozen figures (see withFrozenFigures); null: every figure follows its own moment. */
   readonly figures: Map<string, string> | null;
   readonly spoken: Spoken;
 }

@@ -4,7 +4,7 @@
  * and a jump replays at most the points between two keyframes.
  */
 
-import { firstAbove, grown } from '@page/base/columns.ts';
+import { firstAbove, growColumn } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
 import type { LaneIndex, Nanos, PointTable, RunIndex } from '@page/derive/types.ts';
 import type { Lesson } from '@page/protocol/lesson.ts';
@@ -352,7 +352,7 @@ export class EventReplay implements Reported {
   grow(): boolean {
     const { points } = this.lane;
     const [visits, clears] = [this.visitsReplayed, this.clearsReplayed];
-    this.rows = grown(this.rows, this.length, points.length);
+    this.rows = growColumn(this.rows, this.length, points.length);
     for (let i = this.length; i < points.length; i++) this.rows[i] = this.#take(points, i);
     this.length = points.length;
     const resized = this.grid.fit();

@@ -2,7 +2,7 @@
 /** The picture, pointing, sentences, answers: they say what the events say. */
 
 import { lightTheme } from '@page/base/theme.ts';
-import { holding } from '@page/derive/figures.ts';
+import { withFrozenFigures } from '@page/derive/figures.ts';
 import type { Mark } from '@page/derive/types.ts';
 import type { ArrowKey } from '@page/views/contract.ts';
 import { place, step, under } from '@page/views/items.ts';
@@ -143,7 +143,7 @@ test('figures of the queue that stand still are of one moment, what the worker h
     const { pen, log } = recordingPen();
     const artist = view.artist(drawing.lesson, drawing.show);
     const layout = artist.layout(drawing, 34, 13);
-    holding(held, () => artist.draw(pen, layout, drawing, null, namedTiles));
+    withFrozenFigures(held, () => artist.draw(pen, layout, drawing, null, namedTiles));
     return log.flatMap(({ text: words }) => words ?? []);
   };
   expect(said(58)).toEqual(expect.arrayContaining(['queued and taken', '1 of 256', '0 taken']));

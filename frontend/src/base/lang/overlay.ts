@@ -10,7 +10,7 @@ export type LessonWords = Readonly<Record<string, readonly LaidText[]>>;
 let lessons: LessonWords = {};
 
 /** Set the translations; must run before the first lesson arrives. */
-export function haveLessonWords(words: LessonWords): void {
+export function setLessonTranslations(words: LessonWords): void {
   lessons = words;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { afterEach, describe, expect, test } from 'vitest';
 import { formatCount, formatNs, plural } from '../units.ts';
-import { haveLessonWords, inLanguage } from './overlay.ts';
+import { inLanguage, setLessonTranslations } from './overlay.ts';
 import { speak, t } from './t.ts';
 import { directionOf, firstOf, tagOf } from './tags.ts';
 
 afterEach(() => {
   speak('en', {});
-  haveLessonWords({});
+  setLessonTranslations({});
 });
 
 describe('the words of the page', () => {
@@ -62,7 +62,7 @@ describe('the words of a lesson', () => {
   };
 
   test('are laid over it where it has a text, and the lesson stays as it came', () => {
-    haveLessonWords({
+    setLessonTranslations({
       one: [
         [['title'], 'Takte'],
         [['scenes', 0, 'title'], 'x'],
@@ -74,7 +74,7 @@ describe('the words of a lesson', () => {
   });
 
   test('take the drawing of a term along with its name', () => {
-    haveLessonWords({ one: [[['terms', 0, 'name'], 'Takt']] });
+    setLessonTranslations({ one: [[['terms', 0, 'name'], 'Takt']] });
     expect(inLanguage(lesson).drawings).toEqual({ tick: '<svg/>', Takt: '<svg/>' });
   });
 

@@ -41,7 +41,7 @@ export function speak(language: Tag, catalogue: Catalogue): void {
 }
 
 /** Add the catalogue of a part of the page that is loaded on demand. */
-export function learn(catalogue: Catalogue): void {
+export function addCatalogue(catalogue: Catalogue): void {
   words = { ...words, ...catalogue };
   formats.clear();
 }

@@ -98,7 +98,7 @@ test('it is marked as a rule, and says whose data it has', () => {
   render(<TilesFrame toy={toyOf('order')} game={game} run="the recording x" />);
   expect(screen.getByText('a rule, not a run')).toBeTruthy();
   expect(screen.getByTestId('toy-source').textContent).toBe(
-    'Out of the recording x: three letters. No other letters.',
+    'From the recording x: three letters. No other letters.',
   );
   cleanup();
   render(<TilesFrame toy={toyOf('order')} game={{ ...game, from: null }} run="" />);

@@ -5,7 +5,7 @@ import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
 import { formatFigure, plural } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import { lengthOf, steady } from '../../derive/figures.ts';
+import { frozenText, lengthOf } from '../../derive/figures.ts';
 import { touching } from '../../derive/query.ts';
 import type { Mark, RunIndex } from '../../derive/types.ts';
 import { severalOf, shortTitle } from '../../derive/words.ts';
@@ -298,7 +298,7 @@ function drawChartWords(
     const t = Math.min(laneTime(frame.offset, box.arm, frame.moment), box.lane.watermark);
     const value = t < box.t0 ? null : valueAt(box.lane, series, box.t0, t);
     const now = value === null ? '–' : `${formatFigure(value)}${series.adds ? tr(' in view') : ''}`;
-    const words = steady(`counter ${series.name} ${box.arm}`, now);
+    const words = frozenText(`counter ${series.name} ${box.arm}`, now);
     pen.fillStyle = theme.soft;
     if (line.labelAbove) {
       text(pen, theme, `${line.label}: ${words}`, layout.left, line.top - 8 * theme.em, 'left');

@@ -9,7 +9,7 @@ import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
 import { formatCount, formatMoment } from '../../base/units.ts';
 import { laneTime } from '../../derive/align.ts';
-import { steady } from '../../derive/figures.ts';
+import { frozenText } from '../../derive/figures.ts';
 import { isStale, opsUpTo } from '../../derive/query.ts';
 import { momentWords, stepNs } from '../../derive/retime.ts';
 import type {
@@ -261,7 +261,7 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
     arm: lane.arm,
     title: arm?.title ?? lane.arm,
     subtitle: arm === undefined ? '' : `${arm.role} · ${arm.summary}`,
-    count: steady(`operations of ${lane.arm}`, formatCount(ops)),
+    count: frozenText(`operations of ${lane.arm}`, formatCount(ops)),
     countUnit: tr('{ops} so far', {
       ops: ops === 1 ? score.operation.name : score.operation.plural,
     }),

@@ -12,7 +12,7 @@ import { Signal } from '../../../base/signal.ts';
 import { readArmSource } from '../../../protocol/contract.checks.gen.ts';
 import type { ArmSource, SourceFile } from '../../../protocol/contract.gen.ts';
 import type { Problem } from '../../../protocol/messages.ts';
-import { ask } from '../../../runs/saved-runs.tsx';
+import { fetchChecked } from '../../../runs/saved-runs.tsx';
 import type { Incoming, Opened } from '../door.tsx';
 import { applyDiff, diffOf, makeDiff } from './diff.ts';
 import { changedLines, forCode, forDiff } from './setup.ts';
@@ -325,7 +325,7 @@ async function workOf(slug: string, arm: string, signal: AbortSignal): Promise<W
   // What the server could not give may be there now.
   if (known && !known.readOnly) return known;
   const url = `api/lessons/${encodeURIComponent(slug)}/arms/${encodeURIComponent(arm)}/source`;
-  const source = await ask(url, readArmSource, { signal });
+  const source = await fetchChecked(url, readArmSource, { signal });
   const work = new Work(source);
   const draft = readDraft(slug, arm);
   if (draft !== '') work.take(draft);
