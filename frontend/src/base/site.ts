@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A page written by `duet export --to site` has no server; its site.js lists the files beside it. */
+/** A page written by `duet export --to site` has no server; its site.js lists the files next to the page. */
 
 export interface Site {
   /** Slug of the site's lesson. */
