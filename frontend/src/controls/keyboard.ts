@@ -50,7 +50,7 @@ type Windows = Pick<Playback, 'now' | 'view' | 'zoom'> & {
   readonly state: Pick<Playback['state'], 'watermark'>;
 };
 
-/** Actions of these keys. */
+/** Actions of the window keys. */
 export function windowActs({ now, view, zoom, state }: Windows): Record<WindowAct, () => void> {
   const move = (share: number) => {
     const { start, span } = now();

@@ -401,7 +401,7 @@ interface Given {
   readonly veiled?: boolean;
   /** Also hide what would answer a later step's question. */
   readonly askedLater?: boolean;
-  /** Also hide how lanes compare. */
+  /** Also hide the first divergence, which compares the lanes. */
   readonly uncounted?: boolean;
   /** The lesson with a title for each lane, for axis and scrubber. */
   readonly lanesOf?: Lesson;

@@ -83,7 +83,7 @@ function split(spans: SpanTable, strand: Strand, open: readonly number[]): reado
     orders[d]![filled[d]!] = strand.order[p]!;
     filled[d] = filled[d]! + 1;
   }
-  // They do not overlap, so searches treat them as states.
+  // Spans of one depth do not overlap, so searches treat them as states.
   return orders.map((order) => {
     return { row: strand.row, layer: 'state', order, length: order.length, longest: 0, levels: [] };
   });
