@@ -97,9 +97,9 @@ export interface Lead {
 
 /**
  * Who decides when the answer to a step's question is shown: the viewer, by a guess; or the one who teaches, `later` or
- * of a question that was `asked`, until it is `revealed`.
+ * of a question that was `posed`, until it is `revealed`.
  */
-export type Reveal = 'own' | 'later' | 'asked' | 'revealed';
+export type Reveal = 'own' | 'later' | 'posed' | 'revealed';
 
 /** Those who answer a step's question on their own pages, as who leads them sees them. */
 export interface Audience {

@@ -109,7 +109,7 @@ function useGuess(
   // Slides are shown to an audience, so guesses made in this browser do not count.
   const [known, opened] = place.present === null ? [answers, seen] : [nobody, none];
   const looked = prediction === undefined || seen.has(scene.id) || reveal === 'revealed';
-  const taught = reveal === 'later' || reveal === 'asked';
+  const taught = reveal === 'later' || reveal === 'posed';
   const open = looked || (guess !== null && !taught);
   const { veiled, predicted } = coverOf(open, place);
   return {
@@ -131,7 +131,7 @@ function useGuess(
     /** The steps whose question is still open. */
     asking: askingSteps(lesson, answers, seen),
     /** Opens the stage without a guess; null: only the one who teaches does. */
-    reveal: reveal === 'asked' ? null : () => setSeen(new Set([...seen, scene.id])),
+    reveal: reveal === 'posed' ? null : () => setSeen(new Set([...seen, scene.id])),
     say: (choice: number) => save({ ...answers, guesses: { ...answers.guesses, [id]: choice } }),
     forget: () => {
       const { [id]: _gone, ...guesses } = answers.guesses;

@@ -89,7 +89,7 @@ class OwnLessons:
         why = missing_box()
         if not why:
             return ""
-        # The cause is for the operator: a visitor can do nothing with the name of a failed system call.
+        # The cause is for the operator: a visitor can do nothing about a failed system call.
         log.info("no change is compiled: %s", why)
         return NO_SANDBOX
 

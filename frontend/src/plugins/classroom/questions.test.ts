@@ -47,7 +47,7 @@ test('who follows gets the answer when it is revealed; who explores or teaches d
     revealOf(now, following, { id: 'three', predict: 'hogs' });
   const teaches = (now: Room): Room => ({ ...now, part: 'instructor' });
   expect([of(room()), of(room({})), of(room({ revealed: true }))]).toEqual([
-    ...['later', 'asked', 'revealed'],
+    ...['later', 'posed', 'revealed'],
   ]);
   expect([of(room({}), false), of(teaches(room({})))]).toEqual(['own', 'own']);
   expect(of(teaches(room({ revealed: true })))).toBe('revealed');

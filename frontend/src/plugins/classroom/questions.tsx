@@ -77,7 +77,7 @@ export function revealOf(
   const asked = room.questions.get(keyOf({ step, question: predict }));
   if (asked?.revealed) return 'revealed';
   if (room.part !== 'member' || !following) return 'own';
-  return asked === undefined ? 'later' : 'asked';
+  return asked === undefined ? 'later' : 'posed';
 }
 
 /** The class of an instructor who leads it, at the step's prediction. */
