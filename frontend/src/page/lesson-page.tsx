@@ -29,7 +29,13 @@ import { LessonToy, ToyTabs, toyOpen } from './lesson-toy.tsx';
 import { hasSide, Side } from './side-panel.tsx';
 import { LessonStage } from './stage.tsx';
 import { LessonSteps, LessonStory, useWidth } from './story.tsx';
-import { armStates, failedArms, type LessonModel, pendingWords } from './use-lesson-page.ts';
+import {
+  armStates,
+  comingOf,
+  failedArms,
+  type LessonModel,
+  pendingWords,
+} from './use-lesson-page.ts';
 
 // Middle of a lesson page: run badges, controls of live runs, the stage and its legend.
 
@@ -61,7 +67,7 @@ function LessonMain({ page }: LessonMainProps) {
         onHold={commands.hold}
       />
       <ToyTabs page={page} />
-      {playing ? <LessonToy page={page} /> : <LessonStage page={page} />}
+      {playing ? <LessonToy page={page} /> : <LessonStage page={page} reports />}
       {place.panes.includes('words') && !page.guess.veiled && (
         <WordsPanel
           sentence={page.sentence}
@@ -104,6 +110,7 @@ function State({ page }: LessonMainProps) {
       gaps={losses.reduce((sum, lane) => sum + lane.gapRows, 0)}
       control={server.control}
       pending={server.pending ? pendingWords(server.pending) : ''}
+      coming={toyOpen(page) ? '' : comingOf(page)}
       lenses={page.lenses}
       onLoss={() => setDialog('losses')}
       onLens={() => setDialog('lens')}

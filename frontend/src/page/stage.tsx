@@ -18,7 +18,7 @@ import type { Spotlight } from '../views/contract.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { viewOf } from '../views/registry.ts';
 import { type AskedLanes, useAskedLanes } from './prediction.tsx';
-import { comingWords, type LessonModel } from './use-lesson-page.ts';
+import { comingOf, type LessonModel } from './use-lesson-page.ts';
 
 // Marks a scrollable box while it has more content below, for style sheets.
 
@@ -203,9 +203,16 @@ export function LiveLaneHeader(props: HeaderProps) {
 const lowHeader = 26;
 const many = 3;
 
-export function LessonStage(props: { readonly page: LessonModel; readonly headerHeight?: number }) {
+interface LessonStageProps {
+  readonly page: LessonModel;
+  readonly headerHeight?: number;
+  /** The page reports elsewhere that the recording comes in, beside the picture. */
+  readonly reports?: boolean;
+}
+
+export function LessonStage(props: LessonStageProps) {
   const { page } = props;
-  const { lesson, scene, arms, index, theme, server, nav, guess } = page;
+  const { lesson, scene, arms, index, theme, server, guess } = page;
   const low = arms.length > many ? lowHeader : null;
   const headerHeight = props.headerHeight ?? low;
   return (
@@ -218,7 +225,7 @@ export function LessonStage(props: { readonly page: LessonModel; readonly header
       pending={server.pending !== null}
       shown={server.shownLanes}
       uncounted={guess.spoils('counts') && !page.live}
-      coming={nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting)}
+      coming={props.reports ? '' : comingOf(page)}
       unseen={guess.veiled ? '' : unseenWords(index, scene, lesson, viewOf(lesson.view).moments)}
       asked={useAskedLanes(page)}
       onMark={page.onMark}

@@ -306,6 +306,11 @@ export function comingWords(
   return t('reading the recording…{share}', { share: share > 0 ? ` ${share} %` : '' });
 }
 
+/** The same for a page; empty while its place is still looked for. */
+export function comingOf({ nav, server }: Pick<LessonModel, 'nav' | 'server'>): string {
+  return nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting);
+}
+
 export function pendingWords(run: RunMessage): string {
   if (run.source === 'recorded') return t('loading another recording');
   return (

@@ -79,6 +79,7 @@ describe('the state of the run', () => {
     onControl = nothing as (t: boolean) => void,
     may_take = true,
     lenses: readonly LaneLens[] = [],
+    coming = '',
   ) =>
     render(
       <StateStrip
@@ -93,12 +94,18 @@ describe('the state of the run', () => {
             : { type: 'control', run_id: testRun().run_id, by, may_take, yours: by === 'you' }
         }
         pending=""
+        coming={coming}
         lenses={lenses}
         onLoss={nothing}
         onLens={nothing}
         onControl={onControl}
       />,
     );
+
+  it('a recording that is being read is reported here, and not over the picture', () => {
+    strip(0, null, nothing, true, [], 'reading the recording… 58 %');
+    expect(screen.getByTestId('coming').textContent).toContain('58 %');
+  });
 
   it('tells how the x-ray is: samples, torn and failed reads, and a failure with a sign', () => {
     strip(0, null);

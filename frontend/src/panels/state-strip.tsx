@@ -136,6 +136,8 @@ interface StateStripProps {
   readonly gaps: number;
   readonly control: ControlMessage | null;
   readonly pending: string;
+  /** That a recording is being read, and how far; empty: none is. */
+  readonly coming?: string;
   readonly lenses: readonly LaneLens[];
   readonly onLoss: () => void;
   readonly onLens: () => void;
@@ -197,6 +199,11 @@ export function StateStrip(props: StateStripProps) {
       )}
       {props.tool}
       <span className="spring" />
+      {props.coming && (
+        <span className="badge state-coming" role="status" data-testid="coming" data-volatile>
+          {props.coming}
+        </span>
+      )}
       {pending && (
         <span className="badge" data-testid="pending" data-volatile>
           <LiveSign /> {pending}
