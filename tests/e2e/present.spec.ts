@@ -122,7 +122,7 @@ test('the speaker’s window follows the wall, moves it, and says what comes nex
   await expect(notes.getByTestId('notes-next')).toContainText(
     'The same scan three times: the answer',
   );
-  await expect(notes.getByTestId('notes-own')).toContainText('Take hands before you press.');
+  await expect(notes.getByTestId('notes-own')).toContainText('Ask for hands before you press.');
   await expect(notes.getByTestId('notes-say')).toContainText('Three kernels, the same file');
   await expect(notes.getByTestId('notes-clock')).toHaveText(/^\d+:\d\d$/);
   // The step begins at the sixth minute, and the talk has just begun.

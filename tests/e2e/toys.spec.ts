@@ -124,7 +124,7 @@ test('05: fields moved by keys come to what upstream has, and no goal is to have
   await page.keyboard.press('Space');
   await expect(count).toBeFocused();
   await expect(toy.getByTestId('goal-stock')).toHaveAttribute('data-reached');
-  await expect(toy.getByTestId('toy-outcome')).toContainText("As few as upstream's layout");
+  await expect(toy.getByTestId('toy-outcome')).toContainText("As few transfers as upstream's layout");
   await toy.getByTestId('goal-beat').getByRole('button').click();
   await expect(toy.getByTestId('goal-beat')).toContainText('No: ');
 });

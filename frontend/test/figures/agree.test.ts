@@ -28,7 +28,7 @@ const scopeWords: Readonly<Record<Scope, RegExp | null>> = {
   mark: null,
   now: null,
   setup: null,
-  operation: /so far|\bcall \d|\bscan \d|\bscan (has|comes)/i,
+  operation: /so far|\bcall \d|\bscan \d|\bscan (has|returns)/i,
   window: /this window/i,
   recent: /last 250 ms/i,
   far: /so far|up to this moment/i,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The strip of extents for authors of lessons. */
+/** What authors of lessons may name of the extent strip. */
 
 import type { About } from '@page/views/about.ts';
 
@@ -39,10 +39,10 @@ export const about: About = {
     each_scan: 'what one scan of each lane looked at and freed',
     first_gain: 'which scan is the first to free anything',
     charged: 'what the same number of looks brought on each lane',
-    price: 'entries on the list, and how often it was changed',
-    promise: 'what one scan of each lane frees, for how many looks in vain',
+    price: 'entries on the list, and how often the list was changed',
+    promise: 'what one scan of each lane frees, and its looks in vain',
     reader: 'what SEEK_DATA and SEEK_HOLE answer (points answer and found)',
-    totals: 'looks for each entry that the scans freed which came back, on each lane',
+    totals: 'looks per entry freed in the scans that have returned, on each lane',
   },
   answers: {
     first_scan_visits: 'entries that the first scan of the first arm looks at',
@@ -50,11 +50,11 @@ export const about: About = {
   },
   panels: {
     cumulative: 'entries freed against looks, a line for each lane',
-    price: 'bytes of an entry, changes of the list, looks for each gain, time of a scan',
+    price: 'bytes of an entry, changes of the list, looks per entry freed, time of a scan',
   },
   toys: {
-    budget: 'delayed and written entries are arranged, and a scan gets a budget, on three kernels',
+    budget: 'arrange delayed and written entries, give a scan a budget, and compare three kernels',
   },
   counts:
-    'scans, entries visited, freed, kept and spared, visits for each freed, entries that came back',
+    'scans, entries visited, freed, kept and spared, visits per entry freed, entries put back',
 };

@@ -26,11 +26,11 @@ export interface Brush {
   readonly fill: Fill | null;
   readonly border: string | null;
   readonly dashed?: boolean;
-  /** Too small for dashes it is a line at the foot of the box. */
+  /** In boxes too small for dashes, a line at the foot. */
   readonly floor?: boolean;
   /** Colour of the letter; null: it has none. */
   readonly letter: string | null;
-  /** A dot in the corner: a second chance. */
+  /** A dot in the corner: referenced, so spared once. */
   readonly dot?: string;
 }
 
@@ -58,7 +58,7 @@ export function brushesFor(theme: Theme, tiles: TileMaker): Brushes {
 
 function make(theme: Theme, tiles: TileMaker): Brushes {
   const { paper, work, vain, gain, mechanism, soft, other, idle } = theme;
-  // Where boxes are too small for letters their edges tell that they are there.
+  // Boxes too small for a letter get an edge, so that they stay visible.
   const may = { fill: mix(other, paper, 0.2), border: mix(other, theme.ink, 0.75), letter: soft };
   return {
     unknown: {
@@ -96,10 +96,10 @@ interface Corner {
   readonly y: number;
 }
 
-/** Narrower boxes have plain borders: thousands of dashed ones cost more than all the rest. */
+/** Narrower boxes get plain borders: drawing thousands of dashed ones takes longer than everything else. */
 const dashedFrom = 9;
 
-/** A plus in the middle of a box, where others have their letter. */
+/** A plus in the middle of a box, in the place of its letter. */
 export function drawPlus(pen: Pen, { x, y }: Corner, width: number, height: number): void {
   const arm = Math.max(3, Math.min(9, width * 0.6, height * 0.6));
   const thick = arm >= 6 ? 2 : 1;
@@ -121,7 +121,7 @@ export function brushBox(
     pen.fillStyle = fill;
     for (const { x, y } of corners) pen.fillRect(x, y, width, height);
   }
-  // Below some pixels a border is all there is: hollow must still be seen as hollow.
+  // The border of a small box must leave its inside visible, so that a hollow box looks hollow.
   if (border !== null && brush.floor === true && width < dashedFrom) {
     pen.fillStyle = border;
     for (const { x, y } of corners) pen.fillRect(x, y + height - 1, width, 1);
@@ -141,12 +141,12 @@ export function brushBox(
   }
 }
 
-// Left of a lane's boxes: how many entries there are of each letter.
+// Left of a lane's boxes: the number of entries of each letter.
 
-/** Behind the number of a letter that begins no row: its first box stands further on in this one. */
+/** Follows the number of a letter whose first box is not at the start of a row. */
 const furtherOn = ' →';
 
-/** The row that begins with a letter; where none does, that of its first box, with an arrow. */
+/** The row that begins with the letter; if none does, the row of its first box, marked with an arrow. */
 function rowOfLetter(
   grid: Grid,
   { letter: of }: LaneNow['boxes'],
@@ -159,7 +159,7 @@ function rowOfLetter(
   return { row: Math.floor(first / grid.columns), begins: false };
 }
 
-/** How many entries there are of each letter, beside the row that begins with it. */
+/** Draw the number of entries of each letter beside its row. */
 function countLetters(
   pen: Pen,
   { fontSize, gutter }: StripLayout,
@@ -211,7 +211,7 @@ export function drawStrip(
   }
 }
 
-/** A ring round what is pointed at. */
+/** Draw a ring around the mark under the pointer. */
 function drawPointed(pen: Pen, layout: StripLayout, { theme, lesson }: Drawing, mark: Mark): void {
   pen.save();
   pen.strokeStyle = theme.ink;
@@ -310,7 +310,7 @@ function drawThread(
   for (const [i, box] of on.entries()) {
     const { x, y } = at(box);
     const before = on[i - 1];
-    // Turning into another row is drawn at the margin, so that no line crosses the boxes.
+    // The list changes rows at the margin, so that no line crosses the boxes.
     const turns = before !== undefined && at(before).y !== y;
     if (before === undefined || turns) pen.moveTo(x, y);
     else pen.lineTo(x, y);
@@ -334,7 +334,7 @@ function drawThread(
   pen.restore();
 }
 
-/** Visits for which an answer to a reader goes on to glow. */
+/** Number of visits for which an answer to a reader stays lit. */
 const glow = 12;
 
 function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushes: Brushes): void {
@@ -343,7 +343,7 @@ function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brush
   pen.lineWidth = grid.cell >= 10 ? 1.6 : 1;
   for (let box = 0; box < grid.boxes; box++) {
     const at = boxes.asked[box]! - 1;
-    // At the beginning all are reported once, which answers nobody.
+    // Before the first scan, events report every entry once; these are no answers to a reader.
     if (at < 1) continue;
     const age = now.visits - at;
     if (age < 0 || age > glow) continue;
@@ -355,7 +355,7 @@ function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brush
   pen.restore();
 }
 
-/** Entries that a lookup has just brought back: a plus in place of the letter, which fades. */
+/** Entries that a lookup has just put back: a plus that fades, instead of the letter. */
 function drawBack(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushes: Brushes): void {
   pen.save();
   pen.fillStyle = brushes.ink;
@@ -368,7 +368,7 @@ function drawBack(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushe
   pen.restore();
 }
 
-/** Where the scan stands: round the entry that it looked at last. */
+/** Draw a frame around the entry that the scan looked at last. */
 function drawHand(pen: Pen, { grid }: StripLane, scene: LaneNow, brushes: Brushes): void {
   const box = handBox(scene);
   if (box < 0) return;

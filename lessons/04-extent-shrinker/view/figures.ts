@@ -13,7 +13,7 @@ interface Sentences {
   readonly lane: LaneIndex;
 }
 
-/** What its budget is charged for, in words. */
+/** What the lane's budget is charged for, in words. */
 export function chargeWords(one: Sentences): string {
   const { charge } = one.facts;
   if (charge === null) return '';
@@ -24,7 +24,7 @@ export function chargeWords(one: Sentences): string {
 
 type One = Pick<Sentences, 'lane' | 'facts' | 'now'>;
 
-/** Of the scan that the moment is in, or that was the last, up to the moment. */
+/** A figure of the current scan, or of the last one, up to the moment. */
 export function ofScan({ lane, now }: One, name: keyof Sums, text?: string): string {
   const [value, scan] = [now.sums[name], now.scan?.number ?? 0];
   return now.over
@@ -32,12 +32,12 @@ export function ofScan({ lane, now }: One, name: keyof Sums, text?: string): str
     : figure('operation', lane.arm, name, value, text);
 }
 
-/** Of all scans up to the moment. */
+/** A figure of all scans up to the moment. */
 export function soFar({ lane, facts, now }: One, name: keyof Sums, text?: string): string {
   return figure('far', lane.arm, name, sumsOf(facts, 0, now.visits)[name], text);
 }
 
-/** Entries that were freed and have come back. */
+/** Number of entries that were freed and put back. */
 export function backText(
   { lane, points }: Pick<LaneNow, 'lane' | 'points'>,
   text?: string,
@@ -45,7 +45,7 @@ export function backText(
   return figure('far', lane.arm, 'put back', backSoFar(lane, points), text);
 }
 
-/** The number of the scan that the moment is in. */
+/** Number of the current scan, from 1. */
 export function scanNumber({ lane, now }: One): string {
   return figure('now', lane.arm, 'scan', now.scan?.number ?? 0);
 }
@@ -54,7 +54,7 @@ export function budgetOf({ lane, facts }: One, text?: string): string {
   return figure('setup', lane.arm, 'budget', facts.budget, text);
 }
 
-/** Visits for each entry freed, up to the moment; a dash while nothing was. */
+/** Visits per entry freed, up to the moment; a dash while no entry was freed. */
 export function eachFreed({ lane, facts, now }: One): string {
   const sums = sumsOf(facts, 0, now.visits);
   const { visited, freed } = sums;
@@ -63,13 +63,12 @@ export function eachFreed({ lane, facts, now }: One): string {
     : figure('far', lane.arm, 'visited per freed', visited / freed, perFreed(sums));
 }
 
-/** Scans that are over at the moment. */
 export function scansSoFar({ lane, facts, now }: One, of = formatCount): string {
   const n = scansOver(facts, now.visits);
   return figure('far', lane.arm, 'scans over', n, of(n));
 }
 
-/** "9 looks" for each entry that the scans freed which are over; null: they have freed none. */
+/** "9 looks": looks per entry freed, in the scans that have ended; null: they freed none. */
 export function eachFreedByOver({ lane, facts, now }: One): string | null {
   const over = facts.scans.filter((scan) => !scan.open && scan.to <= now.visits);
   const sums = sumsOf(facts, 0, over.at(-1)?.to ?? 0);
@@ -79,9 +78,9 @@ export function eachFreedByOver({ lane, facts, now }: One): string | null {
   return figure('far', lane.arm, 'visited per freed, of scans over', visited / freed, text);
 }
 
-/** Between the figures of a scan and the sums. */
+/** Between the figures of the scan and the sums of all scans. */
 export const soFarWords = t('. So far: ');
-/** The same at the begin of a line. */
+/** As soFarWords, at the beginning of a line. */
 export const soFarBegin = t('So far: ');
 
 /** "scan 9: looked at 32, freed 0 · so far 288 and 32" */
@@ -108,12 +107,11 @@ export function figures(
   ];
 }
 
-/** Visits for each entry freed; a dash while nothing was. */
+/** Visits per entry freed; a dash while no entry was freed. */
 export function perFreed({ visited, freed }: Sums): string {
   return freed === 0 ? '–' : formatFigure(visited / freed);
 }
 
-/** Scans that are over at the moment. */
 export function scansOver({ scans }: Facts, visits: number): number {
   let n = 0;
   for (const scan of scans) if (!scan.open && scan.to <= visits) n += 1;

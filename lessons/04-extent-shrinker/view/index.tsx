@@ -38,7 +38,7 @@ function entryWords({ points }: LaneIndex, i: number): string {
   });
 }
 
-// How a kind looks, for legends: by the brushes of the picture.
+// A kind's swatch for legends, painted as in the picture.
 
 const letterFor: Readonly<Record<string, string>> = {
   delayed: 'D',
@@ -122,7 +122,7 @@ export function drawSwatch(
   ctx.fillText(letter, 1 + edge / 2, 1 + edge / 2 + 0.5);
 }
 
-/** A box within the outline that goes round what the sentence speaks of. */
+/** A box inside the outline that marks the entries of the sentence. */
 function drawSpoken(ctx: Pen, brushes: Brushes, edge: number): void {
   const inner = edge - 6;
   brushBox(ctx, brushes.written, [{ x: 4, y: 4 }], inner, inner);
@@ -140,7 +140,7 @@ function layout(drawing: Drawing, headerHeight: number, fontSize: number): Strip
   return layoutStrip({ arms, boxes, budget: budgetOf(index), size, headerHeight, fontSize });
 }
 
-/** Of one scan, as the scans themselves tell it. */
+/** Figures of one scan, from its `scanned` event. */
 function budgetOf(index: RunIndex): number {
   return Math.max(0, ...index.lanes.map((lane) => factsOf(lane).budget));
 }
@@ -155,15 +155,15 @@ const artist: Artist<StripLayout> = {
   label: t('The entries of one file as boxes, a strip for each kernel'),
 };
 
-/** Sentences that outline what they speak of. */
+/** Sentences whose entries are outlined in the picture. */
 const outlining: ReadonlySet<string> = new Set(
   'one_scan each_scan first_gain charged price promise reader'.split(' '),
 );
 
-/** What can be seen in a scene: its letters, what a scan does to them, and what the scene adds. */
+/** Kinds that a scene may show: letters, what a scan does to entries, and what the scene adds. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const seek = (scene.params['seek'] ?? 0) > 0;
-  // Whoever may turn the knob may see it.
+  // Where the knob is offered, its letters may appear.
   const hot = (scene.params['hot'] ?? 0) > 0 || scene.show.includes('knobs');
   const after = lesson.arms.filter((arm) => arm.role === 'after').map((arm) => arm.name);
   const list = scene.arms.length > 1 && scene.arms.some((arm) => after.includes(arm));
@@ -171,7 +171,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   if (seek) for (const name of ['hole', 'asked']) wanted.add(name);
   if (hot) wanted.add('spared');
   if (list) wanted.add('thread');
-  // Where scans go on until nothing is left, lookups bring entries back.
+  // In scenes that scan until nothing is left, lookups put entries back.
   if ((list && !scene.show.includes('hold')) || seek) wanted.add('put_back');
   if (outlining.has(scene.sentence)) wanted.add('spoken_of');
   return lesson.kinds.filter((kind) => wanted.has(kind.name));
@@ -187,12 +187,12 @@ export const view: ViewKind = {
   table: nearby,
   preferredHeight(index, _lesson, _show, fontSize = 13) {
     const lanes = Math.max(1, index.lanes.length);
-    // One lane has room for a scan of 32 to a row.
+    // One lane has room for 32 boxes in a row, the budget of one scan.
     const [columns, cell] = lanes === 1 ? [32, 24] : [56, 17];
     const rows = Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / columns)));
     return lanes * (34 + rows * cell + fontSize * 2 + 26);
   },
-  // Half a scan of 32 to a row and a budget with three lines of words; several lanes are squeezed as it is.
+  // Room for 16 boxes in a row, and for the budget with three lines of words.
   narrowHeight: (index) =>
     index.lanes.length === 1
       ? 34 + Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / 32))) * 12 + 110

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where boxes, budget and words stand. Lanes lie under each other, with equal cells at equal places. */
+/** Places of boxes, budget and words. Lanes are below each other, with equal cells at equal places. */
 
 import type { Size } from '@page/derive/types.ts';
 import type { LaidLane } from '@page/views/contract.ts';
@@ -9,25 +9,25 @@ export interface Grid {
   readonly y: number;
   readonly columns: number;
   readonly rows: number;
-  /** Width of a cell with its gap, px. */
+  /** Width of a cell and its gap, px. */
   readonly cell: number;
   readonly gap: number;
   /** Height of a row, and of the boxes in it. */
   readonly pitch: number;
   readonly high: number;
   readonly boxes: number;
-  /** Cells are large enough for their letter. */
+  /** Whether a cell has room for its letter. */
   readonly lettered: boolean;
 }
 
 export interface StripLane extends LaidLane {
   readonly grid: Grid;
-  /** The budget stands here, and the words beside or below it. */
+  /** Place of the budget; the words are beside or below it. */
   readonly meterY: number;
   readonly unit: number;
   readonly wordsX: number;
   readonly wordsY: number;
-  /** How many lines the words take: all in one, the sums in a second, or the budget, the scan and the sums in one each. */
+  /** Lines of words: 1 for all; 2 with the sums in the second; 3 for budget, scan and sums. */
   readonly wordLines: number;
 }
 
@@ -41,37 +41,34 @@ export interface StripLayout {
 export interface LayoutInput {
   readonly arms: readonly string[];
   readonly boxes: number;
-  /** Budget of a scan. */
+  /** Budget of a scan, in units. */
   readonly budget: number;
   readonly size: Size;
   readonly headerHeight: number;
   readonly fontSize: number;
 }
 
-/** Whole scans of 32, or halves of them, to a row. */
+/** Boxes in a row: a multiple of 16, half a scan of 32. */
 const columnChoices = [32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512];
 const mostCell = 26;
-/** Room between two lanes. */
+/** Gap between two lanes, px. */
 const between = 16;
 
-/** The budget, and so many lines of words below it. */
+/** Height of the budget with so many lines of words below it. */
 export function footHeight(fontSize: number, lines: number): number {
   return Math.round(fontSize * (1.9 + lines * 1.6)) + 6;
 }
 
-/** All words need at most so much, in widths of 1 em; budget and scan without the sums the second of them. */
+/** Largest widths, in em: of all words, and of budget and scan without the sums. */
 const oneLine = 55;
 const twoLines = 33;
 
-/** A letter with its border, and room to the next row, in heights of the text. */
+/** Height of a letter with its border and the gap to the next row, in heights of the text. */
 const letteredRow = 1.2;
-/** Boxes may be so much wider than high, so that a low lane is as wide as its stage. */
+/** Largest width of a box, as a multiple of its height, so that a low lane fills its stage. */
 const widest = 1.6;
 
-/**
- * The columns that give the largest cells, if need be of those that have room for letters; of equal cells the wider
- * grid, which has fewer rows.
- */
+/** Return the grid with the largest cells, preferring cells with room for letters; of equal cells, the wider grid. */
 export function gridFor(boxes: number, width: number, height: number, fontSize: number) {
   let best = { columns: 32, rows: 1, wide: 0, high: 0, lettered: false };
   for (const columns of columnChoices) {
@@ -85,7 +82,7 @@ export function gridFor(boxes: number, width: number, height: number, fontSize: 
   }
   const { columns, rows, high, lettered } = best;
   const cell = wholePixels(Math.min(width / columns, high * widest));
-  // Lettered rows may stand a little apart: the list runs between them.
+  // Leave a gap between lettered rows: the list runs there.
   return { columns, rows, cell, lettered, pitch: Math.min(high, lettered ? cell * 1.25 : cell) };
 }
 
@@ -93,7 +90,7 @@ function wholePixels(cell: number): number {
   return cell >= 4 ? Math.floor(cell) : Math.max(0.5, cell);
 }
 
-/** Width of one unit of the budget: that of a box, so that a budget is as long as the entries that it pays for. */
+/** A unit of the budget is as wide as a box, so a budget is as long as the entries that it pays for. */
 function unitWidth(cell: number, budget: number, width: number): number {
   const most = width / Math.max(1, budget);
   return Math.max(2, Math.floor(Math.min(Math.max(cell, 7), most)));
@@ -107,7 +104,7 @@ export function layoutStrip(input: LayoutInput): StripLayout {
   const each = size.height / n;
   const gridOver = (foot: number) =>
     gridFor(boxes, width, each - headerHeight - foot - between, fontSize);
-  // The words stand beside the budget if they fit there.
+  // Put the words beside the budget if they fit.
   const wide = unitWidth(gridOver(footHeight(fontSize, 0)).cell, input.budget, width);
   const below = width - wide * input.budget < fontSize * oneLine;
   const wordLines =
@@ -118,7 +115,7 @@ export function layoutStrip(input: LayoutInput): StripLayout {
   const pitch = grid.cell < 4 ? grid.pitch : Math.floor(grid.pitch);
   const high = pitch - (grid.lettered ? Math.max(3, Math.min(4, pitch - fontSize)) : gap);
   const used = headerHeight + grid.rows * pitch + foot + between;
-  // Spare room stands between the lanes, evenly, and above the first.
+  // Spread spare room evenly between the lanes and above the first.
   const spare = Math.max(0, Math.min(each - used, 56));
   const unit = unitWidth(grid.cell, input.budget, width);
   const lanes = arms.map((arm, i): StripLane => {
@@ -146,13 +143,13 @@ function gapOf(cell: number): number {
   return cell >= 12 ? 2 : cell >= 5 ? 1 : 0;
 }
 
-/** Left upper corner of a box. */
+/** Upper left corner of a box. */
 export function cellAt(grid: Grid, box: number): { readonly x: number; readonly y: number } {
   const row = Math.floor(box / grid.columns);
   return { x: grid.x + (box - row * grid.columns) * grid.cell, y: grid.y + row * grid.pitch };
 }
 
-/** The box at a point; -1: none. */
+/** Index of the box at a point; -1: none. */
 export function boxAt(grid: Grid, x: number, y: number): number {
   const column = Math.floor((x - grid.x) / grid.cell);
   const row = Math.floor((y - grid.y) / grid.pitch);

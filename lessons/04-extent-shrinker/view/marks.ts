@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Boxes, units of the budget and the list as marks: where they stand, and what each is in words. */
+/** Boxes, units of the budget and the list as marks: their places, and each in words. */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import { formatCount, ns } from '@page/base/units.ts';
@@ -30,7 +30,7 @@ import {
   threadOf,
 } from './replay.ts';
 
-// What a box and a unit of the budget are, at a moment: one of the lesson's kinds.
+// The kind of a box, and of a unit of the budget, at a moment.
 
 export const looks = [
   'unknown',
@@ -47,7 +47,7 @@ export type Look = (typeof looks)[number];
 
 const byLetter: readonly Look[] = ['unknown', 'delayed', 'written', 'hole', 'unwritten'];
 
-/** A box as this scan has left it; what earlier scans did shows only in what is gone. */
+/** The kind of a box after this scan; of earlier scans only freed entries show. */
 export function lookOf(boxes: Boxes, box: number, now: Now): Look {
   const letter = boxes.letter[box]!;
   if (letter === 0) return 'unknown';
@@ -57,20 +57,20 @@ export function lookOf(boxes: Boxes, box: number, now: Now): Look {
     const fate = boxes.fate[box]!;
     if (fate === kept) return 'vain';
     if (fate === spared) return 'spared';
-    // Made anew since the visit: it is an entry like others, but not while the scan is still there.
+    // An entry made again after the scan's visit counts as a new one, but not while the scan is still at it.
     return 'freed';
   }
   return boxes.there[box] === 1 ? byLetter[letter]! : 'gone';
 }
 
-/** The letter that is written into a box. */
+/** The letter drawn in a box. */
 export function letterIn(boxes: Boxes, box: number): string {
   return letters[boxes.letter[box]!] ?? '';
 }
 
 export type Spent = 'left' | 'spent_vain' | 'spent_gain' | 'spared';
 
-/** What this scan's budget went to so far, unit by unit. */
+/** What this scan has spent its budget on so far, unit by unit. */
 export function spending(fateOf: (visit: number) => number, facts: Facts, now: Now): Spent[] {
   const units: Spent[] = [];
   for (let v = now.scan?.from ?? 0; v < now.visits; v++) {
@@ -103,7 +103,7 @@ export function boxMark(state: LaneNow, lesson: Lesson, box: number): Mark {
   return markAt(state, lesson, look, box, state.boxes.point[box]! - 1);
 }
 
-/** The units of the budget that this scan has spent so far. */
+/** Number of units of the budget that this scan has spent so far. */
 function spentMarks(state: LaneNow, lesson: Lesson): readonly Mark[] {
   const { lane, facts, now } = state;
   const visit = lane.pointsOf('visit');
@@ -115,7 +115,7 @@ function spentMarks(state: LaneNow, lesson: Lesson): readonly Mark[] {
   return units.map((what, unit) => markAt(state, lesson, what, unit, places[unit]!));
 }
 
-/** Of no kind that the lesson has a name for: nothing has happened to it. */
+/** The kind of a unit that is not spent; the lesson has no name for it. */
 const unspent = -1;
 
 function isUnspent(mark: Mark): boolean {
@@ -147,7 +147,7 @@ export function partOf(lesson: Lesson, mark: Mark): Part {
   return name === 'spent_vain' || name === 'spent_gain' ? 'unit' : 'box';
 }
 
-/** A row for each row of boxes; below them the list, which runs between all of them, and the budget. */
+/** Rows for pointing: one for each row of boxes, then the list, then the budget. */
 export function rowsOf(layout: StripLayout, drawing: Drawing): readonly Row[] {
   return layout.lanes.flatMap((laid) => {
     const state = stateOf(drawing, laid.arm);
@@ -189,7 +189,7 @@ function rowsOfLane(
   return [...lines, { arm, area: all, items: () => list }, meter];
 }
 
-/** Where a mark stands; the list at its head. */
+/** The place of a mark; of the list, its head. */
 export function boxesOf({ lanes }: StripLayout, lesson: Lesson, mark: Mark): readonly Box[] {
   const laid = lanes.find(({ arm }) => arm === mark.arm);
   if (laid === undefined) return [];
@@ -199,7 +199,7 @@ export function boxesOf({ lanes }: StripLayout, lesson: Lesson, mark: Mark): rea
   return [{ ...cellAt(grid, mark.row), w: grid.cell - grid.gap, h: grid.high }];
 }
 
-/** The entry at which the scan stands. */
+/** The box that the scan looked at last. */
 export function firstMark({ lanes }: StripLayout, drawing: Drawing): Mark | null {
   const [laid] = lanes;
   const state = laid === undefined ? null : stateOf(drawing, laid.arm);
@@ -207,7 +207,7 @@ export function firstMark({ lanes }: StripLayout, drawing: Drawing): Mark | null
   return boxMark(state, drawing.lesson, Math.max(0, handBox(state)));
 }
 
-/** Where the scan stands; -1: nowhere yet. */
+/** Index of the box that the scan looked at last; -1: none yet. */
 export function handBox({ lane, now, blocks }: LaneNow): number {
   const visit = lane.pointsOf('visit').order[now.visits - 1];
   return visit === undefined ? -1 : blocks.indexOf(lane.points.b[visit]!);
@@ -276,14 +276,14 @@ function visitsOf(lane: LaneIndex, block: number, upTo: number): number {
   return n;
 }
 
-// What sentences speak of on a strip: entries of this scan, freed ones, those on the list, those with data.
+// Parts of a strip that sentences name: entries of this scan, freed entries, those on the list, those with data.
 
 export const regions = ['scan', 'freed', 'ahead', 'list', 'data'] as const;
 export type StripRegion = (typeof regions)[number];
 
 export const blockBytes = 4096;
 
-/** What the last answer to who asks for data said, bytes of the file; null: nobody has asked yet. */
+/** The last answer to SEEK_DATA and SEEK_HOLE, in bytes of the file; null: none yet. */
 export function answerOf({
   lane,
   points,
@@ -295,7 +295,7 @@ export function answerOf({
   return { p, data: lane.points.a[order[p - 1]!]!, hole: lane.points.a[order[p]!]! };
 }
 
-/** Delayed entries between the hand and the first entry behind it that may be freed; null: there is none. */
+/** Delayed entries from where the scan is to the next entry that may be freed; null: there is no such entry. */
 export function aheadOf({ lane, now, boxes, blocks }: LaneNow): readonly number[] | null {
   const visit = lane.pointsOf('visit').order[now.visits - 1];
   const at = visit === undefined ? -1 : lane.points.b[visit]!;
@@ -308,7 +308,6 @@ export function aheadOf({ lane, now, boxes, blocks }: LaneNow): readonly number[
   return null;
 }
 
-/** Boxes of a region. */
 export function regionOf(one: LaneNow, name: StripRegion): ReadonlySet<number> {
   const { boxes, now, blocks } = one;
   const all = Array.from({ length: blocks.length }, (_, box) => box);
@@ -373,7 +372,7 @@ export function behindBox(
     return madeOfPoints(lane, lesson, mark, {
       who: t('{n} entries', { n: formatCount(on.length) }),
       how: t(
-        'Computed from events: entries that may be freed, the one that was made last at its head.',
+        'Computed from events: the list of entries that may be freed, the newest entry at its head.',
       ),
       places,
     });
@@ -384,18 +383,17 @@ export function behindBox(
   const places = named.filter((i) => i >= 0).slice(-mostRows);
   return madeOfPoints(lane, lesson, mark, {
     who: t('block {block}', { block: formatCount(block) }),
-    how:
-      places.length > 0 ? '' : t('No event made it: up to this moment none has named this block.'),
+    how: places.length > 0 ? '' : t('Up to this moment no event has named this block.'),
     places,
     ...(places.includes(made) ? { made } : {}),
   });
 }
 
-/** No event made it: the drawer shows where the lane has come to. */
+/** No event made this mark, so the drawer shows the lane's last event. */
 function behindUnspent(lane: LaneIndex, lesson: Lesson, mark: Mark, upTo: number): Behind {
   const made = madeOfPoints(lane, lesson, mark, {
     who: t('unit {row}', { row: formatCount(mark.row + 1) }),
-    how: t('No event has spent it up to this moment; the last one of the lane is below.'),
+    how: t("Up to this moment no event has spent this unit; the lane's last event is below."),
     places: upTo > 0 ? [upTo - 1] : [],
   });
   return { ...made, title: t('of the budget: not spent') };

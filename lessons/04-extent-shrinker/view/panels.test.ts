@@ -34,7 +34,7 @@ test('in the last step the figure that the lesson began with is back, and ours i
     'stock 15.7 µs',
     'evictable-list 39.7 µs',
   ]);
-  expect(leftWords(props)).toContain('takes 34 % of the time of 2013 scan, here 9 %');
+  expect(leftWords(props)).toContain('takes 34 % of the time of 2013 scan; here it takes 9 %');
 });
 
 test('a step without both kernels of the mail compares nothing', () => {

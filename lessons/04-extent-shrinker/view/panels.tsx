@@ -18,7 +18,7 @@ import { type CSSProperties, useCallback, useRef } from 'react';
 import { eachFreed, soFar } from './figures.ts';
 import { factsOf, freed, type LaneNow, laneNow, listSteps, nowOf, refillsOf } from './replay.ts';
 
-// Entries freed against entries visited, a line for each lane and its name in a key above, up to the moment.
+// Entries freed against entries visited up to the moment: one line for each lane, with a key above.
 
 interface Given {
   readonly index: RunIndex;
@@ -32,7 +32,7 @@ const fontSize = 13;
 /** Half of a plus, px. */
 const plus = 4;
 
-/** How the lines of lanes differ: later ones are wider, so that one below is seen between their dashes. */
+/** Line styles of lanes: later ones are wider and dashed, so that a line below shows between the dashes. */
 const strokes: readonly { readonly width: number; readonly dash: readonly number[] }[] = [
   { width: 1.5, dash: [] },
   { width: 3, dash: [7, 5] },
@@ -42,20 +42,20 @@ const strokes: readonly { readonly width: number; readonly dash: readonly number
 const sample = 24;
 const keyRow = Math.round(fontSize * 1.4);
 
-/** Which stroke each lane has: that of its kernel in the lesson, so that it stays from step to step; else by its place. */
+/** Line style of each lane: by its arm's place in the lesson, so that it is the same in every step. */
 export function strokesOf(lanes: readonly LaneIndex[], { arms }: Pick<Lesson, 'arms'>): number[] {
   const own = lanes.map((lane) => arms.findIndex(({ name }) => name === lane.arm) % strokes.length);
   const clear = !own.includes(-1) && new Set(own).size === own.length;
   return clear ? own : lanes.map((_, i) => i % strokes.length);
 }
 
-/** A place in the key above the chart: its sample begins here. */
+/** Place in the key above the chart at which a sample begins. */
 export interface KeyPlace {
   readonly x: number;
   readonly row: number;
 }
 
-/** Names of lanes side by side, with a sample of the line before each, in as many rows as they need. */
+/** Lay out the key: names of lanes, each behind a sample of its line, in as many rows as needed. */
 export function keyPlaces(widths: readonly number[], left: number, right: number): KeyPlace[] {
   let [x, row] = [left, 0];
   return widths.map((width) => {
@@ -122,7 +122,7 @@ export function drawChart(pen: Pen, given: Given): void {
     pen.lineTo(x(now.visits), high(now.visits));
     pen.stroke();
     pen.setLineDash([]);
-    // Where lookups brought entries back.
+    // Points at which lookups put entries back.
     for (const visits of refillsOf(lane, now.visits)) {
       const [atX, atY] = [x(visits), high(visits)];
       pen.fillStyle = theme.ink;
@@ -185,14 +185,14 @@ function Cumulative({ runIndex, lesson, frame, theme }: PanelProps) {
         style={fill}
         role="img"
         aria-label={t(
-          'Entries freed against entries visited, a line for each kernel. The counts below tell the same.',
+          'Entries freed against entries visited, a line for each kernel. The counts below give the same figures.',
         )}
       />
     </div>
   );
 }
 
-/** What the guest itself says of its slab: "extents: entry_bytes=40 slab_entries=512". */
+/** The guest's own line about its slab: "extents: entry_bytes=40 slab_entries=512". */
 export function said(lines: readonly { readonly text: string }[], name: string): number | null {
   for (const { text } of lines) {
     const found = text.startsWith('extents: ') && new RegExp(`\\b${name}=(\\d+)`).exec(text);
@@ -201,17 +201,17 @@ export function said(lines: readonly { readonly text: string }[], name: string):
   return null;
 }
 
-/** A row of the price table; each says how its number was obtained. */
+/** A row of the price table, with how its number was obtained. */
 interface PriceRow {
   readonly head: string;
   readonly evidence: 'counted' | 'measured';
   readonly of: (arm: string) => string;
 }
 
-/** The metric of the lesson's tables, and of the mail's figure. */
+/** Metric of the row, in the lesson's tables and in the mail's figure. */
 const scanTime = 'scan_mean_us';
 
-/** The table of untraced runs, and what the lesson's mail has of the same: that of an arm and of the one before it. */
+/** Times from the table of untraced runs and from the mail: of an arm and of the arm before it. */
 function timesOf({ lesson, data }: Pick<PanelProps, 'lesson' | 'data'>) {
   const table = data.measured ?? data.tables[0] ?? null;
   const rows = table?.rows.filter((row) => row.unit === 'us') ?? [];
@@ -284,10 +284,10 @@ export function priceRows(props: PanelProps): PriceRow[] {
   ];
 }
 
-/** As the mail's text rounds it. */
+/** Rounded as in the mail's text. */
 const mailText = (us: number) => `${formatPlaces(us, 1)} µs`;
 
-/** What is left of the time there and here, where both kernels stand in the table; else nothing. */
+/** Compare the ratio of times in the mail and here; empty if the table lacks one of the kernels. */
 export function leftWords(props: Pick<PanelProps, 'lesson' | 'data' | 'runIndex'>): string {
   const { here, mail } = timesOf(props);
   const shown = (arm?: string | null) => props.runIndex.lanes.some((lane) => lane.arm === arm);
@@ -297,7 +297,7 @@ export function leftWords(props: Pick<PanelProps, 'lesson' | 'data' | 'runIndex'
     props.lesson.arms.find((arm) => arm.name === name)?.title ?? '';
   const percent = (share: number) => `${Math.round(100 * share)} %`;
   return t(
-    'In the mail {arm} takes {there} of the time of {to}, here {here}. What the latter spends goes over delayed entries, and the mail does not say how many its files had.',
+    'In the mail {arm} takes {there} of the time of {to}; here it takes {here}. The latter spends its time on delayed entries, and the mail does not say how many its files had.',
     {
       arm: title(mail.arm),
       there: percent(mail.value / mail.base),
@@ -317,7 +317,7 @@ function Price(props: PanelProps) {
       <ArmTable arms={shown} rows={rows} testId="price" />
       <p className="small quiet">
         {t(
-          "Bytes: the guest's own slab. Time: untraced runs alone, of the table that ends the lesson, with its knobs; this run was traced and gives none. {left}",
+          "Bytes come from the guest's slab. Times come from the untraced runs in the table of the last step, with the knobs of that table; this run was traced and gives none. {left}",
           { left: leftWords(props) },
         )}
       </p>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What is known of a file's entries after each event: boxes, one for each block that ever had an entry of its own,
- * and their states, replayed from the points of a lane. A pure function of (points, how many of them).
+ * State of a file's entries after each event: one box for each block that ever had its own entry. Replayed from a
+ * lane's points: a pure function of the points and how many of them count.
  */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
@@ -25,22 +25,22 @@ export function letterOf(status: number): Letter {
   return status & 2 ? 4 : 0;
 }
 
-/** State of every box after so many points. */
+/** State of every box after some number of points. */
 export interface Boxes {
   /** 0: no event has named this block yet. */
   readonly letter: Uint8Array;
   /** 1: there is an entry. */
   readonly there: Uint8Array;
-  /** Number of the visit (from 1) that came by last; 0: none. */
+  /** Number of the last visit to it, from 1; 0: none. */
   readonly visit: Int32Array;
   readonly fate: Uint8Array;
-  /** Visits that had been made when a reader last asked for the entry, plus 1; 0: never. */
+  /** Visits made before the entry last answered a reader, plus 1; 0: it never did. */
   readonly asked: Int32Array;
-  /** Place of the point (plus 1) that made the entry, which orders the list; 0: was there before. */
+  /** Place, plus 1, of the point that made the entry; it orders the list. 0: the entry existed before. */
   readonly made: Int32Array;
-  /** Visits that had been made when a lookup brought the freed entry back, plus 1; 0: none has. */
+  /** Visits made before a lookup put the freed entry back, plus 1; 0: none did. */
   readonly back: Int32Array;
-  /** Place of the point (plus 1) that named it last. */
+  /** Place, plus 1, of the last point that names the block. */
   readonly point: Int32Array;
 }
 
@@ -66,7 +66,7 @@ function copy(from: Boxes, to: Boxes): Boxes {
 
 export const telling = ['visit', 'insert', 'found'] as const;
 
-/** The inode that most points of a lane speak of; points of others are not drawn. */
+/** The inode of most points of a lane; points of other inodes are not drawn. */
 export function fileOf(lane: LaneIndex): number {
   const seen = new Map<number, number>();
   for (const name of telling) {
@@ -81,7 +81,7 @@ export function fileOf(lane: LaneIndex): number {
 
 const blocksByIndex = new WeakMap<RunIndex, Float64Array>();
 
-/** First blocks of all entries that any lane ever tells of, rising: the boxes, at the same place in every lane. */
+/** First blocks, rising, of all entries that any lane reports: the boxes, at the same place in every lane. */
 export function blocksOf(index: RunIndex): Float64Array {
   const known = blocksByIndex.get(index);
   if (known !== undefined) return known;
@@ -102,12 +102,12 @@ export function blocksOf(index: RunIndex): Float64Array {
 
 const everyPoints = 4096;
 
-/** The points of one lane, ready to be replayed to any place. */
+/** The points of one lane, which can be replayed to any place. */
 export class BlockReplay {
   readonly #lane: LaneIndex;
   readonly #blocks: Float64Array;
   readonly #file: number;
-  /** What a kind of point tells; by its number. */
+  /** What a kind of point reports, by its number. */
   readonly #does = new Map<number, (typeof telling)[number]>();
   readonly #frames: { readonly boxes: Boxes; readonly visits: number }[] = [];
   #last: { readonly upTo: number; readonly boxes: Boxes } | null = null;
@@ -197,7 +197,7 @@ export function replayOf(lane: LaneIndex, blocks: Float64Array): BlockReplay {
   return replay;
 }
 
-/** Visits that are over at a moment of the axis. */
+/** Number of visits that are over at a moment of the axis. */
 function visitsAt(lane: LaneIndex, t: number): number {
   const { length } = lane.pointsOf('visit');
   return Math.max(0, Math.min(length, Math.floor(t / stepNs + 1e-6)));
@@ -211,11 +211,11 @@ export interface Scan {
   readonly number: number;
   readonly from: number;
   readonly to: number;
-  /** It has not come back yet, as far as is known. */
+  /** Whether the scan has not returned yet, as far as is known. */
   readonly open: boolean;
 }
 
-/** What a budget is charged for: every look, or every entry freed. */
+/** What the budget is charged for: each look, or each entry freed. */
 export type Charge = 'looks' | 'gains';
 
 export interface Sums {
@@ -225,18 +225,18 @@ export interface Sums {
   readonly freed: number;
 }
 
-/** What does not change with the moment. */
+/** Facts of a lane that do not depend on the moment. */
 export interface Facts {
   readonly scans: readonly Scan[];
-  /** Entries with that fate among the first n visits. */
+  /** Per fate: number of entries with it among the first n visits. */
   readonly upTo: readonly [Int32Array, Int32Array, Int32Array];
   readonly visits: number;
   readonly charge: Charge | null;
   /** Budget of one scan; 0: not known. */
   readonly budget: number;
-  /** Visits that scans count but no event reported one by one. */
+  /** Visits that scans counted but no event reported one by one. */
   readonly untold: number;
-  /** The scan (from 1) that freed its first entry; 0: none did. */
+  /** Number, from 1, of the first scan that freed an entry; 0: none did. */
   readonly firstGain: number;
 }
 
@@ -276,11 +276,11 @@ function make(lane: LaneIndex): Facts {
   };
 }
 
-/** Why there is nothing to see of a lane: scans are counted, but visits were not traced one by one, or nothing came yet. */
+/** Why a lane shows nothing: its visits were counted but not traced one by one, or none has come yet. */
 export function absence(lane: LaneIndex): string {
   return lane.pointsOf('scanned').length > 0
     ? tr(
-        'With so many entries visits are counted, not reported one by one. Fewer delayed entries bring the picture back.',
+        'With so many entries, visits are counted but not reported one by one. Set fewer delayed entries to get the picture back.',
       )
     : tr('No entry has been seen yet.');
 }
@@ -302,7 +302,7 @@ function scansOf(lane: LaneIndex, visits: number): Scan[] {
   return scans;
 }
 
-/** A walk tells its budget before and after: what it went down by says what was charged. */
+/** A walk reports its budget before and after; the difference shows what was charged. */
 function chargeOf(lane: LaneIndex): Charge | null {
   const { order, length } = lane.pointsOf('walk');
   const { a, d, e, f } = lane.points;
@@ -312,7 +312,7 @@ function chargeOf(lane: LaneIndex): Charge | null {
     if (a[i] === d[i] || (spent !== a[i] && spent !== d[i])) continue;
     return spent === a[i] ? 'looks' : 'gains';
   }
-  // Where every look was a gain the two are one.
+  // If every look freed an entry, the two charges are equal.
   return length > 0 ? 'looks' : null;
 }
 
@@ -326,19 +326,19 @@ export function sumsOf({ upTo }: Facts, from: number, to: number): Sums {
 export interface Now {
   /** Visits that are over. */
   readonly visits: number;
-  /** The scan whose visits these are; before the first visit the first; null: there is none. */
+  /** The current scan; before the first visit, the first scan; null: there is none. */
   readonly scan: Scan | null;
-  /** Of the scan, up to now. */
+  /** Sums of the scan, up to now. */
   readonly sums: Sums;
-  /** The scan has come back. */
+  /** Whether the scan has returned. */
   readonly over: boolean;
-  /** The moment lies beyond what is known of a lane that still runs. */
+  /** Whether the lane still runs and the moment is after its last known event. */
   readonly beyond: boolean;
-  /** Up to which moment of the lane's axis to replay. */
+  /** The moment of the lane's axis up to which to replay. */
   readonly t: number;
 }
 
-/** `hold` of the frame may be overruled: a sentence about one scan speaks of that alone. */
+/** `hold` replaces that of the frame: a sentence about one scan uses only that scan. */
 export function nowOf(lane: LaneIndex, frame: Frame, hold = frame.hold === true): Now {
   const known = factsOf(lane);
   const wanted = laneTime(frame.offset, lane.arm, frame.moment);
@@ -360,9 +360,9 @@ export function nowOf(lane: LaneIndex, frame: Frame, hold = frame.hold === true)
   };
 }
 
-// Entries that were freed and are there again: when none is left to free, the workload looks the blocks up once more.
+// Entries that were freed and put back: when no entry is left to free, the workload looks the blocks up again.
 
-/** One entry that came back: the place of its point, and how many visits had been made. */
+/** An entry that was put back: the place of its point, and the visits made before it. */
 interface Back {
   readonly place: number;
   readonly visits: number;
@@ -371,7 +371,7 @@ interface Back {
 
 const known = new WeakMap<LaneIndex, readonly Back[]>();
 
-/** In order of time, of the file that is drawn. */
+/** Entries of the drawn file that were put back, in order of time. */
 function backsOf(lane: LaneIndex): readonly Back[] {
   const found = known.get(lane);
   if (found !== undefined) return found;
@@ -395,28 +395,28 @@ function backsOf(lane: LaneIndex): readonly Back[] {
   return backs;
 }
 
-/** How many entries have come back among the first `upTo` points of a lane. */
+/** Entries that were put back among the first `upTo` points of a lane. */
 export function backSoFar(lane: LaneIndex, upTo: number): number {
   const all = backsOf(lane);
   return firstAtLeast(all.length, (p) => all[p]!.place, upTo);
 }
 
-/** How often the entry of one block has come back. */
+/** How often the entry of one block was put back. */
 export function backsOfBlock(lane: LaneIndex, block: number, upTo: number): number {
   return backsOf(lane).filter((one) => one.block === block && lane.points.t[one.place]! <= upTo)
     .length;
 }
 
-/** Visits after which entries came back, each once, up to a visit. */
+/** Visits, each once, after which entries were put back, up to a visit. */
 export function refillsOf(lane: LaneIndex, upTo: number): readonly number[] {
   const at = new Set(backsOf(lane).map(({ visits }) => visits));
   return [...at].filter((visits) => visits <= upTo);
 }
 
-/** Visits for which an entry goes on to be shown as just back: one scan of the usual budget. */
+/** Number of visits for which an entry is shown as just put back: one scan of the usual budget. */
 const shownFor = 32;
 
-/** How new an entry is that has come back, from 1 down to 0; 0: it is not new, or never went. */
+/** How recently an entry was put back, from 1 down to 0; 0: long ago, or never. */
 export function newness(
   { back, there }: Boxes,
   box: number,
@@ -427,14 +427,14 @@ export function newness(
   return Math.max(0, 1 - (visits - at) / shownFor);
 }
 
-// The list of entries that may be freed: which lanes have one, read off their visits, and its order.
+// The list of entries that may be freed: which lanes have one, found from their visits, and its order.
 
 const delayed = 1;
 const lists = new WeakMap<LaneIndex, boolean>();
 
 /**
- * Does this kernel go along a list? Then its first visit is to the entry that was made last (the list grows at its
- * head), while a walk through the tree begins at the left end.
+ * Whether this kernel follows a list. If so, its first visit is to the newest entry, since the list grows at its head;
+ * a walk through the tree begins at the left end.
  */
 export function hasList(lane: LaneIndex): boolean {
   let known = lists.get(lane);
@@ -472,7 +472,10 @@ export function threadOf(boxes: Boxes): number[] {
   return on.sort((x, y) => boxes.made[y]! - boxes.made[x]!);
 }
 
-/** Times that an entry was put on the list or taken off, among the first `upTo` points; null: there is no list. */
+/**
+ * Number of times an entry was added to or removed from the list, among the first `upTo` points; null: there is no
+ * list.
+ */
 export function listSteps(lane: LaneIndex, upTo: number): number | null {
   if (!hasList(lane)) return null;
   const { points } = lane;
@@ -486,7 +489,7 @@ export function listSteps(lane: LaneIndex, upTo: number): number | null {
   return on + counted('visit', (i) => points.e[i] === 2);
 }
 
-// All that a drawing or a sentence asks about a lane at a moment.
+// What drawings and sentences need of a lane at a moment.
 
 export interface LaneNow {
   readonly lane: LaneIndex;
@@ -495,11 +498,11 @@ export interface LaneNow {
   /** First block of each box. */
   readonly blocks: Float64Array;
   readonly boxes: Boxes;
-  /** How many points of the lane have happened. */
+  /** Number of the lane's points that have happened. */
   readonly points: number;
 }
 
-/** `hold`: of the one operation that the frame holds at, whether it does or not. */
+/** `hold`: only the operation that the frame holds at. */
 export function laneNow(
   { index, frame }: { readonly index: RunIndex; readonly frame: Frame },
   lane: LaneIndex,

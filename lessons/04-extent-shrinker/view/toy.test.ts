@@ -134,9 +134,9 @@ test('each goal that can be reached is, and the one that cannot is refused', () 
     return state.play;
   };
   expect(set('WW').reached).toEqual(['nobody']);
-  expect(state.play.outcome.words).toBe('Every look frees an entry. No task waits in vain.');
+  expect(state.play.outcome.words).toBe('Every look frees an entry, so no task waits in vain.');
   expect(set(`WW${'D'.repeat(28)}RR`).reached).toContain('second');
-  expect(set('').outcome.words).toMatch(/^Nothing may be freed/);
+  expect(set('').outcome.words).toMatch(/^No entry may be freed/);
   expect(game.goals.find(({ name }) => name === 'never')!.can()).toMatch(/^No: .* in scan 9\.$/);
   // By hand: a letter, and to be asked again with less.
   state = beginTiles(game);

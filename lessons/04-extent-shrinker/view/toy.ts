@@ -17,7 +17,7 @@ import type {
 import type { Face } from '@page/toys/types.ts';
 import { blocksOf, factsOf, letterOf } from './replay.ts';
 
-// Scans of one file's entries on three kernels: which entries a scan looks at, which it frees, and where it stops. Pure.
+// Scans of one file's entries on three kernels: which entries a scan looks at, which it frees, where it stops.
 //
 // es_do_reclaim_extents() and es_reclaim_extents() in fs/ext4/extents_status.c of 6.1, and the patches of this lesson.
 // No scan looks into a file that has nothing to free (i_es_shk_nr). Stock pays for each look, goes on where it stopped
@@ -122,7 +122,7 @@ const boxes = 32;
 export interface Thinned {
   readonly entries: readonly Entry[];
   readonly budget: number;
-  /** Entries of the recording to each box; 0: no run has them, and they are chosen. */
+  /** Entries of the recording per box; 0: there is no run, and the entries are made up. */
   readonly each: number;
 }
 
@@ -138,7 +138,7 @@ export function thinned(index: RunIndex | null): Thinned {
   const blocks = index === null ? [] : Array.from(blocksOf(index));
   const budget = lane === undefined ? 0 : factsOf(lane).budget;
   if (lane === undefined || budget === 0 || blocks.length < boxes) return chosen;
-  // Who is delayed says it itself, as does who is made: the first word on each block.
+  // The first event of each block says what its entry is.
   const delayed = new Map<number, boolean>();
   for (const name of ['found', 'insert', 'visit']) {
     const { order, length } = lane.pointsOf(name);
@@ -174,7 +174,7 @@ const fateWords: Readonly<Record<Fate, string>> = {
   spared: t('spared once'),
   freed: t('freed'),
 };
-/** A scan is long that looks at so many entries for each that it frees. */
+/** From this many looks per entry freed, a scan counts as long. */
 const long = 8;
 
 interface Turn {
@@ -235,7 +235,7 @@ function shelfOf({ kernel, title, before, looks, freed }: Turn, asked: number): 
   const fates = new Map(looks);
   const nothing = reclaimable(before) === 0;
   const verdict = nothing
-    ? t('nothing may be freed here, and it does not look')
+    ? t('no entry may be freed here, so it looks at none')
     : t('scan {asked} looks at {n} and frees {freed}', { asked, n: looks.length, freed });
   const face = nothing ? 'other' : freed === 0 ? 'hazard' : looks.length > freed ? 'wait' : 'gain';
   return {
@@ -266,12 +266,12 @@ function play(setting: TileSetting, titles: Titles): TilePlay {
       tiles: entries.map((entry, block) => boxOf(block, entry, null)),
     },
     results: turns.map((turn) => shelfOf(turn, asked)),
-    barsTitle: t("Who wants the file's lock meanwhile waits for"),
+    barsTitle: t("A task that wants the file's lock meanwhile waits for"),
     bars: turns.map(({ kernel, title, looks, freed }) => ({
       name: kernel,
       title,
       value: looks.length,
-      words: t('{n, plural, one {# look} other {# looks}}, of them {vain} in vain', {
+      words: t('{n, plural, one {# look} other {# looks}}, {vain} of them in vain', {
         n: looks.length,
         vain: looks.length - freed,
       }),
@@ -298,7 +298,7 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
   const empty = turns.filter(({ looks, freed }) => looks.length > 0 && freed === 0);
   const vain = turns.filter(({ looks, freed }) => looks.length > freed && freed > 0);
   if (turns.every(({ looks }) => looks.length === 0))
-    return { words: t('Nothing may be freed. No kernel looks at a single entry.'), face: 'other' };
+    return { words: t('No entry may be freed, so no kernel looks at any.'), face: 'other' };
   if (empty.length > 0) {
     const names = list(empty.map(({ title }) => title));
     const more =
@@ -330,10 +330,10 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
       face: 'wait',
     };
   }
-  return { words: t('Every look frees an entry. No task waits in vain.'), face: 'gain' };
+  return { words: t('Every look frees an entry, so no task waits in vain.'), face: 'gain' };
 }
 
-/** As many of each kind, spread evenly. */
+/** Mix the entries: the same number of each kind, spread evenly. */
 export function mixed(entries: readonly Entry[]): Entry[] {
   const kept = entries.filter((entry) => entry === 'D').length;
   const before = (b: number) => Math.ceil((b * kept) / entries.length);
@@ -355,10 +355,10 @@ export const budget: TileToy = {
   form: 'tiles',
   title: t('What a budget buys'),
   ask: t(
-    'Memory runs short, and a scan is asked for entries. Arrange delayed and written entries, give the scan a budget, and ask repeatedly: which entries does it look at, which does it free, and how long must a task wait for the lock?',
+    'Memory runs short, and the kernel asks for a scan. Arrange delayed and written entries, give the scan a budget, and ask again and again. Which entries does it look at, which does it free, and how long does a task wait that wants the lock?',
   ),
   leavesOut: t(
-    'One file; nothing is looked up again between scans, and written entries were made from left to right, so the list begins at the right.',
+    'There is one file. Between scans no block is looked up, and the written entries were made from left to right, so the list begins at the right.',
   ),
   hand: [
     { mark: 'D', title: words.D },
@@ -406,10 +406,10 @@ export const budget: TileToy = {
       goals: [
         goal(
           'empty',
-          t('On {stock}, a scan that frees nothing, though something may be freed.', {
+          t('On {stock}, a scan that frees nothing, though some entries may be freed.', {
             stock: titles.stock,
           }),
-          () => t('Yes: give it as many delayed entries on its way as its budget has looks.'),
+          () => t('Yes: put as many delayed entries in its way as its budget has looks.'),
         ),
         goal(
           'long',
@@ -417,14 +417,14 @@ export const budget: TileToy = {
             title: titles['scan-2013'],
             long,
           }),
-          () => t('Yes: it pays for gains alone, so nothing bounds its looks.'),
+          () => t('Yes: it pays only for entries freed, so nothing bounds its looks.'),
         ),
         goal(
           'nobody',
-          t('Make no task wait in vain: on all three kernels each look frees an entry.'),
+          t('Let no task wait in vain: on all three kernels each look frees an entry.'),
           () =>
             t(
-              'Yes: what may be freed must lie on the left, and none of it may have been used since.',
+              'Yes: the entries that may be freed must be on the left, and none may have been used since the last scan.',
             ),
         ),
         goal(
@@ -435,17 +435,17 @@ export const budget: TileToy = {
           }),
           () =>
             t(
-              'Yes: an entry that was used since is spared once, and the list begins at the right.',
+              'Yes: an entry that was used since the last scan is spared once, and the list begins at the right.',
             ),
         ),
         goal(
           'never',
-          t('A file from which {stock} frees nothing for ever, though something may be freed.', {
+          t('A file from which {stock} never frees anything, though some entries may be freed.', {
             stock: titles.stock,
           }),
           () =>
             t(
-              'No: it goes on where it stopped, so with a budget of {nr} it has been everywhere twice after {n, plural, one {# scan} other {# scans}}, and an entry is spared only once. Of your first file it frees something in scan {first}.',
+              'No: each scan continues where the last one stopped. With a budget of {nr} every entry is passed twice within {n, plural, one {# scan} other {# scans}}, and an entry is spared only once. In your first file, scan {first} frees an entry.',
               { nr, n: 2 * Math.ceil(boxes / nr), first: firstGain(entries, nr) },
             ),
         ),

@@ -28,20 +28,20 @@ test('one scan, from its begin to its return', () => {
   expect(say('one_scan', stock, frameAfter(0))).toBe('Stock is asked to look for 4 entries.');
   expect(say('one_scan', stock, frameAfter(1))).toMatch(/1 entry looked at, all of them must stay/);
   expect(say('one_scan', stock, frameAfter(4))).toBe(
-    'The scan comes back: 4 entries looked at, all of them must stay, none freed. Its budget of 4 is gone.',
+    'The scan returns: 4 entries looked at, all of them must stay, none freed. Its budget of 4 is used up.',
   );
 });
 
 test('the same scan on all: each stands when it has come back', () => {
   expect(say('each_scan', run, frameAfter(12))).toBe(
-    'In scan 1, asked for 4: 2013 scan looked at 12 and freed 4, stock looked at 4 and freed none and evictable list looked at 4 and freed 4. All have come back.',
+    'In scan 1, asked for 4: 2013 scan looked at 12 and freed 4, stock looked at 4 and freed none and evictable list looked at 4 and freed 4. All have returned.',
   );
 });
 
 test('the first gain: how far it is, and when it came', () => {
   const stock = only('stock');
   expect(say('first_gain', stock, frameAfter(5))).toBe(
-    'Scan 2 of stock: so far 5 entries looked at, none freed, 3 more delayed ones lie ahead.',
+    'Scan 2 of stock: so far 5 entries looked at, none freed, with 3 more delayed ones ahead.',
   );
   expect(say('first_gain', stock, frameAfter(10))).toBe(
     'Scan 3 of stock is the first to free anything, after 8 looks in vain; so far 2 are freed.',
@@ -50,7 +50,7 @@ test('the first gain: how far it is, and when it came', () => {
 
 test('equal looks bring unequal gains', () => {
   expect(say('charged', run, frameAfter(8))).toBe(
-    '8 looks each so far, and this many entries freed: 2013 scan none up to scan 1, stock none up to scan 2 and evictable list 8 up to scan 2.',
+    '8 looks on each kernel so far; entries freed: 2013 scan none up to scan 1, stock none up to scan 2 and evictable list 8 up to scan 2.',
   );
 });
 
@@ -73,27 +73,27 @@ test('aligned at a scan by hand, each lane says the looks that it has made by th
   ]);
 });
 
-test('looks for each entry freed are of the scans that came back, and none is said before the first', () => {
+test('looks for each entry freed are of the scans that returned, and none is said before the first', () => {
   expect(say('totals', run, frameAfter(11))).toBe(
-    'So far: 2013 scan is in its first scan, stock nothing freed in 2 scans that came back and evictable list 1 look for each entry freed in 4 scans that came back.',
+    'So far: 2013 scan is in its first scan, stock nothing freed in 2 scans that returned and evictable list 1 look for each entry freed in 4 scans that returned.',
   );
   expect(say('totals', run, frameAfter(14))).toMatch(
-    /2013 scan 3 looks for each entry freed in 1 scan that came back, stock 3 looks for each entry freed in 3 scans/,
+    /2013 scan 3 looks for each entry freed in 1 scan that returned, stock 3 looks for each entry freed in 3 scans/,
   );
 });
 
 test('the promise: what one call brings back', () => {
   expect(say('promise', only('scan-2013', 'stock'), frameAfter(12))).toBe(
-    'Scan 1, asked for 4: 2013 scan brings 4, for 8 looks in vain and stock brings none, for 4 looks in vain.',
+    'Scan 1, asked for 4: 2013 scan frees 4, with 8 looks in vain and stock frees none, with 4 looks in vain.',
   );
   expect(say('promise', only('scan-2013', 'stock'), frameAfter(6))).toBe(
-    'Scan 1, asked for 4: 2013 scan has brought none so far, for 6 looks in vain and stock brings none, for 4 looks in vain.',
+    'Scan 1, asked for 4: 2013 scan has freed none so far, with 6 looks in vain and stock frees none, with 4 looks in vain.',
   );
 });
 
 test('the price counts the list, and who carries its pointers for nothing', () => {
   expect(say('price', only('stock', 'evictable-list'), frameAfter(4))).toBe(
-    'Evictable list: 4 entries are on the list, which was changed 12 times so far; 8 delayed ones carry its pointers and are not on it.',
+    'Evictable list: 4 entries are on the list, which was changed 12 times so far; 8 delayed ones have its pointers but are not on it.',
   );
 });
 
@@ -105,7 +105,7 @@ test('where visits were not traced, that is said', () => {
   const kernel = new Kernel('stock', { delayed: 8, written: 8, nr: 4, scans: 2 });
   const points = kernel.points.filter(([name]) => name === 'scanned');
   const untold = indexOfRows({ stock: { points, ops: kernel.ops } });
-  expect(say('first_gain', untold, frameAfter(0))).toMatch(/counted, not reported one by one/);
+  expect(say('first_gain', untold, frameAfter(0))).toMatch(/counted but not reported one by one/);
   const fresh = indexOfRows({ stock: { points: [], ops: [] } });
   expect(say('first_gain', fresh, frameAfter(0))).toBe('No entry has been seen yet.');
 });
@@ -118,7 +118,7 @@ test('a reader: what lseek answers, and how many delayed entries gave the answer
   kernel.note('answer', 8 * 4096);
   const index = indexOfRows({ stock: kernel });
   expect(say('reader', index, frameAfter(4))).toBe(
-    'After a scan, SEEK_DATA and SEEK_HOLE ask for the data. Data from block 0, a hole at 8; 8 delayed entries gave the answer.',
+    'After a scan, a program asks where the data are (SEEK_DATA, SEEK_HOLE). Data from block 0, a hole at 8; 8 delayed entries gave the answer.',
   );
   expect(say('reader', index, frameAfter(3))).toMatch(/^No program/);
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture in words: the sentence of each scene, read off the events up to the moment. */
+/** The picture in words: the sentence of each scene, from the events up to the moment. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, ns } from '@page/base/units.ts';
@@ -41,7 +41,7 @@ import {
 
 type SentenceOf = (states: readonly LaneNow[], lesson: Lesson) => string;
 
-/** Each sentence speaks of the lanes on show; `hold`: of the one scan that the scene stays at. */
+/** Each sentence is about the lanes on show; `hold`: about the one scan that the scene stops at. */
 function sentence(tell: SentenceOf, hold?: boolean): Sentence {
   return (index, frame, lesson) => {
     const states = index.lanes.map((lane) => laneNow({ index, frame }, lane, hold));
@@ -80,7 +80,7 @@ const oneScan: SentenceOf = (states, lesson) => {
   });
   const freed = ofScan(one, 'freed', none(now.sums.freed));
   return now.over
-    ? t('The scan comes back: {looked}, {freed} freed. Its budget of {budget} is gone.', {
+    ? t('The scan returns: {looked}, {freed} freed. Its budget of {budget} is used up.', {
         looked,
         freed,
         budget: budgetOf(one),
@@ -88,7 +88,7 @@ const oneScan: SentenceOf = (states, lesson) => {
     : t('The scan has begun: {looked}, {freed} freed so far.', { looked, freed });
 };
 
-/** Entries that the scan has looked at, and where they are. */
+/** Number of entries that the scan has looked at, linked to their boxes. */
 function scanned(one: LaneNow): string {
   const text = ofScan(one, 'visited');
   return one.now.sums.visited > 0 ? about(one.lane.arm, 'scan', text) : text;
@@ -104,7 +104,7 @@ const eachScan: SentenceOf = (states, lesson) => {
   });
   const over = states.every(({ now }) => now.over);
   return t(
-    'In scan {scan}, asked for {budget}: {parts}.{over, select, yes { All have come back.} other {}}',
+    'In scan {scan}, asked for {budget}: {parts}.{over, select, yes { All have returned.} other {}}',
     {
       ...{ scan: scanNumber(states[0]!), budget: budgetOf(states[0]!), parts: list(parts) },
       over: over ? 'yes' : 'no',
@@ -129,7 +129,7 @@ const firstGain: SentenceOf = (states, lesson) => {
   if (all.freed === 0) {
     const ahead = aheadOf(one)?.length ?? -1;
     const more = () => about(lane.arm, 'ahead', figure('now', lane.arm, 'delayed ahead', ahead));
-    const way = ahead > 0 ? t(', {more} more delayed ones lie ahead', { more: more() }) : '';
+    const way = ahead > 0 ? t(', with {more} more delayed ones ahead', { more: more() }) : '';
     return t(
       'Scan {scan} of {name}: so far {visited} entries looked at, {freed} freed{way}.{rest}',
       {
@@ -158,7 +158,7 @@ const firstGain: SentenceOf = (states, lesson) => {
   );
 };
 
-/** Entries that were freed and are there again, since a program looked their blocks up. */
+/** Words about entries that were freed and put back by a lookup; empty: none. */
 function putBack(one: LaneNow): string {
   const n = backSoFar(one.lane, one.points);
   return n === 0
@@ -171,12 +171,12 @@ function alsoBack(one: LaneNow): string {
   return back && t('; {back}', { back });
 }
 
-/** Freed entries, and which of them this scan has freed. */
+/** Number of freed entries, linked to those that this scan freed. */
 function freedNow(one: LaneNow, text: string): string {
   return one.now.sums.freed > 0 ? about(one.lane.arm, 'freed', text) : text;
 }
 
-/** What the looks so far brought: the same number on every lane, until one lane's run is over. */
+/** What the looks so far have freed. Each lane has the same number of looks until one lane's run is over. */
 const charged: SentenceOf = (states, lesson) => {
   const looks = (one: LaneNow) =>
     soFar(
@@ -197,7 +197,7 @@ const charged: SentenceOf = (states, lesson) => {
     });
   });
   return same
-    ? t('{looks} each so far, and this many entries freed: {parts}.', {
+    ? t('{looks} on each kernel so far; entries freed: {parts}.', {
         looks: looks(first),
         parts: list(parts),
       })
@@ -228,7 +228,7 @@ const price: SentenceOf = (states, lesson) => {
     t('{steps, plural, one {# time} other {# times}}', { steps }),
   );
   return t(
-    '{name}: {entries} on the list, which was changed {changed} so far; {others} delayed ones carry its pointers and are not on it.',
+    '{name}: {entries} on the list, which was changed {changed} so far; {others} delayed ones have its pointers but are not on it.',
     {
       name: capital(title(lesson, lane)),
       entries,
@@ -245,8 +245,8 @@ const promise: SentenceOf = (states, lesson) => {
     const gain = freedNow(one, ofScan(one, 'freed', none(freed)));
     const of = { name: title(lesson, one.lane), gain, vain };
     return one.now.over
-      ? t('{name} brings {gain}, for {vain} in vain', { name: of.name, gain, vain })
-      : t('{name} has brought {gain} so far, for {vain} in vain', { name: of.name, gain, vain });
+      ? t('{name} frees {gain}, with {vain} in vain', { name: of.name, gain, vain })
+      : t('{name} has freed {gain} so far, with {vain} in vain', { name: of.name, gain, vain });
   });
   const first = states[0]!;
   return t('Scan {scan}, asked for {budget}: {parts}.', {
@@ -288,12 +288,12 @@ const reader: SentenceOf = (states, lesson) => {
   const { words } = answers[0]!;
   const said = answers.length > 1 ? t('{words} on each kernel', { words }) : words;
   const each = answers.map(({ name, words }) => `${name}: ${words}`).join('. ');
-  return t('After a scan, SEEK_DATA and SEEK_HOLE ask for the data. {said}.', {
+  return t('After a scan, a program asks where the data are (SEEK_DATA, SEEK_HOLE). {said}.', {
     said: capital(same ? said : each),
   });
 };
 
-/** Of scans that are over alone: what the one under way has freed is not theirs. */
+/** Only scans that are over count; entries freed by the current scan are left out. */
 const totals: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const name = title(lesson, one.lane);
@@ -302,7 +302,7 @@ const totals: SentenceOf = (states, lesson) => {
     const looks = eachFreedByOver(one);
     const per = looks === null ? t('nothing freed') : t('{looks} for each entry freed', { looks });
     const scans = scansSoFar(one, (n) => t('{n, plural, one {# scan} other {# scans}}', { n }));
-    return t('{name} {per} in {scans} that came back', { name, per, scans });
+    return t('{name} {per} in {scans} that returned', { name, per, scans });
   });
   return t('So far: {parts}.', { parts: list(parts) });
 };
@@ -357,7 +357,9 @@ export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
       );
     const untold =
       facts.untold > 0
-        ? t(' In the whole run {more} more were counted, not reported.', { more: more() })
+        ? t(' In the whole run, {more} more were counted but not reported one by one.', {
+            more: more(),
+          })
         : '';
     return t('{name}: {scan}; {visited} so far, {fates}.{untold}', {
       name,
@@ -373,11 +375,11 @@ export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
   });
 };
 
-// The truth about predictions, counts of the run, and the marks near a moment: all from visits reported one by one.
+// Answers to predictions, counts of the run, and the marks near a moment, all from visits reported one by one.
 
 type Reading = (facts: Facts, name: string) => { value: number; words: string } | null;
 
-/** Read off the first of a prediction's arms. */
+/** An answer from the first of a prediction's arms. */
 function reading(read: Reading): Answerer {
   return (index, prediction, lesson): Answer | null => {
     const lane = index.lanes.find((one) => one.arm === prediction.arms[0]);
@@ -418,9 +420,9 @@ export const answers: Readonly<Record<string, Answerer>> = {
   }),
 };
 
-/** Up to the moment; nothing for a lane of which that is not known yet. */
+/** Counts up to the moment; a lane's cells are empty while its counts are not known. */
 export function counts(index: RunIndex, frame: Frame): Counts {
-  // Nobody is spared where no entry was in use.
+  // Without entries in use, none is spared, and the column is left out.
   const refilled = index.lanes.some((lane) => backSoFar(lane, lane.points.length) > 0);
   const spared = index.lanes.some((lane) => lane.points.length > 0 && sparesAny(lane));
   const heads = [
@@ -467,7 +469,7 @@ function visitsNear(
   const visit = lane.pointsOf('visit');
   const blocks = blocksOf(index);
   const { scans } = state.facts;
-  // What is past: the picture tells nothing of what comes.
+  // Only past visits: the picture does not show what comes.
   const from = Math.max(0, state.now.visits - most);
   const shift = frame.offset.get(lane.arm) ?? 0;
   const rows: NearbyRow[] = [];

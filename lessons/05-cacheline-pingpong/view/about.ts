@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The cache lines for authors of lessons. */
+/** What authors of lessons may name of the cache-line view. */
 
 import type { About } from '@page/views/about.ts';
 
 export const about: About = {
   draws:
-    'The bytes of one object in cache lines, the copies of each CPU, and the lines that travel; where the axis is time, which way lockref operations took.',
+    'The bytes of one object in cache lines, the copies of each CPU, and the lines that travel; on an axis of time, lockref operations by compare-and-swap and under the lock.',
   needs: [
     '`microscope`, which sees the loads and stores of chosen functions to one object',
     'an x-ray probe that finds the object and reports its fields: facts `found`, `size` and `address48`, columns `offset`, `size` and `nested`, names as texts',
     '`axis` on the point access, for the workloads that the microscope watches',
     'the x-ray probe lockref-counts, for workloads whose axis is time (lesson 05)',
-    'without an object, counts or whole operations a sentence says why nothing is shown',
+    'without an object, counts or whole operations, a sentence says why nothing is shown',
   ],
   points: { access: ['at', 'size', 'class', 'function', 'operation'] },
   marks: [
@@ -37,11 +37,11 @@ export const about: About = {
   ],
   sentences: {
     one_stat: 'accesses of one operation so far, and whether a line had to come',
-    shared_line: 'what happens now, and transfers of each operation so far',
-    compared: 'transfers of each operation on each lane',
-    many: 'transfers of each operation with more CPUs, and the predicted ratio',
-    proved: 'accesses of each operation, counted; no model',
-    price: 'how often somebody writes the shared line, modelled',
+    shared_line: 'the current access, and transfers per operation so far',
+    compared: 'transfers per operation on each lane',
+    many: 'transfers per operation with more CPUs, and the predicted ratio',
+    proved: 'accesses per operation, counted; no model',
+    price: 'how often a CPU writes the shared line, modelled',
     stuck: 'operations under the lock, phase by phase',
   },
   moments: {
@@ -60,16 +60,18 @@ export const about: About = {
     model: 'the predicted rate on 2 to 64 CPUs, with the numbers of the model',
     path: 'operations under the lock, phase by phase',
   },
-  toys: { fields: 'the fields of the object in another order, and what the model makes of it' },
+  toys: {
+    fields: 'the fields of the object in another order, and the transfers that the model predicts',
+  },
   knobs: {
-    model_cpus: 'CPUs on which the counted accesses meet',
+    model_cpus: 'number of CPUs that the model spreads the counted accesses over',
     protocol: '0 MESI, 1 MSI',
-    schedule: 'whose turn it is: 0 by lot, 1 by modelled time',
-    owning: 'whether a load that leads to a compare-and-swap asks to own the line',
+    schedule: 'order of accesses: 0 by lot, 1 by modelled time',
+    owning: 'whether a load before a compare-and-swap requests ownership of the line',
     hit_ps: 'ps, of an access to a line that the CPU has',
     transfer_ns: 'ns, until a line comes from another CPU',
     upgrade_ns: 'ns, until all others have lost their copies',
-    own_ns: 'ns of an operation beside these accesses',
+    own_ns: 'ns that an operation spends on anything but these accesses',
   },
   counts: 'accesses of the shared line and transfers for each operation, or operations by path',
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The truth about predictions, counts up to the moment, and the accesses near it. */
+/** Answers to predictions, counts up to the moment, and the accesses near it. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure, ns } from '@page/base/units.ts';
@@ -43,7 +43,7 @@ function answer(
   };
 }
 
-/** CPUs that the mail's figures are of. */
+/** Number of CPUs in the mail's measurement. */
 const mailCpus = 20;
 
 export const answers: Readonly<Record<string, Answerer>> = {
@@ -80,7 +80,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
     const slow = slowShare(shareIn(intervalsOf(lane), phase.t0, phase.t1));
     if (slow === null || (!lane.ended && lane.watermark < phase.t1)) return null;
     const words = t(
-      '{name}: {slow} % of the operations after the listing went under the lock, counted.',
+      '{name}: {slow} % of the operations after the listing took the lock, counted.',
       { name: capital(armTitle(lesson, lane)), slow: formatFigure(slow * 100) },
     );
     return { value: slow * 100, words };
@@ -90,16 +90,16 @@ export const answers: Readonly<Record<string, Answerer>> = {
 type Head = readonly [title: string, evidence: 'counted' | 'modelled'];
 
 interface Columns {
-  /** "count’s line"; empty: there is no such line. */
+  /** "count’s line"; empty: the lane has no such line. */
   readonly lineWords: string;
-  /** Something writes to the line without reading it: each other write is a read-modify-write. */
+  /** Whether there are plain writes to the line; all other writes are read-modify-writes. */
   readonly plain: boolean;
   readonly named: boolean;
-  /** CPUs of the model where they are not those of the run; 0: they are. */
+  /** CPUs of the model if they differ from those of the run; 0: they are equal. */
   readonly cpus: number;
 }
 
-/** Columns of the first act; those of the line and of the name only where there are any. */
+/** Columns of the first act; columns of the line and of the name only if the lanes have them. */
 function lineHeads({ operation }: Lesson, { lineWords, plain, named, cpus }: Columns): Head[] {
   const { name, plural: many } = operation;
   const on = cpus === 0 ? '' : t(' on {cpus, plural, one {# CPU} other {# CPUs}}', { cpus });
@@ -133,7 +133,7 @@ function table(heads: readonly Head[], rows: Counts['rows']): Counts {
   return { heads: heads.map(([head]) => head), evidence: heads.map(([, of]) => of), rows };
 }
 
-/** What is done to a line, by class: plain writes are seldom. */
+/** Accesses to a line, by class; plain writes are rare. */
 const all = ['reads', 'writes', 'rmws'] as const;
 const common = ['reads', 'rmws'] as const;
 
@@ -192,7 +192,7 @@ function lockCounts(index: RunIndex, frame: Frame): Counts['rows'] {
 
 const mostNearby = 50;
 
-/** The accesses before the moment, or the looks at the counts: at most 50 on all lanes. */
+/** The accesses before the moment, or the samples of the counters: at most 50 on all lanes. */
 export function nearby(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow[] {
   const each = Math.floor(mostNearby / Math.max(1, index.lanes.length));
   const of = index.axis === null ? looksNear : accessesNear;

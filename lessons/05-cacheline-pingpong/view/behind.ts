@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * From what a mark was computed: no event of the trace makes one here. The microscope counted the accesses, the model
+ * What a mark was computed from, since no trace event makes one here. The microscope counted the accesses, the model
  * merged them, and the x-ray read the object and the counters of the second act.
  */
 
@@ -81,10 +81,10 @@ function ofBytes(shown: LaneNow, at: number): Found {
     how:
       all.length === 0
         ? tr(
-            'The x-ray found in the running kernel what lies at these bytes; the microscope has counted no access to them so far.',
+            'The x-ray found in the running kernel what is at these bytes. So far the microscope has counted no access to them.',
           )
         : tr(
-            'The x-ray found in the running kernel what lies at these bytes; the microscope has counted {n} of the accesses so far here, {which}.',
+            'The x-ray found in the running kernel what is at these bytes. So far the microscope has counted {n} accesses to them; {which}.',
             { n, which: lastWords(all.length) },
           ),
     accesses: all.slice(-mostRows),
@@ -98,10 +98,10 @@ function ofCopy(shown: LaneNow, line: number, cpu: number): Found {
     how:
       all.length === 0
         ? tr(
-            'Modelled: so far no counted access has brought this line to this CPU, or taken it away.',
+            'Modelled: so far no counted access has brought this line to this CPU or taken it away.',
           )
         : tr(
-            'Modelled from {n} counted accesses to this line, by this CPU or taking copies away, {which}.',
+            'Modelled from {n} counted accesses to this line, by this CPU or by others that took copies away; {which}.',
             { n: formatCount(all.length), which: lastWords(all.length) },
           ),
     accesses: all.slice(-mostRows),
@@ -110,8 +110,8 @@ function ofCopy(shown: LaneNow, line: number, cpu: number): Found {
 
 function lastWords(n: number): string {
   return n > mostRows
-    ? tr('of which these are the last {n} in the model’s order', { n: mostRows })
-    : tr('which are these in the model’s order');
+    ? tr('below are the last {n} of them, in the model’s order', { n: mostRows })
+    : tr('they are below, in the model’s order');
 }
 
 function ofExecuted({ lane, struct, counted }: LaneNow, k: number): Found {
@@ -125,7 +125,7 @@ function ofExecuted({ lane, struct, counted }: LaneNow, k: number): Found {
   return {
     who: tr('access {k} as executed', { k: formatCount(k + 1) }),
     how: tr(
-      "The microscope counted this access in the order in which QEMU's threads ran; that order is no result.",
+      "The microscope counted the accesses in the order in which QEMU's threads ran; that order is no result.",
     ),
     accesses: [access],
   };
@@ -157,11 +157,11 @@ function ofStep(shown: LaneNow, k: number): Found {
     how:
       before === null
         ? tr(
-            'Modelled from one counted access: in the model’s order no other CPU has had line {line} before.',
+            'Modelled from one counted access: in the model’s order no other CPU had line {line} before it.',
             { line },
           )
         : tr(
-            'Modelled from two counted accesses to line {line}: in the model’s order this one comes behind that of CPU {cpu}.',
+            'Modelled from two counted accesses to line {line}: in the model’s order this one comes after that of CPU {cpu}.',
             { line, cpu: before.cpu },
           ),
     accesses: before === null ? [access] : [before, access],

@@ -9,23 +9,23 @@ import type { ByteKind } from './fields.ts';
 export interface Brush {
   readonly fill: Fill;
   readonly edge: string;
-  /** Of letters upon it. */
+  /** Colour of letters on it. */
   readonly ink: string;
-  /** What an access of these bytes is drawn with. */
+  /** Brush of an access to these bytes. */
   readonly strong: string;
 }
 
-/** A state of a copy; the letters are the protocol's. */
+/** Brush of a copy's state, by its letter in the protocol. */
 export type StateName = 'M' | 'E' | 'S' | 'I';
 
 export interface Brushes {
   readonly theme: Theme;
   readonly bytes: Readonly<Record<ByteKind, Brush>>;
   readonly states: Readonly<Record<StateName, Brush>>;
-  /** Of a lane that is not known, or of an interval nobody looked at. */
+  /** Brush of a lane that is not known, or of an interval without samples. */
   readonly fog: Fill;
   readonly slow: Fill;
-  /** How a line comes. */
+  /** Brushes of the ways in which a line comes. */
   readonly ways: Readonly<Record<'transfer' | 'fetch' | 'upgrade', string>>;
 }
 
@@ -44,7 +44,7 @@ export function brushesFor(theme: Theme, tiles: TileMaker): Brushes {
 
 function make(theme: Theme, tiles: TileMaker): Brushes {
   const { paper, ink, work, mechanism, other, soft, faint, idle, vain, wait } = theme;
-  // The page's own beige, dark enough to be seen on it.
+  // The page's beige, darkened so that it is visible on the page.
   const edge = mix(other, ink, 0.75);
   const flat = (colour: string, share: number): Brush => ({
     fill: mix(colour, paper, share),
@@ -52,14 +52,14 @@ function make(theme: Theme, tiles: TileMaker): Brushes {
     ink,
     strong: colour,
   });
-  // Letters stand on the stripes; light ones need darker stripes.
+  // Letters are drawn over the stripes; light letters need darker stripes.
   const stripe = mix(wait, paper, theme.name === 'dark' ? 0.5 : 0.62);
   const sharedName = { ground: mix(work, paper, 0.2), ink: stripe };
   return {
     theme,
     bytes: {
       name: flat(work, 0.2),
-      // Where the trouble lies: the name's own colour, with stripes of the wait that it makes.
+      // The part of the name in the count's line: the name's colour, with stripes in the colour of waiting.
       name_shared: { ...flat(work, 0.2), fill: tiles('backslash', sharedName), edge: wait },
       count: { ...flat(mechanism, 0.3), edge: mechanism },
       chain: {
@@ -87,7 +87,7 @@ function make(theme: Theme, tiles: TileMaker): Brushes {
   };
 }
 
-/** A rectangle with a dashed edge: something modelled. */
+/** Draw a rectangle with a dashed edge, which means modelled. */
 export function dashedBox(
   pen: Pen,
   { x, y, w, h }: Box,
@@ -102,10 +102,7 @@ export function dashedBox(
   pen.setLineDash([]);
 }
 
-/**
- * Bytes that are accessed. A read looks: a ring. A write fills. A read-modify-write fills, and a bar across says that
- * it was both.
- */
+/** Draw accessed bytes: a ring for a read, a fill for a write, a fill with a bar across for a read-modify-write. */
 export function brushAccess(
   pen: Pen,
   box: Box,
@@ -129,7 +126,7 @@ export function brushAccess(
   pen.fillRect(x + Math.min(2, w * 0.2), y + h - 2 * bar - 1, w - 2 * Math.min(2, w * 0.2), bar);
 }
 
-/** A cross: a copy that was lost. */
+/** Draw a cross over a copy that was lost. */
 export function brushCross(pen: Pen, { x, y, w, h }: Box, colour: string): void {
   const arm = Math.max(2.5, Math.min(w, h) / 2 - 3);
   const [cx, cy] = [x + w / 2, y + h / 2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the microscope counted of the object, exactly: by line, by field and by function, for each operation. */
+/** Exact counts of the microscope for the object: per operation, by line, field and function. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure } from '@page/base/units.ts';
@@ -40,9 +40,9 @@ export interface Cell extends Sum {
 export interface BusyLine extends Sum {
   /** Low 48 bits. */
   readonly address: number;
-  /** Of the object; -1: elsewhere. */
+  /** Line of the object; -1: outside the object. */
   readonly line: number;
-  /** What is written most in it, or else read most; '' where it is not known. */
+  /** The field that is written most in it, else the one read most; '' if not known. */
   readonly field: string;
   readonly vcpus: number;
 }
@@ -52,17 +52,20 @@ export interface Totals {
   readonly ops: number;
   /** Accesses inside operations, per operation, by line. */
   readonly lines: readonly Sum[];
-  /** The line that is written most; null: not known, or none is written. */
+  /** Number of the line that is written most; null: not known, or no line is written. */
   readonly hot: Sum | null;
-  /** Reads of that line that compare the name; null: the object has no such name. */
+  /** Reads of that line that compare the name; null: the object has no name. */
   readonly nameReads: number | null;
   readonly cells: readonly Cell[];
-  /** The object's lines and the busiest others: first those that several vCPUs touch and one writes, by writes. */
+  /**
+   * The object's lines and the busiest others, sorted by writes; first the lines that several vCPUs touch and one
+   * writes.
+   */
   readonly busiest: readonly BusyLine[];
-  /** Log records that had no room, and accesses after the log was used up. */
+  /** Records that did not fit in the log, and accesses after it was full. */
   readonly lost: number;
   readonly over: number;
-  /** false: the totals were not read yet, and these are sums of the accesses that were reported one by one. */
+  /** Whether the totals were read; if not, these are sums of the accesses reported one by one. */
   readonly exact: boolean;
 }
 
@@ -239,11 +242,12 @@ export function all({ reads, writes, rmws }: Sum): number {
   return reads + writes + rmws;
 }
 
-// What a lesson calls its object and operation, and why something cannot be shown: a sentence instead of zeros.
+// A lesson's words for its object and operation, and sentences that say why something cannot be shown, instead of
+// zeros.
 
 type Nouns = Pick<Lesson, 'operation' | 'microscope'>;
 
-/** "dentry", of 'struct dentry'. */
+/** "dentry" for 'struct dentry'. */
 export function objectName({ microscope }: Pick<Nouns, 'microscope'>): string {
   return microscope?.object.split(' ').at(-1) || t('object');
 }
@@ -256,7 +260,7 @@ export function operationWords(n: number, { operation }: Pick<Nouns, 'operation'
 
 /** Why no field of the object is known. */
 export function noObject(lesson: Nouns): string {
-  return t('The x-ray has not found the {object}: which field is where is not known.', {
+  return t('The x-ray has not found the {object}, so the places of its fields are not known.', {
     object: objectName(lesson),
   });
 }
@@ -279,7 +283,7 @@ export function noCounts(lane: LaneIndex, lesson: Nouns): string | null {
 const reasons = [
   ['ops_slept', t('slept or were preempted')],
   ['ops_left', t('left by a jump to another function')],
-  ['ops_again', t('restarted before their end')],
+  ['ops_again', t('restarted before they ended')],
 ] as const;
 
 function unseen(facts: Readonly<Record<string, number>>, lesson: Nouns): string {
@@ -304,23 +308,23 @@ function unseen(facts: Readonly<Record<string, number>>, lesson: Nouns): string 
     : t('Of {ops} none was seen to end: {broken}.', { ops, broken: list(broken) });
 }
 
-/** Why there is no order of the accesses, and so no copies and no transfers; null: there is one. */
+/** Why there is no order of the accesses, and so no copies or transfers; null: there is an order. */
 export function noOrder(lane: LaneIndex, lesson: Nouns): string | null {
   if (countedOf(lane).ops > 0) return null;
   const counts = noCounts(lane, lesson);
   if (counts !== null) return counts;
   return t(
-    'The accesses of this run were counted, and too few were saved one by one: no order of them is known.',
+    'The accesses of this run were counted, but too few were saved one by one, so their order is not known.',
   );
 }
 
-/** Why no field is said to be the one that everybody writes. */
+/** Why no field is known that all CPUs write. */
 export function noHot(lane: LaneIndex, lesson: Nouns): string {
   const totals = totalsOf(lane);
   if (totals === null) return noCounts(lane, lesson) ?? '';
   const written = totals.lines.some(({ writes, rmws }) => writes + rmws > 0);
   if (written)
-    return t('What is written lies in no known field of the {object}.', {
+    return t('The bytes written are in no known field of the {object}.', {
       object: objectName(lesson),
     });
   return t(
@@ -329,18 +333,18 @@ export function noHot(lane: LaneIndex, lesson: Nouns): string {
   );
 }
 
-/** Why no rate is predicted on a lane; null: one is, or will be. */
+/** Why no rate is predicted for a lane; null: a rate is, or will be. */
 export function noRate(lane: LaneIndex, lesson: Nouns): string | null {
   const { ops, placed } = countedOf(lane);
   if (ops === 0) return lane.ended ? noOrder(lane, lesson) : null;
   if (placed || countsOf(lane) === null) return null;
   return t(
-    'No rate is predicted: the model knows where in a stat(2) its accesses lie, and not where in a {name} those of these functions do.',
+    'No rate is predicted: the model knows when in a stat(2) its accesses come, but not when in a {name} those of these functions come.',
     { name: lesson.operation.name },
   );
 }
 
-/** Why the second act, on an axis of time, has nothing to show; null: it has. */
+/** Why the second act, on an axis of time, has nothing to show; null: it has something. */
 export function noPath(lane: LaneIndex): string | null {
   if (lane.samples('lockref-counts').length > 0) return null;
   return lane.ended
@@ -354,7 +358,7 @@ export function noPath(lane: LaneIndex): string | null {
 
 export interface SoFar {
   readonly transfers: number;
-  /** Operations, those that are not over by their part: with many CPUs most are under way. */
+  /** Operations; those not over count in part, since with many CPUs most are under way. */
   readonly ops: number;
   readonly forName: number;
   readonly upgrades: number;
@@ -371,7 +375,7 @@ export function soFar({ model, done }: Pick<LaneNow, 'model' | 'done'>): SoFar {
   };
 }
 
-/** A figure of the order up to the moment. */
+/** A figure of the modelled order, up to the moment. */
 export function far(one: LaneNow, name: keyof SoFar, text?: string): string {
   return figure('far', one.lane.arm, name, soFar(one)[name], text);
 }
@@ -381,10 +385,12 @@ export function operationsFar(one: LaneNow, lesson: Lesson): string {
   return far(one, 'ops', operationWords(soFar(one).ops, lesson));
 }
 
-/** In place of a figure of the whole run while that is not whole: a recording comes in, or a guest still runs. */
+/**
+ * Replaces a figure of the whole run while the run is not complete: a recording still loads, or a guest still runs.
+ */
 export const stillRead = t('still being read');
 
-/** Transfers of each operation of the whole run, its cold begin included: the figure to compare. */
+/** Transfers per operation over the whole run, cold start included: the figure to compare. */
 export function perStatWhole({ lane, model }: Pick<LaneNow, 'lane' | 'model'>): string {
   if (!lane.ended) return stillRead;
   const each = model === null ? Number.NaN : transfersPerStat(model);
@@ -393,7 +399,7 @@ export function perStatWhole({ lane, model }: Pick<LaneNow, 'lane' | 'model'>): 
     : figure('run', lane.arm, 'transfers per op', each, formatFigure(each));
 }
 
-/** Transfers of each operation so far; a dash before there is half of one. */
+/** Transfers per operation so far; a dash before half an operation is done. */
 export function perStatWords(one: LaneNow): string {
   const { transfers, ops } = soFar(one);
   const each = transfers / ops;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The second act: which way lockref operations took, over time, in the workload's three phases; and how many came through. */
+/**
+ * Draws the second act: lockref operations by compare-and-swap and under the lock over time, in three phases, and
+ * their rate.
+ */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import { formatCount, formatNs, ns, second } from '@page/base/units.ts';
@@ -143,7 +146,7 @@ function headline(easel: Easel): void {
   const [words, per] = pathFigures(lane, 'recent', '', slow, rate);
   at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
   at += text(easel, tr('under the lock'), at, y, { weight: 600, colour: theme.ink }) + 22;
-  // The rate can be read off its chart where it has no room here.
+  // If the rate has no room here, its chart shows it.
   easel.pen.font = `700 ${big}px ${theme.font}`;
   const rest = at + easel.pen.measureText(per).width + 7;
   easel.pen.font = `400 ${fontSize}px ${theme.font}`;
@@ -229,7 +232,10 @@ function phases(easel: Easel): void {
   }
 }
 
-/** A column for each look at the counts: from below what went by compare-and-swap, above it what took the lock. */
+/**
+ * Draw a column for each interval between two samples: operations by compare-and-swap below, operations under the lock
+ * above.
+ */
 function columns(easel: Easel): void {
   const { pen, laid, drawing, lane, brushes, x, now } = easel;
   const { theme, frame } = drawing;
@@ -304,7 +310,7 @@ export function intervalMark(
   };
 }
 
-/** Two rows a lane, one for each way, and the rates below, which are of the way that most took. */
+/** Two rows per lane, one for each kind of operation, and the rates below, which have the kind of most operations. */
 export function rowsOf(layout: LockLayout, drawing: Drawing): readonly Row[] {
   const { lesson, index, frame } = drawing;
   return layout.lanes.flatMap((laid): Row[] => {
@@ -357,7 +363,7 @@ export function rowsOf(layout: LockLayout, drawing: Drawing): readonly Row[] {
   });
 }
 
-/** The newest look of the first lane. */
+/** The newest sample of the first lane. */
 export function firstMark(layout: LockLayout, drawing: Drawing): Mark | null {
   const lane = drawing.index.lanes.find(({ arm }) => arm === layout.lanes[0]?.arm);
   if (lane === undefined) return null;

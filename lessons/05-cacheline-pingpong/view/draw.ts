@@ -83,8 +83,8 @@ function drawLane(easel: Easel): void {
 }
 
 /**
- * "4.9 transfers per stat in the whole run, modelled; so far 1.8 (7 in 4 stats)", and what was counted. Until the run is
- * whole it has but the figure so far.
+ * "4.9 transfers per stat in the whole run, modelled; so far 1.8 (7 in 4 stats)", and what was counted. Until the run
+ * is complete, only the figure so far.
  */
 function headline(easel: Easel): void {
   const { laid, layout, drawing, shown, pen } = easel;
@@ -153,10 +153,10 @@ function headline(easel: Easel): void {
   countedWords(easel, left, below);
 }
 
-/** A figure with its noun, and what is said of it. */
+/** A figure with its noun, and the words after it. */
 type Said = readonly [strong: string, rest: string];
 
-/** Writes the first that ends left of `right`, or else the last; its width. */
+/** Write the first text that ends left of `right`, else the last; return its width. */
 function writeFirst(
   easel: Easel,
   all: readonly Said[],
@@ -210,7 +210,7 @@ function countedWords(easel: Easel, left: number, below: number): void {
   const counted = t(' of the {line} per {name}, counted over the whole run', {
     ...{ line: hot.lineWords, name },
   });
-  // Each way names the line: other lines are read, too.
+  // Each version names the line, since other lines are read, too.
   const words: readonly Said[] = [
     [long, counted],
     [short, counted],
@@ -222,7 +222,7 @@ function countedWords(easel: Easel, left: number, below: number): void {
   writeFirst(easel, words, left, below, right);
 }
 
-/** Beside the cards: which copies are whose. */
+/** Write the line numbers beside the cards, and the number of CPUs and the protocol above them. */
 function gutterWords(easel: Easel): void {
   const { laid, layout, shown, pen, drawing } = easel;
   const { theme } = drawing;

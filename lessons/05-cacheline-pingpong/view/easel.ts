@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What every part of a lane's drawing is given. */
+/** What each part of a lane's drawing receives. */
 
 import { t } from '@page/base/lang/t.ts';
 import { laneTime } from '@page/derive/align.ts';
@@ -20,7 +20,7 @@ export interface Easel {
   readonly drawing: Drawing;
   readonly shown: LaneNow;
   readonly brushes: Brushes;
-  /** 1, or less for a kind that is not in focus. */
+  /** Opacity: 1, or less for a kind that is not in focus. */
   readonly shade: (kind: string) => number;
 }
 
@@ -39,16 +39,17 @@ export function write(
   return pen.measureText(text).width;
 }
 
-/** Times within a step at which a copy has set out, has come, and the access is done: parts of 1. */
+/** Parts of a step, 0 to 1, at which a copy sets out, has arrived, and the access is done. */
 export const beats = { leaves: 0.08, comes: 0.7, lit: 0.9 } as const;
 
-/** How far something has come between two parts of a step, 0 to 1, slow at both ends. */
+/** Progress between two parts of a step, 0 to 1, eased at both ends. */
 export function between(part: number, from: number, to: number): number {
   const x = Math.max(0, Math.min(1, (part - from) / (to - from)));
   return x * x * (3 - 2 * x);
 }
 
-// The axis: accesses in the model's merged order, a row a CPU; below it, named and dismissed, the order as executed.
+// The axis: accesses in the model's merged order, one row per CPU; below it the order as executed, which is no
+// result.
 
 /** Steps [from, to) of the window, on the lane's own axis. */
 export function windowOf({ drawing, laid }: Pick<Easel, 'drawing' | 'laid'>): {
@@ -60,7 +61,7 @@ export function windowOf({ drawing, laid }: Pick<Easel, 'drawing' | 'laid'>): {
   return { from: Math.max(0, Math.round(start)), steps: Math.max(1, frame.span / stepNs) };
 }
 
-/** Where a step stands on the strips. */
+/** Position of a step on the strips, px. */
 export function stepX(easel: Pick<Easel, 'drawing' | 'laid'>, k: number): number {
   const { from, steps } = windowOf(easel);
   const { x, w } = easel.laid.order;
@@ -117,7 +118,7 @@ function merged(easel: Easel): void {
     const role = struct?.fields[struct.fieldAt[access.at] ?? -1]?.role ?? 'plain';
     pen.globalAlpha = shade(['read', 'write', 'rmw'][access.kind] ?? 'read');
     pen.fillStyle = brushes.bytes[role].strong;
-    // A read is a low mark, what writes a full one.
+    // A read is a low mark, a write a full one.
     const high = access.kind === 0 ? Math.max(1, h * 0.5) : h;
     pen.fillRect(x, y + h - high, wide, high);
     pen.globalAlpha = 1;
@@ -130,7 +131,7 @@ function merged(easel: Easel): void {
   }
 }
 
-/** A transfer in the order, over the access that had to wait for it: two dashes, or one where there is little room. */
+/** Draw a transfer over the access that waits for it: two dashes, or one if there is little room. */
 function dashes({ pen }: Easel, x: number, y: number, w: number, h: number): void {
   if (h < 4) {
     pen.fillRect(x, y, Math.max(1.5, w), Math.max(1, h));
@@ -141,7 +142,7 @@ function dashes({ pen }: Easel, x: number, y: number, w: number, h: number): voi
   pen.fillRect(x, y + h - dash, w, dash);
 }
 
-/** Each access as the host let it happen: how high it stands tells its vCPU. */
+/** Draw the accesses in the order of the host; the height of a mark shows its vCPU. */
 function executed(easel: Easel): void {
   const { laid, shown, pen, drawing, shade } = easel;
   const { order, length } = shown.lane.pointsOf('access');
@@ -192,9 +193,9 @@ export function orderCaptions(easel: Easel): void {
   if (laid.executed.h > 0) tag(dismissed, laid.captions.executed, theme.faint);
 }
 
-// What sentences speak of among cache lines: an access, the bytes that everybody writes, a phase of the second act.
+// Parts that sentences name: an access, the bytes that all CPUs write, a phase of the second act.
 
-/** The access that is under way, or the last one that is over. */
+/** The current access, or else the last one that is over. */
 export function current(shown: LaneNow): Access | null {
   if (shown.under !== null) return shown.under;
   if (shown.done === 0 || shown.model === null) return null;

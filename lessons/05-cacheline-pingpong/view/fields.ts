@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The object as the x-ray found it: fields by offset, and what each is to the operation. Places are bytes from the
- * begin of the object's first line, which the object need not begin.
+ * The object as the x-ray found it: fields by offset, and the role of each in the operation. Places are bytes from the
+ * start of the object's first line; the object may begin later on that line.
  */
 
 import { t } from '@page/base/lang/t.ts';
@@ -11,7 +11,7 @@ import type { LaneIndex, LaneSample } from '@page/derive/types.ts';
 
 export const lineBytes = 64;
 
-/** Bytes of the object's first line before the object: a variable may begin anywhere on a line. */
+/** Bytes of the object's first line before the object, which may begin anywhere on a line. */
 export function leadOf(address: number): number {
   return address % lineBytes;
 }
@@ -23,7 +23,7 @@ export function countsOf(lane: LaneIndex): LaneSample | null {
 
 type Counts = Pick<LaneSample, 'columns' | 'facts'>;
 
-/** Whether a row is of the watched object's lines; each other is the sum of a busy line elsewhere. */
+/** Whether a row counts one of the watched object's lines; other rows are sums of busy lines elsewhere. */
 export function isOwn({ columns, facts }: Counts, i: number): boolean {
   const [base, size] = [facts['address'] ?? 0, facts['size'] ?? 0];
   const line = Number(columns['address']?.[i] ?? 0);
@@ -40,7 +40,7 @@ export function placeOf({ columns, facts }: Counts, i: number): number {
   return Number(columns['at']?.[i] ?? 0) + leadOf(facts['address'] ?? 0);
 }
 
-/** Of the places of the object's lines, the one that is written most, by any function; -1: none is written. */
+/** The place on the object's lines that is written most, by any function; -1: no place is written. */
 function mostWritten(counts: LaneSample, within: (at: number) => number): number {
   const sums = new Map<number, number>();
   for (let i = 0; i < counts.n; i++) {
@@ -58,13 +58,13 @@ function mostWritten(counts: LaneSample, within: (at: number) => number): number
 // What is known of a struct dentry beforehand (fs/dcache.c of 6.1): which fields a look-up reads, which one is the
 // reference count, and how a name is compared. Of any other object only the counts tell what is written.
 
-/** What a field is to the operation; the same names as the lesson's kinds. */
+/** Roles of a field in the operation, named like the lesson's kinds. */
 export type Role = 'name' | 'count' | 'chain' | 'plain';
 
-/** What is known of a kind of object before anything was counted. */
+/** What is known of a kind of object before accesses are counted. */
 export interface Known {
   readonly roles: Readonly<Record<string, Role>>;
-  /** The field that everybody writes, and its line, in words. */
+  /** The field that all CPUs write, and its line, in words. */
   readonly hot: string;
   readonly hotLine: string;
   /** The field whose bytes are compared. */
@@ -90,15 +90,15 @@ function knownOf(fields: ReadonlySet<string>): Known | null {
   return fields.has('d_iname') && fields.has('d_lockref') ? dentry : null;
 }
 
-/** dentry_string_cmp() compares words of so many bytes. */
+/** dentry_string_cmp() compares words of this many bytes. */
 const wordBytes = 8;
 
-/** The name of the live object, as far as it lies inside. */
+/** The name of the live object, as far as it is stored inside. */
 interface InnerName {
   readonly length: number;
-  /** Bytes [from, to) that a comparison of this name reads; an empty range: the name lies elsewhere. */
+  /** Bytes [from, to) that a comparison of this name reads; an empty range: the name is stored elsewhere. */
   readonly compared: readonly [from: number, to: number];
-  /** Its letters by byte; '' elsewhere. */
+  /** Letters of the name by byte; '' elsewhere. */
   readonly letters: readonly string[];
 }
 
@@ -148,7 +148,7 @@ export interface Struct {
   readonly fieldAt: Int16Array;
   /** null: the object has no name that is compared. */
   readonly name: InnerName | null;
-  /** What everybody writes; null: not known, or nothing is written. */
+  /** The field that all CPUs write; null: not known, or no field is written. */
   readonly hot: Hot | null;
 }
 
@@ -165,7 +165,7 @@ interface Made {
   readonly struct: Struct;
 }
 
-/** Samples of another axis are made anew whenever they are asked for; their columns stay. */
+/** Samples of another axis are new objects at each call, but their columns stay the same. */
 const made = new WeakMap<LaneSample['columns'], Made>();
 
 /** The watched object of a lane; null while the x-ray has not found it. */
@@ -180,7 +180,7 @@ export function structOf(lane: LaneIndex): Struct | null {
   return struct;
 }
 
-/** The newest sample that lists the fields of a live object; of several objects the one that is watched. */
+/** The newest sample that lists the fields of a live object; of several objects, the watched one. */
 function objectOf(lane: LaneIndex): LaneSample | null {
   const address = countsOf(lane)?.facts['address'] ?? 0;
   const found = lane.probes().flatMap((probe) => {
@@ -194,7 +194,7 @@ function objectOf(lane: LaneIndex): LaneSample | null {
 
 const hots = new WeakMap<LaneSample['columns'], number>();
 
-/** Number of the field that is written most; -1: not known. Of an object that is known, its roles tell. */
+/** Number of the field that is written most; -1: not known. A known object has it in its roles. */
 function hotField(lane: LaneIndex, sample: LaneSample): number {
   const counts = countsOf(lane);
   if (counts === null || knownOf(new Set(sample.texts)) !== null) return -1;
@@ -249,7 +249,7 @@ function endOf({ columns, n }: Pick<LaneSample, 'columns' | 'n'>): number {
   return Math.max(0, ...Array.from({ length: n }, (_, i) => Number(offset![i]) + Number(size![i])));
 }
 
-/** Whole fields in order, without their parts; of a union its first member. */
+/** Whole fields in order, without their parts; of a union, its first member. */
 function fieldsOf(
   { columns, texts, n }: Pick<LaneSample, 'columns' | 'texts' | 'n'>,
   lead: number,
@@ -266,7 +266,7 @@ function fieldsOf(
   return fields;
 }
 
-/** "d_iname[8..15]" or "d_lockref": the field of an access, with the bytes of it where it is a part. */
+/** "d_iname[8..15]" or "d_lockref": the field of an access, with its bytes if the access covers only a part. */
 export function fieldWords(struct: Struct | null, at: number, size: number): string {
   const field = struct?.fields[struct.fieldAt[at] ?? -1];
   if (struct === null) return t('byte {at}', { at });
@@ -280,14 +280,14 @@ export function fieldWords(struct: Struct | null, at: number, size: number): str
   return `${field.name}[${first}..${first + size - 1}]`;
 }
 
-/** Does this access compare the name? */
+/** Whether the access compares the name. */
 export function isNameRead(struct: Struct | null, at: number, write: boolean): boolean {
   return !write && struct?.fields[struct.fieldAt[at] ?? -1]?.role === 'name';
 }
 
 // How the bytes of an object are marked, and the boxes that they are drawn as.
 
-/** How a byte is marked: by its field, and the name apart where it lies with the count. */
+/** Kind of a byte: that of its field, or a separate one for the part of the name in the count's line. */
 export type ByteKind = 'name' | 'name_shared' | 'count' | 'chain' | 'plain';
 
 export function byteKind(struct: Struct, at: number): ByteKind {
@@ -299,7 +299,7 @@ export function byteKind(struct: Struct, at: number): ByteKind {
   return Math.floor(at / lineBytes) === struct.hot?.line ? 'name_shared' : 'name';
 }
 
-/** A run of bytes of one kind and one field within a line: what is drawn as one box. */
+/** A run of bytes of one kind and one field within a line, drawn as one box. */
 export interface Run {
   readonly at: number;
   readonly size: number;

@@ -44,7 +44,7 @@ import { panels } from './panels.tsx';
 import { fields } from './toy.ts';
 import { sentences, summary } from './words.ts';
 
-// How a kind looks, for legends: by the brushes of the picture.
+// A kind's swatch for legends, painted as in the picture.
 
 function Swatch({ kind, theme, width = 19, height = 17 }: SwatchProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -104,7 +104,7 @@ export function drawSwatch(ctx: Pen, kind: string, brushes: Brushes, box: Box): 
   if (kind !== 'executed') {
     ctx.fillRect(x, y, w, h);
     if (kind !== 'by_cas') return;
-    // What the picture has at the height that it reaches.
+    // As in the picture: a line along the top of the column.
     ctx.fillStyle = theme.mechanism;
     ctx.fillRect(x, y, w, 2);
     return;
@@ -131,7 +131,7 @@ function drawCopy(ctx: Pen, kind: string, brushes: Brushes, box: Box): void {
   ctx.fillText(name, box.x + box.w / 2, box.y + box.h / 2 + 1);
 }
 
-// Where scenes look: one whole stat, the time after the cold begin, all phases of a storm.
+// Moments of scenes: one whole stat, the time after the cold start, all phases of a storm.
 
 function stepsFrom(start: number, span: number): Place {
   return { start: ns(start), span, moment: ns(start), follows: false, known: true };
@@ -142,10 +142,10 @@ function perStat(index: RunIndex): number {
   return Math.ceil(Math.max(0, ...index.lanes.map((lane) => countedOf(lane).perOp)));
 }
 
-/** Of the transfers that a stat of the whole run takes: so near are those so far, once the cold begin is made up for. */
+/** After the cold start, transfers per stat so far are within this share of those of the whole run. */
 const near = 1 / 20;
 
-/** The access of a lane from which on each figure so far is near that of the whole run; 0: nothing is known of it. */
+/** The access of a lane after which each figure so far is near that of the whole run; 0: not known. */
 function warmFrom(lane: LaneIndex, params: RunIndex['params']): number {
   const model = modelOf(lane, settingsOf(params, { params: {} }));
   if (model === null) return 0;
@@ -157,10 +157,13 @@ function warmFrom(lane: LaneIndex, params: RunIndex['params']): number {
   return 0;
 }
 
-/** A place that is near the end of a run would show little. */
+/** A place near the end of a run would show little. */
 const latest = 1 / 2;
 
-/** Stats until the run is warm: of two CPUs at least four, of more ten each, which have fetched their lines by then. */
+/**
+ * Stats until the run is warm: at least four with two CPUs, ten per CPU with more. By then each CPU has fetched its
+ * lines.
+ */
 function warmStats(index: RunIndex, accesses: number): number {
   const cpus = index.params['model_cpus'] ?? 2;
   const least = cpus <= 2 ? 4 : 10 * cpus;
@@ -175,14 +178,14 @@ export const moments: Readonly<Record<string, Finder>> = {
     const accesses = perStat(index);
     return accesses === 0 ? null : stepsFrom(0, (2 * accesses + 1) * stepNs);
   },
-  /** When what was fetched first weighs little: figures of the run so far are those of the whole run, or near them. */
+  /** The moment at which the first fetches weigh little: figures so far are near those of the whole run. */
   warm: (index, scene) => {
     const accesses = perStat(index);
     if (accesses === 0) return null;
     const start = accesses * warmStats(index, accesses) * stepNs;
     return stepsFrom(start, spanOf(scene) || 1000 * stepNs);
   },
-  /** All phases of a storm, in guest time; the sweep begins with the second, and who stands still sees all. */
+  /** All phases of a storm, in guest time. Playback begins with the second; a still picture shows all. */
   phases: (index, scene) => {
     const ends = phasesOf(index).map((phase) => phase.t1);
     const last = Math.max(...ends);
@@ -190,7 +193,7 @@ export const moments: Readonly<Record<string, Finder>> = {
     if (index.lanes.every((lane) => lane.samples('lockref-counts').length < 2)) return null;
     const span = spanOf(scene) || (Number.isFinite(last) ? last : known);
     const place = { ...stepsFrom(0, span), moment: ns(span) };
-    // What comes before is the same at every moment: it is there when the step begins to play.
+    // The part before is the same at every moment, so it is shown when the step begins to play.
     const disturbed = phasesOf(index)[1];
     return disturbed === undefined ? place : { ...place, begin: ns(disturbed.t0) };
   },
@@ -236,7 +239,7 @@ function draw(
   else drawLines(pen, picture.lines, drawing, pointed, tiles);
 }
 
-/** All that a mark of a lane needs. */
+/** What a mark of a lane needs. */
 function placesIn(drawing: Drawing, lines: LinesLayout) {
   return lines.lanes.flatMap((laid) => {
     const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
@@ -252,7 +255,7 @@ function boxes(picture: Picture, drawing: Drawing, mark: Mark): readonly Box[] {
   return place === undefined ? [] : placesOf(place, mark);
 }
 
-/** Strips and charts are axes: the playhead goes where they are pressed. */
+/** Strips and charts are axes: a click moves the playhead there. */
 function seek(picture: Picture, drawing: Drawing, x: number, y: number): number | null {
   const { frame } = drawing;
   if (picture.act === 'lock') {
@@ -323,12 +326,12 @@ const acts = {
   lock: ['by_cas', 'under_lock', 'unknown'],
 } as const;
 
-/** What can be seen in a scene: of the act that its workload belongs to. */
+/** Kinds that a scene may show: those of its workload's act. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const first = Object.keys(lesson.workloads)[0];
   const counts = (lesson.axis?.workloads ?? []).includes(scene.workload ?? first ?? '');
   const wanted: readonly string[] = counts ? acts.lines : acts.lock;
-  // One CPU has nobody to share with; more open when all that comes from memory has come.
+  // One CPU shares with no other; with more CPUs the scene opens once all lines have come from memory.
   const absent = scene.params['model_cpus'] === 1 ? ['copy_s', 'transfer', 'upgrade'] : ['fetch'];
   return lesson.kinds.filter(({ name }) => wanted.includes(name) && !absent.includes(name));
 }

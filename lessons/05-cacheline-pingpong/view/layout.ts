@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Where everything stands. Lanes lie side by side with equal cells: the struct in boxes of 64 bytes, under it a card
- * for each CPU with its copies of the lines, and at the bottom the order of the accesses.
+ * Places of everything. Lanes are side by side with equal cells: the struct in boxes of 64 bytes, below it a card for
+ * each CPU with its copies, and at the bottom the order of the accesses.
  */
 
 import type { Size } from '@page/derive/types.ts';
@@ -13,7 +13,7 @@ export interface LinesLane extends LaidLane {
   /** Left upper corner of the first byte of each line. */
   readonly lines: readonly { readonly x: number; readonly y: number }[];
   readonly cards: readonly Card[];
-  /** The merged order, a row a CPU. */
+  /** The merged order, one row per CPU. */
   readonly order: Box;
   /** The order as it was executed. */
   readonly executed: Box;
@@ -37,11 +37,11 @@ export interface LinesLayout {
   readonly cell: number;
   readonly high: number;
   readonly pitch: number;
-  /** From line to line. */
+  /** Distance from line to line. */
   readonly block: number;
-  /** Copies are wide enough to show what lies in them. */
+  /** Whether copies are wide enough to show their fields. */
   readonly strips: boolean;
-  /** Cards have a title of their own. */
+  /** Whether cards have a title. */
   readonly titled: boolean;
   /** Lines of text that a card has above its copies. */
   readonly cardHead: number;
@@ -61,7 +61,7 @@ const mostCell = 27;
 /** A copy that is narrower shows no bytes. */
 const leastStrip = 96;
 
-/** Where the height does not do, the order as executed goes, and cards have one line of words. */
+/** In a low picture the order as executed is left out, and cards have one line of words. */
 export function layoutLines(input: LayoutInput): LinesLayout {
   const usual = laidOut(input, false);
   const [lane] = usual.lanes;
@@ -90,13 +90,13 @@ function laidOut(input: LayoutInput, tight: boolean): LinesLayout {
   const titled = cardWide >= fontSize * 3.4;
   const cardHead = titled ? (strips && !tight ? 2 : 1) : 0;
   const lineGap = tight ? 2 : 10;
-  // What does not grow: words, and the strips below.
+  // Heights that do not grow: words, and the strips below.
   const headline = text * (wide < fontSize * 62 ? 2 : 1) + 10;
   const orderHigh = Math.max(34, Math.min(72, cpus * 14));
   const foot = tight ? text * 2 + orderHigh + 12 : text * 3 + orderHigh + 12 + 22;
   const cardWords = (titled ? cardHead : 1) * text + text + 14;
   const fixed = headerHeight + headline + foot + cardWords + lines * (rows * text + lineGap) + 20;
-  // What does: cells of the struct, and the copies.
+  // Heights that grow: cells of the struct, and the copies.
   const units = lines * rows + lines * 1.25;
   const room = (size.height - fixed) / units;
   const high = Math.round(Math.max(fontSize + 3, Math.min(fontSize * 2.3, cell * 2, room)));
@@ -158,7 +158,7 @@ function laidOut(input: LayoutInput, tight: boolean): LinesLayout {
   return { lanes, ...shape, strips, titled, cardHead };
 }
 
-/** As many bytes to a row as still have room for a letter each. */
+/** As many bytes in a row as have room for a letter each. */
 function rowBytes(room: number, fontSize: number): number {
   for (const bytes of [64, 32]) if (room / bytes >= fontSize * 0.85) return bytes;
   return 16;
@@ -171,7 +171,7 @@ function cardWidth(wide: number, gutter: number, cpus: number): readonly [number
   return [Math.max(3, Math.min(520, (room - gap * (cpus - 1)) / cpus)), gap];
 }
 
-/** The room that the picture wants, px. */
+/** Height that the picture needs, px. */
 export function heightFor(lanes: number, lines: number, fontSize: number): number {
   const rows = lanes > 1 ? 2 : 1;
   const text = Math.round(fontSize * 1.35);
@@ -201,7 +201,7 @@ export function byteBoxes(
   return boxes;
 }
 
-/** Where in a copy the bytes [at, at + size) of its line lie. */
+/** Place of the bytes [at, at + size) of a line within a copy. */
 export function partOf({ x, y, w, h }: Box, at: number, size: number): Box {
   const from = at % lineBytes;
   const wide = Math.min(size, lineBytes - from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The second act: lockref operations by compare-and-swap and under the lock, between one look at the counts and the next. */
+/** The second act: lockref operations by compare-and-swap and under the lock, between two samples of the counters. */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure, formatNs, second } from '@page/base/units.ts';
@@ -35,7 +35,7 @@ export function intervalsOf(lane: LaneIndex): readonly Interval[] {
   const intervals: Interval[] = [];
   for (let i = 1; i < sums.length; i++) {
     const [a, b] = [sums[i - 1]!, sums[i]!];
-    // Counts only rise; two looks at one guest time tell nothing of a rate.
+    // Counts only rise; two samples at the same guest time give no rate.
     if (b.t <= a.t) continue;
     const [fast, slow, retries] = [b.fast - a.fast, b.slow - a.slow, b.retries - a.retries];
     intervals.push({ t0: a.t, t1: b.t, fast, slow, retries });
@@ -56,7 +56,7 @@ export function phasesOf({ params, workload }: Pick<RunIndex, 'params' | 'worklo
   ];
 }
 
-/** What a look at the counters found, all CPUs together. */
+/** A sample of the counters, summed over all CPUs. */
 function sumsIn({ columns, n }: Pick<LaneSample, 'columns' | 'n'>) {
   const sum = (...names: string[]) =>
     names.reduce((all, name) => {
@@ -71,7 +71,7 @@ export interface Share {
   readonly fast: number;
   readonly slow: number;
   readonly retries: number;
-  /** Of guest time that was looked at, ns. */
+  /** Guest time that the intervals cover, ns. */
   readonly over: number;
 }
 
@@ -94,18 +94,19 @@ export function shareIn(
   return sum;
 }
 
-/** Of a phase: what came through before the lock stayed taken, and what did then. */
+/** Operations of a phase before the lock stayed taken, and after that. */
 export interface Burst {
   readonly before: Share;
   readonly then: Share;
 }
 
-/** From so much of its operations on an interval is one in which the lock stays taken. */
+/** From this share under the lock on, an interval counts as one in which the lock stays taken. */
 const taken = 0.5;
 
 /**
- * Where most operations of a phase came before its first look at which most took the lock: a share of the phase is then
- * one of its first moments. Null: there is no such look, or most came later.
+ * Split a phase at its first interval in which most operations took the lock, if most of its operations came before:
+ * the phase's share then describes only its first moments. Null: there is no such interval, or most operations came
+ * later.
  */
 function burstOf(
   intervals: readonly Interval[],
@@ -126,12 +127,12 @@ export function slowShare({ fast, slow }: Pick<Share, 'fast' | 'slow'>): number 
   return fast + slow === 0 ? null : slow / (fast + slow);
 }
 
-/** Operations a second of guest time; null while nothing was looked at. */
+/** Operations per second of guest time; null without samples. */
 export function rateOf({ fast, slow, over }: Share): number | null {
   return over <= 0 ? null : ((fast + slow) * second) / over;
 }
 
-// Figures of the lock path that sentence, picture, panel and tips have in common.
+// Figures of the lock path that sentence, picture, panel and tips share.
 
 /** "94.3 %", "135": share under the lock, and operations a second. */
 export function pathFigures(
@@ -150,7 +151,7 @@ export function pathFigures(
   ];
 }
 
-/** Of a phase of the workload, up to the moment or, where it is over, all of it. */
+/** Figures of a phase, up to the moment or, if it is over, of all of it. */
 export function phaseFigures(
   lane: Pick<LaneIndex, 'arm'>,
   phase: string,
@@ -168,8 +169,9 @@ const during: Readonly<Record<Phase['name'], string>> = {
 };
 
 /**
- * " Of the 25,500 operations during the listing 24,437 came in its first 45.9 ms, before the lock stayed taken; of the
- * others 96.9 % went under it.": why the share of a phase is not that of its columns. Empty: it is. `now`: on the lane.
+ * " Of the 25,500 operations during the listing, 24,437 came in its first 45.9 ms, before the lock stayed taken; 96.9
+ * % of the others took the lock.": why the share of a phase differs from that of its columns. Empty: it does not.
+ * `now`: time of the lane.
  */
 export function burstWords(
   lane: LaneIndex,
@@ -189,7 +191,7 @@ export function burstWords(
     const [first, length] = [of('early', early, formatCount(early)), formatNs(before.over)];
     const rest = of('slow, late', slow * 100, `${formatFigure(slow * 100)} %`);
     return t(
-      ' Of the {all} operations {during}{over} {first} came in its first {length}, before the lock stayed taken; of the others {rest} went under it.',
+      ' Of the {all} operations {during}{over}, {first} came in its first {length}, before the lock stayed taken; {rest} of the others took the lock.',
       {
         all: of('all', all, formatCount(all)),
         during: during[phase.name],
@@ -203,13 +205,13 @@ export function burstWords(
   return sentences.join('');
 }
 
-// Where the second act stands: time runs to the right, lanes lie under each other on one axis.
+// Places of the second act: time runs to the right, and lanes are below each other on one axis.
 
 export interface LockLane extends LaidLane {
   readonly headlineY: number;
-  /** Shares by the way taken. */
+  /** Chart of shares, by compare-and-swap and under the lock. */
   readonly share: Box;
-  /** Operations a second, logarithmic. */
+  /** Chart of operations per second, logarithmic. */
   readonly rate: Box;
 }
 
@@ -218,7 +220,7 @@ export interface LockLayout {
   readonly fontSize: number;
 }
 
-/** Rates from 1 to so many a second are drawn, on a logarithmic scale. */
+/** Largest rate that is drawn, per second; the scale is logarithmic and begins at 1. */
 export const mostRate = 1e7;
 
 export function layoutLock(
@@ -260,7 +262,7 @@ export function rateHeight(perSecond: number): number {
   return heightOf(Math.max(1, perSecond));
 }
 
-// What a column of the second act was computed from: two looks of the x-ray at the kernel's counters.
+// What a column of the second act was computed from: two readings of the kernel's counters by the x-ray.
 
 export function behindInterval(lane: LaneIndex, lesson: Lesson, mark: Mark): Behind | null {
   const one = intervalsOf(lane)[mark.row];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Bytes, copies, accesses and transfers as marks: where they stand, and what each is in words. */
+/** Bytes, copies, accesses and transfers as marks: their places, and each in words. */
 
 import { t as tr } from '@page/base/lang/t.ts';
 import { formatCount, ns } from '@page/base/units.ts';
@@ -85,7 +85,7 @@ function copyMark(place: Pick<Place, 'shown' | 'drawing'>, line: number, cpu: nu
 
 function stepMark(place: Pick<Place, 'shown' | 'drawing'>, k: number, way: boolean): Mark | null {
   const { model, lane, done, under } = place.shown;
-  // The one under way has a way before it is over.
+  // The current access has a path before it is over.
   if (model === null || k < 0 || k >= done + (way && under !== null ? 1 : 0)) return null;
   const access = accessAt(lane, model, k);
   const what = happening(access);
@@ -100,7 +100,7 @@ function executedMark(place: Pick<Place, 'shown' | 'drawing'>, k: number): Mark 
   return markOf(place, 'executed', k, order[k]!);
 }
 
-/** The last access among those that are over that fits; it looks back only so far. */
+/** The last finished access that fits, among the last 4,000; null: none. */
 function lastWhere(shown: LaneNow, fits: (access: Access) => boolean): Access | null {
   if (shown.model === null) return null;
   for (let k = shown.done - 1; k >= Math.max(0, shown.done - 4000); k--) {
@@ -110,14 +110,16 @@ function lastWhere(shown: LaneNow, fits: (access: Access) => boolean): Access | 
   return null;
 }
 
-/** Rows of bytes, copies of each line, accesses in the model's order and as they were executed; ways lie over them. */
+/**
+ * Rows for pointing: bytes, copies of each line, accesses in the model's order and as executed; paths are above them.
+ */
 export function rowsOf(place: Place): readonly Row[] {
   const { laid, shown } = place;
   const { done, lane } = shown;
   const { order, executed, arm } = laid;
   const pitch = stepX(place, 1) - stepX(place, 0);
   const steps = (n: number) => ({ x: stepX(place, 0), pitch, n });
-  // Who comes from above comes to the newest.
+  // An arrow key from the row above leads to the newest.
   const entry = stepX(place, done);
   const inOrder = cellRow({ arm, area: order, slop: 4, entry }, steps(done), (k, box) =>
     accessItems(place, k, box),
@@ -165,7 +167,7 @@ function byteRows(place: Place): readonly Row[] {
   );
 }
 
-/** A way ends in the middle of a copy; one that has just been lost is to be pointed at itself. */
+/** A path ends in the middle of a copy; a copy that has just been lost can be pointed at itself. */
 function wayRow(place: Place): Row {
   const { laid, shown } = place;
   const area = { x: laid.left, y: 0, w: laid.width, h: place.drawing.size.height };
@@ -182,7 +184,7 @@ function wayRow(place: Place): Row {
   return { arm: laid.arm, area, items };
 }
 
-/** Copies stand so close that there is nothing between them. */
+/** Copies touch, so there is no gap between them. */
 function slotRoom(slot: Box): Box {
   return { ...slot, x: slot.x - 1, w: slot.w + 2 };
 }
@@ -214,7 +216,7 @@ function rowHeight({ laid, shown }: Pick<Place, 'laid' | 'shown'>): number {
   return laid.order.h / (shown.model?.trace.log.cpus ?? 1);
 }
 
-/** In the upper half of the CPU's row how the line came, in the lower half the access. */
+/** The upper half of a CPU's row shows how the line came, the lower half the access. */
 function accessItems(place: Place, k: number, { x, w }: Box): readonly Item[] {
   const h = rowHeight(place) / 2;
   const y = place.laid.order.y + (place.shown.model?.trace.log.cpu[k] ?? 0) * 2 * h;
@@ -248,7 +250,7 @@ export function placesOf(place: Place, mark: Mark): readonly Box[] {
   const h = rowHeight(place);
   const log = shown.model?.trace.log;
   const cpu = log?.cpu[mark.row] ?? 0;
-  // As long as its way is drawn, the copy that it ends in, too.
+  // While its path is drawn, also the copy in which it ends.
   const age = shown.done - mark.row;
   const goal = part === 'way' && age >= 0 && age <= glowSteps && log;
   const slot = goal ? laid.cards[cpu]?.slots[goal.line[mark.row] ?? 0] : undefined;
@@ -282,7 +284,7 @@ export function describeLines(shown: LaneNow, mark: Mark, lesson: Lesson): strin
   }
   if (part === 'executed')
     return tr(
-      '{where}, access {row} as the host happened to run it, on vCPU {cpu}. It would be another order on another day: no result.',
+      '{where}, access {row} as the host happened to run it, on vCPU {cpu}. On another day the order would differ: it is no result.',
       { where, row: formatCount(mark.row + 1), cpu: vcpuOf(shown, mark.row) },
     );
   if (shown.model === null || mark.row >= shown.model.trace.log.length) return '';
@@ -314,7 +316,7 @@ function byteWords({ struct }: LaneNow, at: number): string {
   });
 }
 
-/** Padding, or what else lies on the lines of the object. */
+/** Padding, or other data on the object's lines. */
 function besideWords({ lead, size }: Struct, at: number): string {
   if (at >= lead && at < lead + size) return tr('byte {at}, no field.', { at: at - lead });
   return tr('other data on line {line}.', { line: Math.floor(at / lineBytes) });
@@ -357,7 +359,7 @@ export function stepWords(shown: LaneNow, access: Access): string {
   }
 }
 
-/** The first that is worth a look: what everybody writes. */
+/** The mark to select first: the bytes that all CPUs write. */
 export function hotMark(place: Place): Mark | null {
   const { struct } = place.shown;
   return struct?.hot ? byteMark(place, struct.hot.at) : null;

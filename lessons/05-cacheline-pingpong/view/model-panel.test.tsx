@@ -135,7 +135,7 @@ describe('model native', () => {
     );
     expect(words).toContain('(95 %: 1.4 to 1.6)');
     expect(words).toContain('It has one layout, so it compares none');
-    expect(words).toContain('Mind: a remark of the machine.');
+    expect(words).toContain('Note: a remark of the machine.');
     const cells = [...screen.getByTestId('native-table').querySelectorAll('tbody tr')].at(-1)!;
     expect(cells.textContent).toBe('84.00M6.00M2.00M');
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the model predicts, beside what the mail measured; its numbers with their sources, and what hangs on each. */
+/** Predictions of the model beside the mail's measurements; the model's numbers, their sources and their effect. */
 
 import { rich, t } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -93,12 +93,12 @@ function Curve({
   );
 }
 
-// What a machine with cores enough measured, beside the model: `duet microscope --native` writes it, if anybody runs it.
+// Results of `duet microscope --native` on a machine with enough cores, if there are any.
 
 type Point = Native['arms'][number]['curve'][number];
 type Scale = (value: number) => number;
 
-/** Points that the chart shows; alone, nobody takes a line away. */
+/** Points of the chart; one thread is left out, since it never loses a line. */
 function shownPoints(points: readonly Point[]): readonly Point[] {
   return points.filter(({ threads }) => threads >= 2);
 }
@@ -134,7 +134,7 @@ function NativeLine({ points, theme, x, y, first, name }: LineProps) {
   );
 }
 
-/** Where, when and how it was measured, and every figure. */
+/** Machine, date and method of the measurement, and all its figures. */
 export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: string) => string }) {
   const { native, operation } = lesson;
   if (native === null) return null;
@@ -215,7 +215,7 @@ export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: str
         )}
         {native.remarks.map((remark) => (
           <p key={remark} className="quiet">
-            {t('Mind: {remark}.', { remark: remark.replace(/\.$/, '') })}
+            {t('Note: {remark}.', { remark: remark.replace(/\.$/, '') })}
           </p>
         ))}
       </details>
@@ -356,17 +356,17 @@ function spoken({ curves }: Prediction, title: (arm: string) => string): string 
     .join('; ');
 }
 
-// The model's curves for the lanes on show, worked out off the main thread; anew when a knob of the model is turned.
+// The model's curves for the lanes on show, computed off the main thread, again when a knob of the model changes.
 
 export interface PredictedSoFar {
   readonly settings: ModelSettings;
-  /** As far as it has come; null before its first step. */
+  /** Partial result; null before the first step. */
   readonly prediction: Prediction | null;
   readonly complaint: string;
 }
 
 function usePrediction(runIndex: RunIndex, lesson: Lesson): PredictedSoFar {
-  // The picture's CPUs and schedule do not matter to the curve.
+  // The curve does not depend on the picture's CPUs and schedule.
   const settings = { ...settingsOf(runIndex.params, lesson), schedule: 'timed' as const, cpus: 2 };
   const lanes = runIndex.lanes.map((lane) => ({ arm: lane.arm, counted: countedOf(lane) }));
   const ready = runIndex.lanes.length > 0 && runIndex.lanes.every((lane) => lane.ended);
@@ -440,7 +440,7 @@ export function ModelPanel({ runIndex, lesson, theme, onKnob }: PanelProps) {
   );
 }
 
-/** Curves, profile and tables, as far as they have come. */
+/** Curves, profile and tables, as far as computed. */
 function Predicted({
   runIndex,
   lesson,
@@ -467,7 +467,7 @@ function Predicted({
       </p>
       <p className="small quiet">
         {t(
-          '{protocol}; bands: lowest and highest of three seeds. Crosses: what the mail measured, on {cpus} CPUs. No number here was fitted to them; that loads own was chosen by the profile below.',
+          '{protocol}. Bands: lowest and highest of three seeds. Crosses: what the mail measured, on {cpus} CPUs. No number here was fitted to them, but the profile below decided that loads own.',
           { protocol: settings.protocol, cpus: mailRates.cpus },
         )}
       </p>
@@ -488,7 +488,7 @@ function Predicted({
   );
 }
 
-/** The knob that the text speaks of, beside the curve that hangs on it. */
+/** The knob that the text names, beside the curve that depends on it. */
 function Owning({
   lesson,
   owning,

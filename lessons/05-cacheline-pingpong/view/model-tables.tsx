@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the model predicts, as tables. */
+/** Predictions of the model, as tables. */
 
 import { rich, t } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -29,14 +29,14 @@ const words: Readonly<Record<ModelNumber, string>> = {
   jitter: t('jitter'),
 };
 
-/** How far the ratio hangs on each number of the model, and which of its choices the mail's profile allows. */
+/** How the ratio depends on each number of the model, and which values fit the mail's profile. */
 export function SensitivityTable({ found }: { readonly found: Sensitivity }) {
   const { owning, reading, cpus } = found;
   return (
     <table className="table small" data-testid="sensitivity">
       <caption className="small quiet" style={{ textAlign: 'left' }}>
         {rich(
-          '<b>How firm is it?</b> The ratio with {cpus} CPUs if one number is halved or doubled; below it, how many points the time by function is off the mail’s. {owning} {reading} Struck out: more than {mostOff} points off. Handover: after which share of a transfer the others have lost the line. Jitter: by which share the other work varies.',
+          '<b>How firm is it?</b> The ratio with {cpus} CPUs if one number is halved or doubled. Below it: by how many points the time by function differs from the mail’s. {owning} {reading} Struck out: more than {mostOff} points off. Handover: the share of a transfer after which the other CPUs have lost the line. Jitter: the share by which the other work varies.',
           {
             b: (words) => <b>{words}</b>,
             cpus,
@@ -100,7 +100,7 @@ function CaseCell({ of: { ratio, off }, span = 1 }: { readonly of: Case; readonl
   );
 }
 
-/** Between which ratios those choices lie whose profile is near the mail's. */
+/** Range of ratios of the cases whose profile is near the mail's. */
 export function allowedWords(ratios: Ratios, verb: 'own' | 'read'): string {
   const near = casesOf(ratios).flatMap(({ ratio, off }) => (off <= mostOff ? [ratio] : []));
   if (near.length === 0)
@@ -190,7 +190,7 @@ interface Props {
   readonly title: (arm: string) => string;
 }
 
-/** "41.0", or what the mail's list leaves open. */
+/** "41.0", or "< 1.5" below the least share of the mail's list. */
 export function mailWords(share: number | null): string {
   return share === null ? `< ${mailProfile.least_shown.toFixed(1)}` : share.toFixed(1);
 }
@@ -280,7 +280,7 @@ interface RowProps {
   readonly theme: Theme;
 }
 
-/** A solid bar for what was measured; a dashed line from its end to each mark, for how far a model lies off. */
+/** A solid bar for the measured share; a dashed line from its end to each mark shows the model's difference. */
 function Row({ name, mail, shares, x, y, theme }: RowProps) {
   const end = x(mail ?? 0);
   const text = { fontSize: 13, fill: theme.ink, fontFamily: theme.font };
@@ -325,7 +325,7 @@ function Row({ name, mail, shares, x, y, theme }: RowProps) {
   );
 }
 
-/** Hollow, since it is modelled: a disc where loads own, a diamond where they read. */
+/** Hollow, since it is modelled: a disc if loads own, a diamond if they read. */
 function Mark({
   rule,
   x,
@@ -364,7 +364,7 @@ function Legend({ theme }: { readonly theme: Theme }) {
   );
 }
 
-/** Which model the profile speaks for, and by how much. */
+/** Which model the profile supports, and by how much. */
 export function verdict(profiles: readonly ModelProfile[]): string {
   const [own, read] = rules.map((rule) => distance(profiles, rule));
   const words = t(
@@ -373,7 +373,7 @@ export function verdict(profiles: readonly ModelProfile[]): string {
   );
   return own! < read!
     ? t(
-        '{words}. So loads own by default: with the stated numbers that is nearer, and not exact.',
+        '{words}. So loads own by default: with the stated numbers that is nearer to the mail, but not exact.',
         { words },
       )
     : t('{words}: with these numbers the profile speaks against the default.', { words });

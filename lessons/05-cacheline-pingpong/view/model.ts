@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How the counted streams meet, modelled: a merged order, states and transfers, with sums up to every step. */
+/** The model of the counted streams: a merged order, states and transfers, with sums up to every step. */
 
 import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
 import type { Lesson } from '@page/protocol/lesson.ts';
@@ -26,7 +26,7 @@ import {
   wholeOperations,
 } from './model/streams.ts';
 
-// The model's settings: knobs that the page alone reads; where a lesson has none, the stated numbers.
+// The model's settings: knobs that only the page reads, or the stated numbers if a lesson has no such knobs.
 
 export interface ModelSettings extends Settings {
   readonly cpus: number;
@@ -38,7 +38,7 @@ export interface ModelSettings extends Settings {
 const protocols: readonly Protocol[] = ['MESI', 'MSI'];
 const schedules: readonly Schedule[] = ['random', 'timed'];
 
-/** Of the picture; the curve has several, and says how far they lie apart. */
+/** Seed of the picture; the curve uses several seeds and shows their range. */
 export const pictureSeed = 1;
 
 const { latencies, jitter, handover } = statedSettings;
@@ -48,7 +48,7 @@ const usual = {
   protocol: 0,
   schedule: 1,
   owning: 1,
-  // A hit takes little more than a nanosecond, and knobs are whole numbers.
+  // In ps, since a hit takes little more than 1 ns and knobs are whole numbers.
   hit_ps: latencies.hitNs * 1000,
   transfer_ns: latencies.transferNs,
   upgrade_ns: latencies.upgradeNs,
@@ -81,7 +81,7 @@ export function settingsOf(
   };
 }
 
-/** One word for equal settings. */
+/** A key that is equal for equal settings. */
 export function settingsKey(settings: ModelSettings): string {
   return JSON.stringify(settings);
 }
@@ -92,9 +92,9 @@ export function settingsKey(settings: ModelSettings): string {
 export interface Counted {
   /** Whole operations of each vCPU that did at least half as many as the busiest. */
   readonly streams: readonly AccessStream[];
-  /** Per stream: which point of the lane an access is. */
+  /** Per stream: the point of the lane for each access. */
   readonly source: readonly Uint32Array[];
-  /** vCPUs the streams come from. */
+  /** vCPUs from which the streams come. */
   readonly cpus: readonly number[];
   /** Whole operations of each stream. */
   readonly ops: number;
@@ -102,7 +102,10 @@ export interface Counted {
   readonly perOp: number;
   /** Accesses that were reported, those outside of operations too: the length of the axis. */
   readonly shown: number;
-  /** Where in an operation the functions' accesses lie is known, so private work is; else no rate can be predicted. */
+  /**
+   * Whether it is known when in an operation the functions' accesses come. If not, private work is unknown and no rate
+   * can be predicted.
+   */
   readonly placed: boolean;
   /** Bytes of the object's first line before the object. */
   readonly lead: number;
@@ -117,7 +120,7 @@ interface Cached {
 
 const countedCache = new WeakMap<LaneIndex, Cached>();
 
-/** Accesses come in many small pieces, and each costs a look at all of them: what grew by less has to wait. */
+/** Accesses come in many small batches, and each new model reads all of them: wait until their number has grown by this factor. */
 const leastGrowth = 1.15;
 
 export function countedOf(lane: LaneIndex): Counted {
@@ -195,7 +198,7 @@ function sourceOf({ op }: AccessStream, source: Uint32Array, order: Uint32Array)
   return Uint32Array.from(places);
 }
 
-/** What spreadOver() makes of a stream, for its sources: operation after operation, again from the first. */
+/** Sources for the accesses of spreadOver(): operation after operation, again from the first. */
 function repeatedSource(stream: AccessStream, source: Uint32Array, ops: number) {
   const begins: number[] = [];
   for (let i = 0; i < stream.op.length; i++)
@@ -213,7 +216,7 @@ function repeatedSource(stream: AccessStream, source: Uint32Array, ops: number) 
 export interface Sums {
   readonly ops: Uint32Array;
   readonly transfers: Uint32Array;
-  /** Transfers for the sake of comparing the name. */
+  /** Transfers caused by a comparison of the name. */
   readonly forName: Uint32Array;
   readonly upgrades: Uint32Array;
 }
@@ -222,7 +225,7 @@ export interface Modelled {
   readonly trace: Trace;
   readonly settings: ModelSettings;
   readonly counted: Counted;
-  /** The point of the lane that an access is. */
+  /** The point of the lane for an access. */
   readonly point: Uint32Array;
   /** Number of the operation of its CPU that an access belongs to, from 1. */
   readonly op: Uint32Array;
@@ -230,7 +233,7 @@ export interface Modelled {
 }
 
 const modelCache = new WeakMap<Counted, Map<string, Modelled | null>>();
-/** Settings a lane is kept for: those of the picture, and of what a sentence compares it with. */
+/** Number of settings cached per lane: those of the picture, and of the comparison in a sentence. */
 const maxCached = 4;
 
 /** The model of a lane; null while there is no whole operation. */
@@ -248,7 +251,7 @@ export function modelOf(lane: LaneIndex, settings: ModelSettings): Modelled | nu
   return modelled;
 }
 
-/** The axis ends with the accesses on show, so the model needs no more of each CPU than fills it. */
+/** The axis ends with the accesses on show, so the model needs only as many of each CPU as fill it. */
 function opsEach({ shown, perOp, ops }: Counted, cpus: number, real: number): number {
   if (cpus <= real) return ops;
   return Math.max(4, Math.ceil((shown / (cpus * perOp)) * 1.3) + 2);
@@ -296,17 +299,18 @@ function add(sum: Uint32Array, k: number, one: boolean): void {
   sum[k + 1] = sum[k]! + (one ? 1 : 0);
 }
 
-/** Over the whole order, its cold begin included; NaN without an operation. */
+/** Transfers per operation over the whole order, cold start included; NaN without an operation. */
 export function transfersPerStat({ sums, trace }: Modelled): number {
   const { length } = trace.log;
   return sums.transfers[length]! / sums.ops[length]!;
 }
 
-// Stats a second that the model predicts, for one number of CPUs: for sentences and answers. The curve has its worker.
+// Stats per second that the model predicts for one number of CPUs, for sentences and answers. The curve uses a
+// worker.
 
 const cache = new WeakMap<Counted, Map<string, number | null>>();
 
-/** By the schedule of modelled time, whatever the picture has; null while the run is not whole, or nobody knows by whom. */
+/** Always by modelled time; null while the run is incomplete, or if it is not known when its accesses come. */
 export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): number | null {
   if (!lane.ended) return null;
   const counted = countedOf(lane);
@@ -326,7 +330,7 @@ function rate({ streams }: Counted, settings: ModelSettings): number {
   return pointAt(askedFor(streams, settings.owning), settings, settings.cpus).opsPerS.median;
 }
 
-/** How many times as many stats a second the last lane does; null while that is not known. */
+/** Ratio of the predicted rates, last lane over first; null while not known. */
 export function predictedRatio(
   before: LaneIndex | undefined,
   after: LaneIndex | undefined,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where a lane is at the moment of a frame: which access was the last, which is under way, and how far it is. */
+/** State of a lane at the moment of a frame: the last access, the current one, and how far it is. */
 
 import { laneTime } from '@page/derive/align.ts';
 import { stepNs } from '@page/derive/retime.ts';
@@ -38,9 +38,9 @@ export interface Access {
   readonly func: number;
   /** See model/coherence.ts. */
   readonly event: number;
-  /** Who gave the data; -1: nobody, or memory. */
+  /** CPU that gave the data; -1: no CPU, or memory. */
   readonly from: number;
-  /** Copies that were lost. */
+  /** Number of copies lost by the access. */
   readonly lost: number;
 }
 
@@ -51,11 +51,11 @@ export interface LaneNow {
   readonly model: Modelled | null;
   /** Accesses of the merged order that are over. */
   readonly done: number;
-  /** Of the access after them, 0 to 1; 0: none is under way. */
+  /** Progress of the current access, 0 to 1; 0: there is none. */
   readonly part: number;
-  /** The access that is under way. */
+  /** The current access. */
   readonly under: Access | null;
-  /** The moment lies beyond what is known of a lane that still runs. */
+  /** Whether the lane still runs and the moment is after its last known access. */
   readonly beyond: boolean;
 }
 
@@ -103,7 +103,7 @@ export function accessAt(lane: LaneIndex, model: Modelled, k: number): Access {
   };
 }
 
-/** What an access makes happen beside itself. */
+/** What an access does besides reading or writing. */
 export type Happening = 'hit' | 'fetch' | 'transfer' | 'upgrade';
 
 export function happening({ event }: Pick<Access, 'event'>): Happening {
@@ -112,14 +112,14 @@ export function happening({ event }: Pick<Access, 'event'>): Happening {
   return event === upgrade ? 'upgrade' : 'transfer';
 }
 
-/** States when so many accesses are over, and which copies were lost by the last few of them. */
+/** States after a number of accesses, and the copies lost by the last few of them. */
 export interface States {
   readonly states: LineStates;
-  /** Age in accesses (1: the last one) of the loss of a copy, by line * cpus + cpu; 0: not lost of late. */
+  /** Age, in accesses (1: the last one), of the loss of a copy, by line * cpus + cpu; 0: not lost recently. */
   readonly lostAge: Uint8Array;
 }
 
-/** Accesses for which a loss is shown. */
+/** Number of accesses for which a loss is shown. */
 export const glowSteps = 6;
 
 export function statesAt(model: Modelled, done: number): States {
@@ -137,7 +137,7 @@ export function statesAt(model: Modelled, done: number): States {
   return { states, lostAge };
 }
 
-/** The last access of a CPU among the first `done`, at most so many back; null: none. */
+/** The last access of a CPU among the first `done`, within a bounded number; null: none. */
 export function lastOf(shown: LaneNow, cpu: number, back = 4000): Access | null {
   if (shown.model === null) return null;
   const { log } = shown.model.trace;

@@ -117,7 +117,7 @@ it('counts the line that is written most, whatever it is called', () => {
   expect(hot).toEqual({ reads: 2, writes: 0, rmws: 1 });
   expect(structOf(one.lanes[0]!)!.hot).toMatchObject({ line: 0, words: 'nr_files' });
   expect(said(one)).toContain('of the line of nr_files (line 0) 2 reads and 1 read-modify-writes');
-  expect(said(one)).toContain('The nr_files stands at byte 0 on one counter and 0 on per CPU');
+  expect(said(one)).toContain('The nr_files begins at byte 0 on one counter and 0 on per CPU');
   expect(paneled(one)).toContain('other data on the line');
   const { heads, rows } = counts(one, stepFrame(30), openLesson);
   expect(heads[0]).toBe('reads of the line of nr_files per open, whole run');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Beside the stage: what was counted, what the model predicts, which way the lock's operations took. */
+/** Panels beside the stage: counted accesses, predictions of the model, and the lock's operations. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure } from '@page/base/units.ts';
@@ -33,9 +33,9 @@ import {
 } from './lock.ts';
 import { ModelPanel } from './model-panel.tsx';
 
-// What the microscope counted, for each operation: the object's fields by function, and the busiest other lines.
+// Counts of the microscope per operation: the object's fields by function, and the busiest other lines.
 
-/** "4 r, 2 rmw", without what is nothing. `say` writes one of them. */
+/** "4 r, 2 rmw", without zeros. `say` writes one part. */
 export function sumWords(
   sum: Sum,
   say: (of: keyof Sum, n: number) => string = (_, n) => formatFigure(n),
@@ -51,13 +51,13 @@ export function sumWords(
   return words.length === 0 ? '0' : words.join(', ');
 }
 
-/** The line that is written most: the picture says the same of it, once the run is whole. */
+/** The line that is written most, with the figures that the picture shows once the run is complete. */
 function hotWords({ arm, ended }: LaneIndex, sum: Sum): string {
   if (!ended) return sumWords(sum);
   return sumWords(sum, (of, n) => figure('run', arm, `hot ${of}`, n, formatFigure(n)));
 }
 
-/** Lines of the object: what each arm does to it in an operation. */
+/** Lines of the object: the accesses of each arm per operation. */
 function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>) {
   const lanes = new Map(runIndex.lanes.map((lane) => [lane.arm, lane]));
   const arms = lesson.arms.filter((arm) => lanes.has(arm.name));
@@ -80,7 +80,9 @@ interface CellRow extends Cell {
   readonly title: string;
 }
 
-/** Accesses to the line that is written most, by field and function, a row each; of an object without one, to all. */
+/**
+ * Accesses to the line that is written most, one row per field and function; without such a line, accesses to all.
+ */
 function CellTable({ lane, totals, title, lesson }: LaneProps) {
   const hot = structOf(lane)?.hot ?? null;
   const rows: CellRow[] = totals.cells
@@ -126,10 +128,10 @@ interface LaneProps {
   readonly lesson: Lesson;
 }
 
-/** Lines on show before the reader asks for more. */
+/** Number of lines that are shown before the reader asks for more. */
 const fewLines = 4;
 
-/** Of all lines that these functions touch: what the object's are among them. */
+/** The busiest of all lines that these functions touch, the object's lines among them. */
 function BusyLines({ totals, title, lane, lesson }: LaneProps) {
   const { busiest } = totals;
   if (busiest.length === 0) return null;
@@ -195,14 +197,14 @@ function lineWords(line: BusyLine): string {
 
 function lossWords({ lost, over, exact, ops }: Totals, { operation }: Lesson): string {
   const how = exact
-    ? t('Exact, over {ops} {plural}; how the host ran the CPUs changes nothing of it.', {
+    ? t('Exact, over {ops} {plural}: these counts do not depend on how the host ran the CPUs.', {
         ops: formatCount(ops),
         plural: operation.plural,
       })
     : t('From the accesses reported one by one so far; exact when the run has ended.');
   const shown =
     lost > 0 ? t(' {n} accesses were counted, not reported.', { n: formatCount(lost) }) : '';
-  const more = over > 0 ? t(' {n} came after the log was used up.', { n: formatCount(over) }) : '';
+  const more = over > 0 ? t(' {n} came after the log was full.', { n: formatCount(over) }) : '';
   return `${how}${shown}${more}`;
 }
 
@@ -267,31 +269,29 @@ export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
 
 /** Why a lock that is taken once stays taken. */
 const feeds = [
-  t('A task holds the lock in this word, if only for an instant.'),
+  t('A task holds the lock in the word, if only for an instant.'),
+  t('A task that comes now finds the word locked. It may not swap, so it takes the lock, too.'),
   t(
-    'An operation that arrives now finds the word locked. It may not swap, so it must take the lock, too.',
+    'While this task waits for the lock or holds it, the next one comes, and finds the word locked in its turn.',
   ),
   t(
-    'While it waits for the lock and while it holds the lock, the next operation arrives and finds the word locked.',
-  ),
-  t(
-    'It ends only when an operation finds no queue. While operations arrive faster than the lock is handed on, that never happens.',
+    'This ends only when an operation finds no other before it. While operations come faster than the lock is handed on, that does not happen.',
   ),
 ];
 
-/** Why it does not, where nobody stands in a queue. */
+/** Why it does not stay taken, if tasks do not queue. */
 const recovers = [
-  t('A task holds the lock in this word, if only for an instant.'),
+  t('A task holds the lock in the word, if only for an instant.'),
   t(
-    'An operation that arrives now finds the word locked. It may not swap, so it tries to take the lock, too.',
+    'A task that comes now finds the word locked. It may not swap, so it tries to take the lock, too.',
   ),
-  t('There is no queue: the lock is free until a waiting task has woken up and tries again.'),
+  t('The tasks do not queue: the lock is free until one of them runs and tries again.'),
   t(
-    'An operation that arrives at such a moment finds the lock free, and swaps. So locking ends when its cause ends.',
+    'An operation that comes while the lock is free swaps. So the tasks take the lock only as long as the cause lasts.',
   ),
 ];
 
-/** What this run shows, if it is known: with most operations under the lock after the storm, the state feeds itself. */
+/** Explanations that fit this run: if most operations take the lock after the listing, the state sustains itself. */
 export function stepsOf(lane: LaneIndex, index: RunIndex): readonly string[] {
   const after = phasesOf(index).find(({ name }) => name === 'after');
   if (after === undefined) return feeds;
@@ -345,7 +345,9 @@ function PathPanel({ runIndex, lesson }: PanelProps) {
         ))}
       </ol>
       <p className="small quiet">
-        {t('Rates are of a traced run on vCPUs that share the host: read the share, not the rate.')}
+        {t(
+          'The rates come from a traced run on vCPUs that share the host: read the share, not the rate.',
+        )}
       </p>
     </>
   );

@@ -86,7 +86,7 @@ test('each goal that can be reached is, by moves of the hand; the layout that wa
   expect(state.setting.order).toEqual(stats.other);
   expect(state.play.reached).toEqual(['stock']);
   expect(state.play.outcome.words).toMatch(
-    /^As few as upstream's layout\. Nothing that a stat reads/,
+    /^As few transfers as upstream's layout\. No field that a stat reads/,
   );
   state = tilesAfter(game, state, { do: 'preset', setting: game.start });
   state = tilesAfter(game, state, { do: 'amount', name: 'name', to: 72 });

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The toy of the lines: choose order and sizes of the fields, see the lines, and beat the layout that was merged. */
+/**
+ * The toy of the lines: choose the order and sizes of the fields, see the lines, and try to beat the merged layout.
+ */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatFigure } from '@page/base/units.ts';
@@ -22,7 +24,7 @@ import { partOf, workOf } from './model/stated.ts';
 import { askedFor, spreadOver } from './model/streams.ts';
 import { countedOf, type ModelSettings, settingsOf } from './model.ts';
 
-// Fields in an order, as a compiler lays them: each at a multiple of its alignment, holes where that needs some. Pure.
+// Fields laid out as by a compiler: each at a multiple of its alignment, with holes where needed.
 
 interface ToyField {
   readonly name: string;
@@ -43,10 +45,12 @@ interface Laid {
   readonly lines: number;
 }
 
-/** Alignment of the largest, which that of the whole is, too. */
+/** Alignment of the struct: that of its most aligned field. */
 const most = 8;
 
-/** Of a field as struct dentry has them: numbers of four bytes, pointers and pairs of them, and an array of bytes. */
+/**
+ * Alignment of a field of struct dentry: numbers of four bytes, pointers and pairs of them, and an array of bytes.
+ */
 function alignOf({ size, role }: ToyField): number {
   return role === 'name' ? 1 : Math.min(most, size);
 }
@@ -70,12 +74,12 @@ export function lay(fields: readonly ToyField[]): Laid {
   return { at, runs, bytes: end, lines: Math.ceil(end / lineBytes) };
 }
 
-// What the toy of fields plays with: fields of the object, and each CPU's own accesses to them, out of a run or chosen.
+// Data of the toy: fields of the object, and each CPU's accesses to them, from a run or made up.
 
 /** One CPU's accesses; `line` of the stream is not used. */
 interface FieldStream {
   readonly stream: AccessStream;
-  /** Number of the field of each access; -1: of none. */
+  /** Number of the field of each access; -1: no field. */
   readonly field: Int16Array;
   /** Bytes of the field before it. */
   readonly offset: Uint16Array;
@@ -88,7 +92,7 @@ interface Stats {
   readonly ops: number;
   /** Letters of the name that is compared. */
   readonly letters: number;
-  /** Names of the fields as the other kernel has them. */
+  /** Names of the fields in the order of the other kernel. */
   readonly other: readonly string[];
   readonly settings: ModelSettings;
   readonly counted: boolean;
@@ -122,7 +126,9 @@ const roles: Readonly<Record<string, ToyField['role']>> = {
   d_name: 'chain',
 };
 
-/** One stat as it was counted on a name of 24 letters: function, and its fields with the bytes before; "!" writes. */
+/**
+ * One counted stat with a name of 24 letters: function, and its fields with the bytes before them; "!" means a write.
+ */
 const stat: readonly (readonly [string, string])[] = [
   ['__d_lookup_rcu', 'seq parent hash+8 name name+8 iname iname+8 iname+16'],
   ['lookup_fast', 'flags'],
@@ -161,7 +167,7 @@ export function statsOf(index: RunIndex | null, lesson: Lesson): Stats {
   return { fields, streams, ops: counted.ops, letters: length, other, settings, counted: true };
 }
 
-/** The fields as another kernel has them; where that is not shown, the count behind d_lru, as the patch has it. */
+/** The fields in the order of the other kernel; if it is not on show, the count behind d_lru, as in the patch. */
 function namesOf(other: Struct, own: Struct): readonly string[] {
   const names = other.fields.map(({ name }) => name);
   const same = new Set(names).size === own.fields.length && other.hot?.at !== own.hot?.at;
@@ -203,12 +209,12 @@ function chosen(settings: ModelSettings): Stats {
   };
 }
 
-// What an order of fields costs: lines that travel in each operation, by the lesson's model on the counted accesses. Pure.
+// Cost of an order of fields: lines that travel per operation, by the lesson's model on the counted accesses.
 
 interface Layout {
   readonly fields: readonly ToyField[];
   readonly laid: Laid;
-  /** The name does not fit and lies elsewhere, with no other thing that is written. */
+  /** Whether the name does not fit and is stored elsewhere, on a line without writes. */
   readonly outside: boolean;
 }
 
@@ -221,21 +227,21 @@ export function layoutOf(stats: Stats, order: readonly string[], name: number): 
   return { fields, laid: lay(fields), outside: stats.letters >= name };
 }
 
-/** Line of each access under a layout. Of an access over a line's end, the first: fields of the object have none. */
+/** Line of each access under a layout; of an access that crosses lines, the first. No field of the object does. */
 function linesUnder({ fields }: Stats, { laid, outside }: Layout, { field, offset }: FieldStream) {
   const places = fields.map(({ name, role }) =>
     role === 'name' && outside ? (laid.lines + 1) * lineBytes : (laid.at.get(name) ?? 0),
   );
-  // What lies in no field is on a line of its own.
+  // Accesses to no field get a separate line.
   return Uint8Array.from(field, (f, i) =>
     f < 0 ? laid.lines : Math.floor((places[f]! + offset[i]!) / lineBytes),
   );
 }
 
-/** Operations of all CPUs together: as many as the picture's own model has on two. */
+/** Operations of all CPUs together, as many as in the picture's model with two CPUs. */
 const atMost = 2000;
 
-/** Transfers of each operation, its cold begin included, as the picture counts them. */
+/** Transfers per operation, cold start included, as in the picture. */
 export function transfersOf(stats: Stats, layout: Layout, cpus: number): number {
   const { settings } = stats;
   const streams = stats.streams.map((one) => ({
@@ -251,7 +257,7 @@ export function transfersOf(stats: Stats, layout: Layout, cpus: number): number 
   return transfers / done;
 }
 
-/** Differences below this are of chance, transfers an operation. */
+/** Smaller differences are chance; in transfers per operation. */
 const chance = 0.01;
 
 const faces: Readonly<Record<Role, Face>> = {
@@ -267,7 +273,7 @@ interface Score {
   readonly other: number;
 }
 
-/** What is scored against what: both with the name's field as the run has it. */
+/** Layouts to compare, both with the name's field as in the run. */
 export interface Bench {
   readonly stats: Stats;
   readonly order: readonly string[];
@@ -403,7 +409,7 @@ function lookOf(
     : { face: faces[role] === 'idle' ? 'work' : faces[role], look: 'solid' };
 }
 
-/** What is compared, apart where it lies with the count; and the rest. */
+/** Kinds of bytes: the compared name, its part in the count's line, and the rest. */
 function nameParts(stats: Stats, layout: Layout, at: number, size: number, hot: number): Part[] {
   const compared = Math.min(size, comparedBytes(stats, layout));
   const parts: Part[] = [];
@@ -455,28 +461,28 @@ function outcome(bench: Bench, layout: Layout, score: Score): TilePlay['outcome'
   const why =
     with_.length === 0
       ? t(
-          'Nothing that a stat reads lies in the line of the count: what still travels is the count itself.',
+          "No field that a stat reads is in the count's line, so only the count itself still travels.",
         )
       : t(
-          'A stat also reads {fields} there, and every count of another CPU takes that away: false sharing.',
+          'A stat also reads {fields} there, and a CPU loses that whenever another CPU counts: false sharing.',
           { fields: with_.join(', ') },
         );
   const outside = layout.outside
     ? t(
-        ' A name of {letters} letters does not fit and lies elsewhere, which takes memory of its own for each such name.',
+        ' A name of {letters} letters does not fit; it is stored elsewhere, which takes extra memory for each such name.',
         { letters: stats.letters },
       )
     : '';
   const than =
     score.mine < score.other - chance
-      ? t("Fewer than upstream's layout.")
+      ? t("Fewer transfers than upstream's layout.")
       : score.mine <= score.other + chance
-        ? t("As few as upstream's layout.")
+        ? t("As few transfers as upstream's layout.")
         : score.mine < score.stock - chance
-          ? t("Fewer than stock, more than upstream's layout.")
+          ? t("Fewer transfers than stock, more than upstream's layout.")
           : score.mine <= score.stock + chance
-            ? t('As many as stock.')
-            : t('More than stock.');
+            ? t('As many transfers as stock.')
+            : t('More transfers than stock.');
   const face = score.mine <= score.other + chance ? 'gain' : 'hazard';
   return { words: `${than} ${why}${outside}`, face };
 }
@@ -494,7 +500,7 @@ function reached(bench: Bench, setting: TileSetting, layout: Layout, score: Scor
   ];
 }
 
-/** Each field that a stat reads, put beside the count alone: what it adds to transfers, from least to most. */
+/** Transfers that each field read by a stat adds if it alone is beside the count, from least to most. */
 export function added(bench: Bench, cpus: number): readonly (readonly [string, number])[] {
   const { stats } = bench;
   const none = scored(bench, stats.other, bench.name, cpus);
@@ -507,7 +513,7 @@ export function added(bench: Bench, cpus: number): readonly (readonly [string, n
   const name = stats.fields.filter(({ role }) => role === 'name').map((one) => one.name);
   return read
     .map((one) => {
-      // Two lines of what is read, then the count, the one field, and what nobody reads.
+      // Two lines of fields that are read, then the count, the one field, and the fields that are not read.
       const rest = read.filter((field) => field !== one);
       const order = [...rest, ...name, ...plain, one, count];
       return [one, scored(bench, order, 64, cpus) - none] as const;
@@ -524,7 +530,7 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
   return {
     from: stats.counted
       ? t(
-          'the fields, and {ops} whole stats of each of {cpus, plural, one {# CPU} other {# CPUs}}, each access where its field now lies. Yours was not in it',
+          'the fields, and {ops} whole stats of each of {cpus, plural, one {# CPU} other {# CPUs}}, each access moved with its field; your layout was not run',
           { ops: stats.ops, cpus: stats.streams.length },
         )
       : null,
@@ -554,25 +560,27 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
     play: (setting) => playFields(bench, setting),
     goals: [
       goal('stock', t('Fewer transfers than stock.'), () =>
-        t('Yes: whatever takes d_lockref and the end of the name apart.'),
+        t('Yes: any layout that separates d_lockref from the end of the name.'),
       ),
       goal(
         'line',
-        t("As few as upstream's layout, with d_lockref in the line where stock has it."),
+        t("As few transfers as upstream's layout, with d_lockref in the line where stock has it."),
         () =>
           t(
-            'Yes: then the name must leave the line, and nothing else that a stat reads may move there.',
+            'Yes: the end of the name must leave that line, and no other field that a stat reads may move in.',
           ),
       ),
       goal(
         'sizes',
-        t("As few as upstream's layout, in stock's order: change the size of d_iname alone."),
+        t(
+          "As few transfers as upstream's layout, in stock's field order: change only the size of d_iname.",
+        ),
         () => t('Yes, in two ways, and both cost memory.'),
       ),
-      goal('beat', t("Fewer than upstream's layout."), () => {
+      goal('beat', t("Fewer transfers than upstream's layout."), () => {
         const [least] = added(bench, cpus);
         return t(
-          'No: there the count has a line of its own, and only the count travels. Each field that a stat reads was tried on that line in turn; {least} adds least, {more} transfers a stat with {cpus, plural, one {# CPU} other {# CPUs}}.',
+          "No: in upstream's layout the count has a line to itself, and only the count travels. Each field that a stat reads was tried on that line in turn. {least} adds the fewest transfers: {more} a stat with {cpus, plural, one {# CPU} other {# CPUs}}.",
           { least: least?.[0], more: formatFigure(least?.[1] ?? 0), cpus },
         );
       }),
@@ -584,10 +592,10 @@ export const fields: TileToy = {
   form: 'tiles',
   title: t('Lay out the struct'),
   ask: t(
-    'Every stat of a file adds to d_lockref and takes it off again; each time, the whole line leaves the other CPUs. Move fields and change sizes until as little as possible travels, and try to beat the layout that upstream merged.',
+    'Every stat of a file adds one to d_lockref and subtracts it again, and each time the other CPUs lose the whole line. Move fields and change sizes until as few lines as possible travel, and try to beat the layout that upstream merged.',
   ),
   leavesOut: t(
-    "Upstream's layout is that of 6.1 with d_lockref behind d_lru; in 6.11 names have 40 bytes, and it stands at 128. Each object begins on a line. An access is a read, a write or both of one line; the numbers of the model are those of this lesson. Users of the other fields are not in it, and somebody may miss them.",
+    "Upstream's layout here is that of 6.1 with d_lockref behind d_lru. In 6.11 names have 40 bytes, and d_lockref is at byte 128. Each object begins on a line. An access is a read, a write or both of one line; the model has the numbers of this lesson. It leaves out code that uses the other fields, which a new layout may slow down.",
   ),
   hand: 'order',
   open(index, lesson) {

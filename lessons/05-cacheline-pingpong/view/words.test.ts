@@ -40,7 +40,7 @@ test('the shared line: what the name has to do with it, with 24 letters and with
 
 test('compared: both lanes over the same number of accesses', () => {
   expect(say('compared', run, stepFrame(800))).toMatch(
-    /^So far: stock 6\.1 [\d.]+ transfers a stat, \d+ of \d+ to read the name and d_lockref moved .* The count stands at byte 88 on stock 6\.1 and 136 on d_lockref moved\.$/,
+    /^So far: stock 6\.1 [\d.]+ transfers a stat, \d+ of \d+ to read the name and d_lockref moved .* The count begins at byte 88 on stock 6\.1 and 136 on d_lockref moved\.$/,
   );
 });
 
@@ -48,11 +48,11 @@ test('many CPUs: the prediction stands beside the mail', () => {
   const index = lineRun({ letters: 24, stats: 30 }, ['stock', 'moved'], { model_cpus: 20 });
   const words = say('many', index, stepFrame(840));
   expect(words).toMatch(
-    /^20 CPUs, transfers a stat so far: [\d.]+ on stock 6\.1 and [\d.]+ on d_lockref/,
+    /^With 20 CPUs, transfers a stat so far: [\d.]+ on stock 6\.1 and [\d.]+ on d_lockref/,
   );
   expect(words).toMatch(/the mail measured 1\.56 on 20\.$/);
   expect(say('price', index, stepFrame(840))).toMatch(
-    /^With 20 CPUs, an operation moves the count every/,
+    /^With 20 CPUs, a CPU changes the count every/,
   );
 });
 
@@ -80,10 +80,10 @@ test('a stuck lock, and one that recovers', () => {
 test('a share that one burst makes is explained, up to the moment and of the whole phase', () => {
   const burst = lockRun(true, ['moved'], true);
   expect(say('stuck', burst, stepFrame(3e6))).toMatch(
-    /during the listing 5\.4 % \(3,181 .* and after it 100 % \(40 operations a second\)\. Of the 3,181 operations during the listing 3,001 came in its first 100 ms, before the lock stayed taken; of the others 95 % went under it\.$/,
+    /during the listing 5\.4 % \(3,181 .* and after it 100 % \(40 operations a second\)\. Of the 3,181 operations during the listing, 3,001 came in its first 100 ms, before the lock stayed taken; 95 % of the others took the lock\.$/,
   );
   expect(say('stuck', burst, stepFrame(1.3e6))).toMatch(
-    /Of the 3,041 operations during the listing so far 3,001 came in its first 100 ms/,
+    /Of the 3,041 operations during the listing so far, 3,001 came in its first 100 ms/,
   );
   expect(say('stuck', burst, stepFrame(1.1e6))).not.toContain('came in');
   expect(burstWords(burst.lanes[0]!, burst)).toContain(

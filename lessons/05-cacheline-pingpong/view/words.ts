@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture in words: the sentence of each scene, computed for the moment; counted and modelled are distinguished. */
+/**
+ * The picture in words: the sentence of each scene at the moment, which says what is counted and what is modelled.
+ */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatFigure, second } from '@page/base/units.ts';
@@ -48,7 +50,7 @@ const nouns = {
   write: (n: number) => t('{n, plural, one {# write} other {# writes}}', { n }),
 };
 
-// Where the object lies on its lines, in words.
+// The object's place on its lines, in words.
 
 /** " The name begins at byte 56, the count at 88, in line 1 of 3 lines of 64 bytes." */
 function placeWords({ arm }: LaneIndex, { name, hot, lead, lines }: Struct): string {
@@ -74,7 +76,7 @@ interface SentenceInput {
   readonly index: RunIndex;
 }
 
-/** Each sentence speaks of the lanes on show. */
+/** Each sentence is about the lanes on show. */
 function sentence(tell: (shown: SentenceInput) => string): Sentence {
   return (index, frame, lesson) => {
     if (index.axis === null) return '';
@@ -88,7 +90,7 @@ function sentence(tell: (shown: SentenceInput) => string): Sentence {
 
 const title = (lesson: Lesson, { lane }: LaneNow) => armTitle(lesson, lane);
 
-/** One operation's accesses, one after another: what they are, and whether anything had to come. */
+/** One operation's accesses so far, and the lines that had to come. */
 const oneStat = sentence(({ shown, lesson }) => {
   const one = shown[0]!;
   const access = current(one);
@@ -143,7 +145,7 @@ function noneOf({ struct, model }: LaneNow): string {
   });
 }
 
-/** What happens now, and what it costs by and by. */
+/** The current access, and the transfers so far. */
 const sharedLine = sentence(({ shown, lesson }) => {
   const one = shown[0]!;
   const access = current(one);
@@ -173,7 +175,7 @@ const sharedLine = sentence(({ shown, lesson }) => {
 
 const none = (n: number) => t('{n, plural, =0 {none} other {#}}', { n });
 
-/** Of the whole run. */
+/** A figure of the whole run. */
 function whole(one: LaneNow, what: string, n: number, text = formatFigure(n)): string {
   return figure('run', one.lane.arm, what, n, text);
 }
@@ -201,7 +203,7 @@ function nameWords(reads: number, one: LaneNow, { operation }: Lesson): string {
     : t('{letters}: {n} reads of the name a {name} fall {where}', { letters, n, name, where });
 }
 
-/** The same operations on each kernel: how many lines travel, and what for. */
+/** Lines that travel on each kernel for the same operations, and why. */
 const compared = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const { ops, forName } = soFar(one);
@@ -228,7 +230,7 @@ const compared = sentence(({ shown, lesson }) => {
   );
   const hot = shown[0]?.struct?.hot?.words ?? '';
   const moved = where.every(Boolean)
-    ? t(' The {hot} stands at byte {where}.', { hot, where: list(where) })
+    ? t(' The {hot} begins at byte {where}.', { hot, where: list(where) })
     : '';
   return t('So far: {parts}; modelled.{moved}', { parts: list(parts), moved });
 });
@@ -244,13 +246,13 @@ function cpusOf({ lane, model }: LaneNow): string {
   );
 }
 
-/** What more CPUs make of it, and what the model predicts. */
+/** Transfers with more CPUs, and the rate that the model predicts. */
 const many = sentence(({ shown, lesson }) => {
   const cpus = cpusOf(shown[0]!);
   const parts = shown.map((one) => {
     return t('{n} on {name}', { n: perStatWords(one), name: title(lesson, one) });
   });
-  return t('{cpus}, transfers a {name} so far: {parts}; modelled.{ratio}', {
+  return t('With {cpus}, transfers a {name} so far: {parts}; modelled.{ratio}', {
     cpus,
     name: lesson.operation.name,
     parts: list(parts),
@@ -267,7 +269,7 @@ function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
   const beside =
     mail === null ? '' : t('; the mail measured {mail} on 20', { mail: formatFigure(mail) });
   const times = figure('model', after.lane.arm, 'times the rate', ratio, formatFigure(ratio));
-  return t(' Predicted rate of {after}, in times of {before}: {times}{owning}{beside}.', {
+  return t(' The predicted rate of {after} is {times} times that of {before}{owning}{beside}.', {
     after: title(lesson, after),
     before: title(lesson, before),
     times,
@@ -290,7 +292,7 @@ export function mailRatio(lesson: Pick<Lesson, 'published'>): number | null {
   return figures === null ? null : figures[1] / figures[0];
 }
 
-/** What does not depend on any model or host. */
+/** Counts that depend on no model and no host. */
 const proved = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const totals = totalsOf(one.lane);
@@ -323,7 +325,7 @@ const proved = sentence(({ shown, lesson }) => {
   });
 });
 
-/** What the gain does to the lock: operations on the one word come faster. */
+/** The gain's effect on the lock: operations on the word come faster. */
 const price = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const rate = predictedPerSecond(one.lane, one.model!.settings);
@@ -343,12 +345,12 @@ const price = sentence(({ shown, lesson }) => {
   if (parts.every(({ known }) => !known))
     return t('No rate is predicted: where in an operation these functions run was not counted.');
   return t(
-    'With {cpus}, an operation moves the {hot} {parts}; modelled. The sooner the next operation arrives, the likelier it finds the lock taken.',
+    'With {cpus}, a CPU changes the {hot} {parts}; modelled. The sooner the next CPU comes, the likelier it finds the lock taken.',
     { cpus, hot, parts: list(parts.map(({ words }) => words)) },
   );
 });
 
-/** The three phases, as far as they are known. */
+/** Shares and rates of the three phases, as far as they are known. */
 const stuck: Sentence = (index, frame, lesson) => {
   if (index.axis !== null) return '';
   const [first] = index.lanes;
@@ -404,7 +406,7 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   stuck,
 };
 
-/** The window in words, a sentence per lane. */
+/** The window in words, one sentence per lane. */
 export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly string[] {
   if (index.axis === null) return [stuck(index, frame, lesson)];
   return index.lanes.map((lane) => {

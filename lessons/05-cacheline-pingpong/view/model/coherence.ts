@@ -4,7 +4,7 @@
  * (states, transfers, rates), is *modelled*. model.py in backend/src/duet/lenses/scope does the same, step by step.
  */
 
-/** What an access does to its line; the plugin's numbers. */
+/** Classes of accesses, with the plug-in's numbers. */
 export const reads = 0;
 export const writes = 1;
 export const modifies = 2;
@@ -16,17 +16,17 @@ const exclusive = 2;
 const modified = 3;
 export const stateNames = ['I', 'S', 'E', 'M'] as const;
 
-/** What an access costs the others: nothing, or one of five. */
+/** Outcomes of an access: a hit, or one of five events. */
 export const hit = 0;
-/** Read, and nobody has the line: from memory. */
+/** A read of a line that no CPU has: it comes from memory. */
 export const readFetch = 1;
-/** Read, and the data come from a CPU. */
+/** A read whose data come from another CPU. */
 export const readTransfer = 2;
-/** Write to a shared copy: the others lose theirs, no data travel. */
+/** A write to a shared copy: the others lose theirs, no data travel. */
 export const upgrade = 3;
-/** Write, and nobody has the line: from memory. */
+/** A write to a line that no CPU has: it comes from memory. */
 export const writeFetch = 4;
-/** Write, and the data come from a CPU, and all others lose theirs (a read for ownership). */
+/** A write whose data come from another CPU; all others lose their copies (a read for ownership). */
 export const writeTransfer = 5;
 export const eventNames = [
   'hit',
@@ -50,9 +50,9 @@ export interface AccessStream {
   readonly kind: Uint8Array;
   /** Number of the operation, rising; 0: outside of any. */
   readonly op: Uint32Array;
-  /** Which share of an operation's private work (Latencies.ownNs) lies before the access. */
+  /** Share of an operation's private work (Latencies.ownNs) before the access. */
   readonly work: Float64Array;
-  /** Which part of the profile it belongs to (prediction.ts), from 1; 0: none. */
+  /** Part of the profile that it belongs to (prediction.ts), from 1; 0: none. */
   readonly part: Uint8Array;
 }
 
@@ -62,38 +62,38 @@ export interface MergedLog {
   readonly lines: number;
   readonly length: number;
   readonly cpu: Uint8Array;
-  /** Which access of that CPU's stream. */
+  /** Index of the access in that CPU's stream. */
   readonly index: Uint32Array;
   readonly line: Uint8Array;
   readonly kind: Uint8Array;
   /** Operations that were completed within the log. */
   readonly ops: number;
-  /** When the last access was done, modelled ns; null where the order knows no time (random, as executed). */
+  /** Modelled time at which the last access was done, ns; null if the order has no times (random, as executed). */
   readonly endNs: number | null;
-  /** Where time goes; null where the order knows none. */
+  /** Where time goes; null if the order has no times. */
   readonly spent: Spent | null;
 }
 
 /** Modelled time of the accesses that are over. */
 export interface Spent {
-  /** Per access of the order, ns: from when it is due until it is done, its wait for the line included. */
+  /** Per access of the order, ns: from due to done, with its wait for the line. */
   readonly accessNs: Float64Array;
-  /** Private work before those accesses, of all together, ns. */
+  /** Sum of private work before those accesses, ns. */
   readonly ownNs: number;
 }
 
 export type Protocol = 'MESI' | 'MSI';
 export type Schedule = 'random' | 'timed';
 
-/** The stated prices, ns. */
+/** Stated latencies, ns. */
 export interface Latencies {
   /** An access to a line that the CPU has. */
   readonly hitNs: number;
   /** Data of a line from CPU to CPU (from memory, once per line, costs the same). */
   readonly transferNs: number;
-  /** A shared copy becomes the only one. */
+  /** A shared copy becomes the only copy. */
   readonly upgradeNs: number;
-  /** Work of a whole operation that needs none of these lines; AccessStream.work says where in it. */
+  /** Work of a whole operation that needs none of these lines; AccessStream.work says where it comes. */
   readonly ownNs: number;
 }
 
@@ -117,7 +117,7 @@ interface Totals {
   /** Data from CPU to CPU: readTransfers + writeTransfers. */
   readonly transfers: number;
   readonly upgrades: number;
-  /** Copies lost to somebody's write. */
+  /** Copies lost to another CPU's write. */
   readonly invalidations: number;
   /** All that is not a hit. */
   readonly busEvents: number;
@@ -129,7 +129,7 @@ interface Totals {
  */
 export type Until = 'first' | 'last';
 
-// Who has which line, and what an access changes: MESI, or MSI (write-invalidate without E).
+// Which CPU has which line, and what an access changes: MESI, or MSI (write-invalidate without E).
 //
 // Caches never run full, so a line is lost to a write alone, and who got it last still has it: that one gives the
 // data. A line is either shared by all who have it or owned by one, so one mode per line and a bit per CPU say all.
@@ -142,9 +142,9 @@ export class LineStates {
   readonly high: Int32Array;
   /** State of every copy that exists: shared, exclusive, modified; invalid: there is none. */
   readonly mode: Uint8Array;
-  /** Who got the line last. */
+  /** The CPU that got the line last. */
   readonly holder: Uint8Array;
-  /** Of the last access: who gave the data, and how many lost their copy. */
+  /** Of the last access: the CPU that gave the data, and how many CPUs lost their copy. */
   from = nobody;
   lost = 0;
   private readonly alone: number;
@@ -177,12 +177,12 @@ export class LineStates {
     return this.has(cpu, line) ? this.mode[line]! : invalid;
   }
 
-  /** Whether the access would need nobody else. */
+  /** Whether the access would be a hit. */
   hits(cpu: number, line: number, kind: number): boolean {
     return this.has(cpu, line) && (kind === reads || this.mode[line]! !== shared);
   }
 
-  /** Does one access and says what it was. */
+  /** Apply one access and return its outcome. */
   access(cpu: number, line: number, kind: number): number {
     this.from = nobody;
     this.lost = 0;
@@ -210,7 +210,7 @@ export class LineStates {
     return upgrade;
   }
 
-  /** Gives a CPU a copy; the one who got it last has given it. */
+  /** Give a CPU a copy, from the CPU that got it last. */
   private join(cpu: number, line: number): void {
     if (cpu < 32) this.low[line] = this.low[line]! | (1 << cpu);
     else this.high[line] = this.high[line]! | (1 << (cpu & 31));
@@ -225,7 +225,7 @@ function bits(word: number): number {
   return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-// A merged log under a protocol: what every access was, the totals, and the state at any access.
+// A merged log under a protocol: the outcome of each access, the totals, and the state at any access.
 
 /** Accesses between two saved states. */
 const keyEvery = 1024;
@@ -235,7 +235,7 @@ export interface Trace {
   readonly protocol: Protocol;
   /** Per access: hit, readTransfer, ... */
   readonly event: Uint8Array;
-  /** Per access: the CPU that gave the data, or nobody. */
+  /** Per access: the CPU that gave the data, or `nobody`. */
   readonly from: Uint8Array;
   /** Per access: how many CPUs lost their copy. */
   readonly lost: Uint8Array;
@@ -275,7 +275,7 @@ export function simulate(log: MergedLog, protocol: Protocol): Trace {
   };
 }
 
-/** States after the first k accesses, 0 <= k <= length: ask it with state(cpu, line). */
+/** States after the first k accesses, 0 <= k <= length; read them by state(cpu, line). */
 export function stateAfter(trace: Trace, k: number): LineStates {
   const { length, cpu, line, kind } = trace.log;
   const until = Math.max(0, Math.min(length, k));

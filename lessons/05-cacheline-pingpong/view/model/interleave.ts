@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How CPUs meet: their streams in one order, under a stated schedule and a seed. */
+/** Merges the CPUs' streams into one order, under a stated schedule and a seed. */
 
 import {
   type AccessStream,
@@ -11,7 +11,7 @@ import {
 } from './coherence.ts';
 import { gather, linesOf } from './streams.ts';
 
-// Which of up to 64 clocks is first: a tournament, so that moving one clock costs log2(n) comparisons.
+// The first of up to 64 clocks, as a tournament: moving one clock costs log2(n) comparisons.
 
 class Earliest {
   private readonly size: number;
@@ -29,7 +29,7 @@ class Earliest {
     for (let k = size - 1; k > 0; k--) this.winner[k] = this.winner[2 * k]!;
   }
 
-  /** The clock with the smallest time; of equal ones the lowest number. */
+  /** The clock with the smallest time; of equal clocks, the lowest number. */
   first(): number {
     return this.winner[1]!;
   }
@@ -116,7 +116,7 @@ class TimedRun {
   private readonly states: LineStates;
   private readonly clock: Earliest;
   private readonly next: Uint32Array;
-  /** What the CPU's time is: running, taking or waiting. */
+  /** Meaning of the CPU's time: running, taking or waiting. */
   private readonly phase: Uint8Array;
   /** When its access became due, its place in the order, and the private work before it. */
   private readonly since: Float64Array;
@@ -206,7 +206,7 @@ class TimedRun {
     return { length, endNs };
   }
 
-  /** Where the time of the first `length` accesses of the order went. */
+  /** Sums of time of the first `length` accesses of the order. */
   spent(length: number): Spent {
     return { accessNs: this.accessNs.slice(0, length), ownNs: this.ownNs };
   }

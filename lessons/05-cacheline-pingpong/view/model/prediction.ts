@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A whole prediction as a job of small steps, so that a worker can drop it between two of them. */
 
-// By its path: the tests of the other model run this file without Vite.
+// Imported by its path, since tests of the Python model run this file without Vite.
 import { quantile } from '../../../../frontend/src/base/columns.ts';
 import { type AccessStream, type Settings, simulate } from './coherence.ts';
 import { interleave } from './interleave.ts';
@@ -10,7 +10,7 @@ import { askedFor, spreadOver } from './streams.ts';
 
 // What the model predicts: rates and transfers against the number of CPUs.
 
-/** Over the seeds: the middle one, the lowest and the highest. */
+/** Median, lowest and highest over the seeds. */
 export interface Spread {
   readonly median: number;
   readonly low: number;
@@ -19,7 +19,7 @@ export interface Spread {
 
 interface CurvePoint {
   readonly cpus: number;
-  /** NaN under a schedule that knows no time. */
+  /** NaN under a schedule without times. */
   readonly opsPerS: Spread;
   readonly transfersPerOp: Spread;
   readonly upgradesPerOp: Spread;
@@ -110,14 +110,14 @@ export function profileOf(
   return { arm, owning: of(true), reading: of(false) };
 }
 
-/** What the mail has of an arm, in percent; null: less than the least that its list shows, or no such arm. */
+/** The mail's share for an arm, in percent; null: below the least share that its list shows, or no such arm. */
 export function mailShares(arm: string): readonly (number | null)[] {
   return mailProfile.parts.map(({ stock, moved }) =>
     arm === 'stock' ? stock : arm === 'moved' ? moved : null,
   );
 }
 
-/** How far a model lies from the mail's shares on average, in points of percent; NaN where the mail has none. */
+/** Mean difference between a model's and the mail's shares, in percentage points; NaN if the mail has none. */
 export function distance(profiles: readonly ModelProfile[], rule: 'owning' | 'reading'): number {
   const apart = profiles.flatMap((one) =>
     mailShares(one.arm).flatMap((mail, i) =>
@@ -127,9 +127,9 @@ export function distance(profiles: readonly ModelProfile[], rule: 'owning' | 're
   return apart.reduce((a, b) => a + b, 0) / apart.length;
 }
 
-// How much of the predicted ratio hangs on each number of the model, and what the profile of the mail says to it.
+// How the predicted ratio depends on each number of the model, and how near the mail's profile each choice is.
 
-/** The numbers that the prediction hangs on. */
+/** Numbers on which the prediction depends. */
 export const numbers = ['hit', 'transfer', 'upgrade', 'own', 'handover', 'jitter'] as const;
 export type ModelNumber = (typeof numbers)[number];
 
@@ -149,7 +149,7 @@ export interface Pair {
   readonly after: readonly AccessStream[];
 }
 
-/** How many times as many operations a second `after` does on so many CPUs: medians over the seeds. */
+/** Ratio of the rates, after over before, on that many CPUs: medians over the seeds. */
 export function ratioAt(pair: Pair, settings: Settings, cpus: number, runs: Runs = usualRuns) {
   const rate = (streams: readonly AccessStream[]) =>
     pointAt(streams, { ...settings, schedule: 'timed' }, cpus, runs).opsPerS.median;
@@ -159,13 +159,13 @@ export function ratioAt(pair: Pair, settings: Settings, cpus: number, runs: Runs
 /** One choice of numbers. */
 export interface Case {
   readonly ratio: number;
-  /** How far its time by function is from the mail's, in points of percent; NaN where the mail has none. */
+  /** Mean difference of its time by function from the mail's, in percentage points; NaN if the mail has none. */
   readonly off: number;
 }
 
 export interface Ratios {
   readonly stated: Case;
-  /** If every number stays but this one. */
+  /** With only this number changed. */
   readonly rows: readonly {
     readonly what: ModelNumber;
     readonly halved: Case;
@@ -180,7 +180,7 @@ export interface Sensitivity {
   readonly reading: Ratios;
 }
 
-/** A case whose profile is farther from the mail's than this many points, on average, is no account of the mail. */
+/** A case whose profile differs by more than this many percentage points on average does not explain the mail. */
 export const mostOff = 10;
 
 /** @param arms names of before and after, by which the mail's profile is found */
@@ -234,7 +234,7 @@ export interface Prediction {
   readonly done: boolean;
 }
 
-/** The prediction as far as it has come, after every step. */
+/** Yield the prediction so far, after every step. */
 export function* predictionSteps(request: PredictionRequest): Generator<Prediction, void> {
   const { settings, cpus = usualCpus, runs = usualRuns, owning = true, compareAt = 0 } = request;
   const curves = request.arms.map(({ arm, streams }) => ({
@@ -276,7 +276,7 @@ export function* predictionSteps(request: PredictionRequest): Generator<Predicti
 
 export interface PredictorTask {
   readonly id: number;
-  /** null: nothing any more. */
+  /** null: drop the current request. */
   readonly request: PredictionRequest | null;
 }
 

@@ -13,9 +13,9 @@ import {
 } from './prediction.ts';
 
 export interface Predictor {
-  /** Starts a prediction; `receive` gets how far it has come, until it is done, dropped or has failed. */
+  /** Start a prediction; `receive` gets partial results until it is done, dropped or failed. */
   ask(request: PredictionRequest): void;
-  /** Drops what is under way. */
+  /** Drop the current request. */
   drop(): void;
   close(): void;
 }

@@ -30,7 +30,7 @@ export const statedSettings: Settings = {
   handover: stated.stated.handover.value,
 };
 
-/** The rates that the curves are set beside. */
+/** Measured rates, to compare with the curves. */
 export const mailRates = {
   cpus: stated.mail.cpus,
   stockPerS: stated.mail.stock_per_s,
@@ -45,7 +45,7 @@ export const leftOut: readonly string[] = stated.left_out;
 
 const positions: Readonly<Record<string, readonly number[]>> = stated.counted.at;
 
-/** The time by function that the mail has, and what belongs to which part. */
+/** The mail's time by function, and which function belongs to which part. */
 export const mailProfile = stated.profile;
 
 const partNumbers = new Map(
@@ -57,7 +57,7 @@ export function partOf(name: string): number {
   return partNumbers.get(name) ?? 0;
 }
 
-/** Whether it was counted where in an operation the accesses of all these functions lie. */
+/** Whether it was counted when in an operation the accesses of all these functions come. */
 export function isPlaced(functions: ReadonlySet<string | undefined>): boolean {
   return [...functions].every((name) => name !== undefined && name in positions);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Streams of accesses: recorded ones, and as many and as long ones as a model run wants. */
+/** Streams of accesses: recorded ones, repeated to the number and length that a model run needs. */
 
 import {
   type AccessStream,
@@ -13,7 +13,7 @@ import { partOf, workOf } from './stated.ts';
 
 // Streams of accesses merged in a given order.
 
-/** The merged log of an order, given as the CPU whose turn it is. */
+/** The merged log of an order, given as a sequence of CPUs. */
 export function gather(
   streams: readonly AccessStream[],
   lines: number,
@@ -84,7 +84,7 @@ interface RecordedStreams {
   readonly streams: readonly AccessStream[];
   /** Per CPU: which record an access of its stream is. An access over a line's end is two. */
   readonly source: readonly Uint32Array[];
-  /** The order in which the machine happened to run them: that is the host's, and says nothing of hardware. */
+  /** The order in which the host ran them, which says nothing about hardware. */
   readonly executed: MergedLog;
 }
 
