@@ -18,7 +18,7 @@ from duet.lessons.load import load, slugs
 from duet.lessons.translations import texts_of
 
 ROOT = Path(__file__).parents[1]
-SENTENCE = re.compile(r"[^.!?]+(?:[.!?](?=\s|$)|$)|[.!?]")
+SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|$)")
 LEAST_WORDS = 4
 Found = tuple[str, str]
 """(file and line, or lesson and key; text)"""
