@@ -137,7 +137,9 @@ test('each goal that can be reached is, and the one that cannot is refused', () 
   expect(state.play.outcome.words).toBe('Every look frees an entry, so no task waits in vain.');
   expect(set(`WW${'D'.repeat(28)}RR`).reached).toContain('second');
   expect(set('').outcome.words).toMatch(/^No entry may be freed/);
-  expect(game.goals.find(({ name }) => name === 'never')!.can()).toMatch(/^No: .* scan 9 frees an entry\.$/);
+  expect(game.goals.find(({ name }) => name === 'never')!.can()).toMatch(
+    /^No: .* scan 9 frees an entry\.$/,
+  );
   // By hand: a letter, and to be asked again with less.
   state = beginTiles(game);
   state = tilesAfter(game, state, { do: 'make', tile: '1', mark: 'D' });
