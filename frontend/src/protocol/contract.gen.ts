@@ -3396,7 +3396,7 @@ export interface Param {
    */
   measured_max: number | null;
   /**
-   * the only values it may have
+   * the allowed values
    */
   choices: number[];
   /**
@@ -3978,15 +3978,15 @@ export interface PublishedFigure {
    */
   needs_cpus: number;
   /**
-   * our metric that stands for the mail's
+   * our metric that corresponds to the mail's
    */
   metric: string | null;
   /**
-   * our kernel that corresponds to the mail's new one
+   * our kernel for the mail's new one
    */
   arm: string | null;
   /**
-   * our kernel that corresponds to the mail's old one
+   * our kernel for the mail's old one
    */
   to: string | null;
   params: {

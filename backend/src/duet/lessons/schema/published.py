@@ -60,7 +60,9 @@ class PublishedFigure(Strict):
     needs_cpus: int = Field(
         default=1, ge=1, le=1024, description="CPUs of a host that can test it; see `duet pack`"
     )
-    metric: Name | None = Field(default=None, description="our metric that corresponds to the mail's")
+    metric: Name | None = Field(
+        default=None, description="our metric that corresponds to the mail's"
+    )
     arm: Name | None = Field(default=None, description="our kernel for the mail's new one")
     to: Name | None = Field(default=None, description="our kernel for the mail's old one")
     params: dict[str, int] = Field(
