@@ -191,7 +191,7 @@ def test_a_taken_path_is_refused(compile_c: Callable[[str, str], Path], tmp_path
         timeout=TIMEOUT_S,
     )
     assert done.returncode == 3
-    assert done.stderr == f"nobody can listen on {tmp_path}/s: Address already in use.\n"
+    assert done.stderr == f"cannot listen on {tmp_path}/s: Address already in use.\n"
     assert (tmp_path / "s").read_text() == "mine"
 
 
