@@ -161,7 +161,7 @@ def plain_cases() -> list[Case]:
         case("of two folders of the kernel", hunks("x", "a\n", "b\n", ("a/fs/x", "b/mm/x")),
              refused="the patch names .* but then another file"),
         case("a name with blanks", diff("fs/pi pe.c", "new\n", old="old\n"),
-             refused="names no two files: 'diff --git a/fs/pi pe.c b/fs/pi pe.c'"),
+             refused="does not name two files: 'diff --git a/fs/pi pe.c b/fs/pi pe.c'"),
         case("made, without prefix", "diff --git new/x.c new/x.c\nnew file mode 100644\n--- /dev/"
              "null\n+++ new/x.c\n@@ -0,0 +1 @@\n+x\n", Wanted("case", {"new/x.c": "x\n"}, "", ""),
              said=("so new/x.c is taken",), git=("-p0",)),
@@ -437,7 +437,7 @@ def thread_cases() -> list[Case]:
              replace(FIRST_OF_TWO, subject="fs: 1"), replace(SECOND_OF_TWO, subject="mm: 2"))),
              said=("“fs: first” of a@example.org, “mm: second” of a@example.org",)),
         case("two answers with diffs", "".join(replies),
-             refused="has no mail with a patch, but 2 answers with a diff: “slow 1”"),
+             refused="has only 2 replies with a diff: “slow 1”"),
         case("a cover letter with a difference", one("[PATCH 0/2] A series", sort, "c") + first +
              second, *both),
     ]  # fmt: skip
