@@ -39,7 +39,7 @@ PATCHES = {
                 "only comments or blanks in mm/huge.c have changed"),
     "mode": (MODE, "only the mode of mm/huge.c has changed"),
     "uncompiled": (diff("mm/huge.c", HUGE, "int huger;\n"),
-                   r"configuration does not compile mm/huge.c \(it needs CONFIG_HUGEPAGE\)"),
+                   r"this configuration does not compile mm/huge.c \(it needs CONFIG_HUGEPAGE\)"),
     "header": (diff("include/linux/lonely.h", "int lonely;\n", "long lonely;\n"),
                "no file that this configuration compiles includes include/linux/lonely.h"),
     "hidden": (diff("fs/super.c", SUPER, SUPER.replace("quota\n", "quotas\n")),

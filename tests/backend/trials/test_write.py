@@ -208,7 +208,7 @@ def test_what_was_said_of_a_thread_reaches_the_trial(tmp_path: Path) -> None:
     thread.write_bytes(gzip.compress(text.encode()))
     asked = Asked(run="sh -c true", patches=(thread,))
     made = read_trial(asked, tmp_path, repo_root() / "kernel-patches", KNOWN)
-    assert made.said == ("t has no 1/2 of v2, and the series is tried without",)
+    assert made.said == ("t lacks 1/2 of v2; the series is tried without",)
     assert (made.name, made.arms[1].name) == ("t", "t")
 
 
