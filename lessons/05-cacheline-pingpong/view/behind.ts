@@ -81,10 +81,10 @@ function ofBytes(shown: LaneNow, at: number): Found {
     how:
       all.length === 0
         ? tr(
-            'The x-ray found in the running kernel what is at these bytes. So far the microscope has counted no access to them.',
+            'The x-ray found in the running kernel what is at these bytes; so far the microscope has counted no access to them.',
           )
         : tr(
-            'The x-ray found in the running kernel what is at these bytes. So far the microscope has counted {n} accesses to them; {which}.',
+            'The x-ray found in the running kernel what is at these bytes; so far the microscope has counted {n} accesses to them, and {which}.',
             { n, which: lastWords(all.length) },
           ),
     accesses: all.slice(-mostRows),
