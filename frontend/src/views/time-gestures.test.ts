@@ -30,7 +30,7 @@ Object.defineProperties(SVGElement.prototype, {
 });
 
 function wheelEvent({ deltaX = 0, deltaY = 0, ...more }: WheelEventInit): WheelEvent {
-  const event = new WheelEvent('control', { bubbles: true, cancelable: true, deltaX, deltaY });
+  const event = new WheelEvent('wheel', { bubbles: true, cancelable: true, deltaX, deltaY });
   const flags = { clientX: 0, clientY: 0, ctrlKey: false, shiftKey: false, metaKey: false };
   for (const [key, value] of Object.entries({ ...flags, ...more }))
     Object.defineProperty(event, key, { value });
