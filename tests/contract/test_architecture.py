@@ -53,7 +53,7 @@ def test_the_backend_counts_its_stages_alike(text: str, root: Path) -> None:
     }
     said = {}
     for path in (root / "backend/src/duet").rglob("*.py"):
-        if stage := re.search(r'^"""Stage (\d+)\.', path.read_text(), re.MULTILINE):
+        if stage := re.search(r'^"""Stage (\d+)[.:]', path.read_text(), re.MULTILINE):
             package = path.relative_to(root / "backend/src/duet").parts[0]
             assert numbers.get(package) == int(stage[1]), path
             said[package] = int(stage[1])

@@ -76,7 +76,7 @@ test('the dam: who unlinks waits for the worker, and with four times the limit n
   await expect(page.getByTestId('sentence')).toContainText(
     /On wait in the worker \d+ of 256 inodes wait/,
   );
-  await expect(page.getByTestId('sentence')).toContainText('The unlink waits with it');
+  await expect(page.getByTestId('sentence')).toContainText('The unlink waits too');
   await page.goto('/?lesson=03-inode-recycling&step=larger&at=90');
   await page.getByTestId('predict').getByRole('button', { name: 'not at all' }).click();
   await expect(page.getByTestId('predict-truth')).toContainText('had to wait 0 times');

@@ -112,7 +112,7 @@ test('a busy host is reported, and the count clock tells the story nevertheless'
   await bothAre(page, 'done');
   await expect(page.getByTestId('contended')).toHaveCount(0);
   await expect(page.getByTestId('mismatch')).toHaveCount(0);
-  await expect(page.getByTestId('count-note')).toContainText('this step runs six');
+  await expect(page.getByTestId('count-note')).toContainText('This step runs six');
   await expect(page.getByTestId('value-hogs')).toContainText('6 hogs');
   const [rwsem, srcu] = [await count(page, 'rwsem'), await count(page, 'srcu')];
   expect(srcu).toBeGreaterThan(10);

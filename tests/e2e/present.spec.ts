@@ -133,7 +133,7 @@ test('the speaker’s window follows the wall, moves it, and says what comes nex
     'The same scan three times: the answer',
   );
   await notes.bringToFront();
-  await expect(notes.getByTestId('notes-next')).toContainText('one steps over 256 entries');
+  await expect(notes.getByTestId('notes-next')).toContainText('one kernel steps over 256 entries');
   await notes.keyboard.press('PageDown');
   await expect(page.getByTestId('slide-picture')).toBeVisible();
   await expect(notes.getByTestId('notes-title')).toHaveText(

@@ -233,7 +233,7 @@ def test_raw_records_stand_behind_a_mark(whole: Played) -> None:
     assert names == {"rcu/srcu_gp_state"}
     assert {event["cpu"] for event in session.raw_events("srcu", at, None, 50)} == {0, 1}
     assert {event["cpu"] for event in session.raw_events("srcu", at, None, 50, 1)} == {1}
-    with pytest.raises(InputError, match="rows, but 999 came"):
+    with pytest.raises(InputError, match="rows, but is 999"):
         session.raw_events("srcu", at, 999, 5)
 
 
@@ -294,7 +294,7 @@ def test_a_recording_that_ends_in_the_middle_fails_its_lane_alone(
     lane = result.lanes["srcu"]
     assert lane.phase == "failed"
     assert lane.error is not None
-    assert "ends in the middle" in lane.error.sentence
+    assert "ends before the end of its run" in lane.error.sentence
     assert lane.metrics.ops > 0
 
 

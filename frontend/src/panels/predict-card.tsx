@@ -26,8 +26,8 @@ interface Props {
 export function PredictCard(props: Props) {
   const { prediction, guess, plural } = props;
   const answer = props.unfit ? null : props.answer;
-  const told = guess !== null || props.revealed === true;
-  const truth = told && answer !== null ? answer.choice : null;
+  const shown = guess !== null || props.revealed === true;
+  const truth = shown && answer !== null ? answer.choice : null;
   const card = useRef<HTMLElement>(null);
   const asked = useRef(guess === null);
   useEffect(() => {

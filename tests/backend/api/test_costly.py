@@ -194,7 +194,7 @@ def test_a_saved_run_of_another_lesson_is_refused_when_it_is_opened(
             await one.say(type="open", lesson="01-shrinker-bitmaps", run=run)
             return await one.until_type("error")
 
-    assert "of another lesson" in run_async(ask())["sentence"]
+    assert "is not of lesson 01-shrinker-bitmaps" in run_async(ask())["sentence"]
 
 
 def test_a_saved_run_is_downloaded_as_the_file_that_it_is(saved: Any) -> None:

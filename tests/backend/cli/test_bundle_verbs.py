@@ -152,5 +152,5 @@ def test_a_recording_of_no_lesson_or_arm_here_is_refused(capsys: Printed, tmp_pa
         open_bundle(recording(STORM)),
         lambda m: m.model_copy(update={"params": {"hogs": 10**9}}),
     )
-    refused(capsys, "asks for 1000000000 threads", "replay", str(many))
+    refused(capsys, "has 1000000000 threads", "replay", str(many))
     assert SMALL.startswith(bundle.manifest.lesson)

@@ -22,7 +22,7 @@ def test_arms_whose_links_are_missing_are_linked(
     monkeypatch.setattr(module, "build_with_bar", lambda *words: asked.append(words))
     monkeypatch.setattr(module, "install_sources", lambda *_: None)
     monkeypatch.setattr(module, "plan", lambda spec, settings: spec.name)
-    monkeypatch.setattr(Layouts, "there", lambda self, key, settings: key == "rwsem" or None)
+    monkeypatch.setattr(Layouts, "find_stored", lambda self, key, settings: key == "rwsem" or None)
     settings = KernelSettings.default()
     params = lesson02.check_params({}, "wall")
     without = MeasurePlan(lesson02, ("rwsem", "srcu"), "storm", "wall", params, 5)

@@ -134,7 +134,7 @@ def test_what_was_found_in_a_thread_is_printed(
     thread.write_text(PATCH.read_text().replace("[PATCH]", "[PATCH v2 2/2]"))
     assert entry.main([verb, str(thread), "--run", "sleep 0"]) in (2, 125)
     said = capsys.readouterr().err
-    assert "t has no 1/2 of v2, and the series is tried without.\n" in said
+    assert "t lacks 1/2 of v2; the series is tried without.\n" in said
     assert "does not compile" in said
 
 

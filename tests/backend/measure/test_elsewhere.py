@@ -16,7 +16,7 @@ from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec, made_of
 from duet.lessons.load import LessonFolder
 from duet.measure.elsewhere import (
-    BadResult,
+    BadHostResult,
     EndLine,
     HostLine,
     Line,
@@ -134,7 +134,7 @@ def test_a_damaged_file_is_refused(
 ) -> None:
     path = written(tmp_path / "r.jsonl", made.lines())
     path.write_bytes(harm(path.read_bytes()))
-    with pytest.raises(BadResult) as refused:
+    with pytest.raises(BadHostResult) as refused:
         read_result(path)
     assert sentence in refused.value.sentence
     assert refused.value.remedy
@@ -147,12 +147,12 @@ def test_another_kernel_is_refused_even_with_hashes_that_fit(made: Made, tmp_pat
     arms = {**made.host.record.arms[slug], arm: packed.model_copy(update={"facts": other})}
     record = made.host.record.model_copy(update={"arms": {slug: arms}})
     made.host = made.host.model_copy(update={"record": record})
-    with pytest.raises(BadResult, match=f"another kernel of {arm} than this tree has"):
+    with pytest.raises(BadHostResult, match=f"another kernel of {arm} than this tree has"):
         read_result(written(tmp_path / "r.jsonl", made.lines()))
     keys = [replace(one, key="0" * 64) for one in made.table.table.arms]
     made = Made(made.plan.folder)
     made.table.table.arms = keys
-    with pytest.raises(BadResult, match=r"figures of another kernel of .* than its pack"):
+    with pytest.raises(BadHostResult, match=r"figures of another kernel of .* than its pack"):
         read_result(written(tmp_path / "r.jsonl", made.lines()))
 
 
@@ -161,13 +161,13 @@ def test_another_plan_is_refused_even_with_hashes_that_fit(made: Made, tmp_path:
         job = made.job.model_copy(update=other)
         record = made.host.record.model_copy(update={"jobs": (job,)})
         host = made.host.model_copy(update={"record": record})
-        with pytest.raises(BadResult, match="is of another plan"):
+        with pytest.raises(BadHostResult, match="is of another plan"):
             read_result(written(tmp_path / "r.jsonl", [host, made.table, made.end]))
 
 
 def test_a_table_of_another_condition_is_refused(made: Made, tmp_path: Path) -> None:
     made.table.table.params = {**made.table.table.params, "hogs": 1}
-    with pytest.raises(BadResult, match="a table is not what its job measures"):
+    with pytest.raises(BadHostResult, match="a table is not what its job measures"):
         read_result(written(tmp_path / "r.jsonl", made.lines()))
 
 
@@ -180,14 +180,14 @@ def test_a_run_is_continued_where_it_stopped(made: Made, tmp_path: Path) -> None
     with ResultWriter(path, made.host) as writer:
         assert writer.done == set()
         writer.add(made.table)
-    with pytest.raises(BadResult, match="no end line"):
+    with pytest.raises(BadHostResult, match="no end line"):
         read_result(path)
     with ResultWriter(path, made.host) as writer:
         assert writer.done == {0}
         writer.add(made.end)
     assert len(read_result(path).tables) == 1
     other = made.host.model_copy(update={"pack": "e" * 64})
-    with pytest.raises(BadResult, match="the result of another pack"), ResultWriter(path, other):
+    with pytest.raises(BadHostResult, match="the result of another pack"), ResultWriter(path, other):
         pass
 
 

@@ -121,7 +121,7 @@ def test_bad_input_is_reported_in_a_sentence(given: dict[str, Any], sentence: st
     [
         ([], "a measurement needs a lesson"),
         (["02-grace-period"], "there is no lesson '02-grace-period' (did you mean '02-grace-per"),
-        (["05-cacheline-pingpong", "--clock", "count"], "does not run on the clock 'count', since"),
+        (["05-cacheline-pingpong", "--clock", "count"], "does not run on the clock 'count', which"),
         ([SLUG, "--format", "xml"], "there is no format 'xml'"),
         ([SLUG, "--output", "/nowhere/x"], "x cannot be written (No such file or directory)"),
         ([SLUG, "--output", "/"], "--output / cannot be written"),

@@ -213,7 +213,7 @@ def test_a_run_that_does_not_end_when_it_is_to_gives_its_slot_up(
             await ann.start("srcu", hogs=2, seconds=2)
             run_id = await ann.begun()
             await ann.say(type="stop", run=run_id)
-            assert "did not stop within" in (await ann.until_type("error"))["sentence"]
+            assert "did not end within" in (await ann.until_type("error"))["sentence"]
             await bob.start("rwsem", hogs=3, seconds=2)
             await bob.begun()
             assert (await bob.until_over())["phase"] == "done"

@@ -77,7 +77,7 @@ def test_a_failing_test_is_named_with_its_parameter_and_reason() -> None:
 
 def test_a_suite_that_does_not_end_has_failed() -> None:
     cut = QUIET + PASSES.partition("[    2.290000]")[0]
-    assert judge(cut).failures == ("kunit: list-kunit-test did not end",)
+    assert judge(cut).failures == ("kunit: list-kunit-test did not finish",)
     alone = PASSES.replace("] ok 2 list-kunit-test", "] not ok 2 list-kunit-test")
     assert judge(QUIET + alone).failures == ("kunit: list-kunit-test.the suite itself failed",)
 

@@ -125,7 +125,7 @@ def test_a_guest_that_writes_without_end_is_ended_and_has_failed(
     assert time.monotonic() - began < WAIT_S
     lines = said.splitlines()
     assert lines[-1] == (
-        "stress: failed: the guest wrote more than 5,000 bytes to its console, and was ended"
+        "stress: failed: the guest wrote more than 5,000 bytes to its console, and was killed"
     )
     assert set(lines[:-2]) == {"x" * 100} and len(said) < 5200
     verdict = judge(said)

@@ -159,7 +159,7 @@ def read_all(*mails: str) -> tuple[list[str], list[str]]:
 
 
 def test_a_re_roll_of_a_part_goes_on_with_the_version_before() -> None:
-    sentence = "v2 in thread is 2/2 alone, so the series goes on with 1/2 of v1"
+    sentence = "v2 in thread has only 2/2; the rest of the series is 1/2 of v1"
     assert read_all(FIRST, SECOND, AGAIN) == (["mm: first", "mm: second, again"], [sentence])
     third = AGAIN.replace("v2 2/2", "v3 1/2").replace("second, again", "first, again")
     third = third.replace("v2-2@host", "v3-1@host")
@@ -169,10 +169,10 @@ def test_a_re_roll_of_a_part_goes_on_with_the_version_before() -> None:
 
 
 def test_what_nobody_sent_is_named() -> None:
-    sentence = "thread has no 1/2 of v2, and the series is tried without"
+    sentence = "thread lacks 1/2 of v2; the series is tried without"
     assert read_all(AGAIN) == (["mm: second, again"], [sentence])
     longer = FIRST.replace("1/2", "1/3")
-    beside = "thread has patches beside the series, which are left out: “mm: first” of {}"
+    beside = "thread has patches that are not part of the series and are left out: “mm: first” of {}"
     assert read_all(longer, AGAIN) == (
         ["mm: second, again"],
         [beside.format("a@example.org"), sentence],
@@ -250,7 +250,7 @@ def test_a_packed_mailbox_that_unpacks_into_too_much_is_refused(tmp_path: Path) 
     small = gzip.compress(bytes(1 << 20))
     path.write_bytes(small * 4096)  # four gigabytes
     tracemalloc.start()
-    with pytest.raises(NoPatch, match="more than the 33,554,432 bytes"):
+    with pytest.raises(NoPatch, match="at most 33,554,432 bytes of patches"):
         read_patches(path)
     assert tracemalloc.get_traced_memory()[1] < 5 * MOST_BYTES
     tracemalloc.stop()

@@ -45,7 +45,7 @@ def test_functions_of_all_kernels_come_first_and_the_rest_is_named() -> None:
 def test_a_glob_finds_functions_and_an_unknown_one_is_refused() -> None:
     known = kernels(stock="shrink_slab shrink_node other")
     assert tracing._globbed(["shrink_*"], known) == ["shrink_node", "shrink_slab"]
-    with pytest.raises(InputError, match=r"is called 'no_\*"):
+    with pytest.raises(InputError, match=r"wanted a function 'no_\*' to probe"):
         tracing._globbed(["no_*"], known)
 
 

@@ -358,7 +358,7 @@ def test_a_configuration_that_is_not_used_is_named(tmp_path: Path) -> None:
     assert trial_of(tmp_path, first, second).said == ()
     (second / ".config").write_text(config)
     assert trial_of(tmp_path, first, second).said == (
-        "the configuration of changed is not used: both kernels have that of clean, which has no"
+        "the .config of changed is ignored: both kernels use the configuration of clean, which has no"
         " .config",
     )
     # What guests need, what is a module, and what the compiler is make no difference there.

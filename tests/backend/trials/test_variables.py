@@ -100,4 +100,4 @@ def test_a_trial_with_variables_has_an_xray_and_charts(
     assert [(one.probe, one.of) for one in lesson.xray] == [("numbers", "rcu_state.gp_seq,limit")]
     assert [one.field for one in lesson.counters] == ["rcu_state.gp_seq", "limit"]
     assert all("counters" in scene.show for scene in lesson.scenes)
-    assert "`limit` (wake-all alone)" in load("90-wake-all").content()
+    assert "`limit` (only in wake-all)" in load("90-wake-all").content()

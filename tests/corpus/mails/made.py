@@ -132,7 +132,7 @@ def plain_cases() -> list[Case]:
     alike = hunks("x", "a\n", "b\n", ("a/net/core/lib/x", "b/net/ipv4/lib/x"))
     svn = hunks("fs/pipe.c", PIPE, NEW, ("{0}\t(revision 1)", "{0}\t(working copy)"))
     dated = hunks("fs/pipe.c", PIPE, NEW, ("{0}.orig\t2026-01-31 10:00:00", "{0}\t2026-01-31"))
-    p0 = (r"names files without a folder such as a/ before them, so fs/pipe\.c is",)
+    p0 = (r"has file names without a prefix such as a/.*for example fs/pipe\.c",)
     move = "diff --git a/{0} b/{1}\nsimilarity index {2}%\n{3} from {0}\n{3} to {1}\n"
     renamed = Wanted("case", {"fs/pipe.c": None, "fs/tube.c": PIPE}, "", "")
     edited = Wanted("case", {"fs/pipe.c": None, "fs/tube.c": NEW}, "", "")
@@ -164,7 +164,7 @@ def plain_cases() -> list[Case]:
              refused="does not name two files: 'diff --git a/fs/pi pe.c b/fs/pi pe.c'"),
         case("made, without prefix", "diff --git new/x.c new/x.c\nnew file mode 100644\n--- /dev/"
              "null\n+++ new/x.c\n@@ -0,0 +1 @@\n+x\n", Wanted("case", {"new/x.c": "x\n"}, "", ""),
-             said=("so new/x.c is taken",), git=("-p0",)),
+             said=("for example new/x.c",), git=("-p0",)),
         case("of quilt", f"Index: linux/fs/pipe.c\n{'=' * 67}\n"
              + hunks("fs/pipe.c", PIPE, NEW, both), BARE, git=()),
         case("of two folders", hunks("fs/pipe.c", PIPE, NEW, both), BARE, git=()),
@@ -359,7 +359,7 @@ def thread_cases() -> list[Case]:
         one("[list] [PATCHv2 2/2] mm: second", SLAB_DIFF, "n2", "n1", **late),
     ]
     release = one("[PATCH v6.1 1/2] fs: first", PIPE_DIFF, "1") + second.replace("<c@", "<1@")
-    left = "has patches beside the series, which are left out: “lib: {}” of b@example.org"
+    left = "has patches that are not part of the series and are left out: “lib: {}” of b@example.org"
     unthreaded = "".join(
         one(f"[PATCH {n}/2] {text}", patch, f"u{n}")
         for n, text, patch in ((2, "mm: second", SLAB_DIFF), (1, "fs: first", PIPE_DIFF))
@@ -395,7 +395,7 @@ def thread_cases() -> list[Case]:
     for name in ("In-Reply-To", "References"):
         unlike = unlike.replace(f"{name}: <1@host>\n", "")
     over = home.replace("A. Author <a@home.org>", OTHER).replace("h1@", "o1@").replace("h2@", "o2@")
-    question = r"has 2 series that do not belong together: “{}” and 1 more, “lib: {}” and 1 more"
+    question = r"has 2 unrelated ones: “{}” and 1 more, “lib: {}” and 1 more"
     return [
         case("a series", series, *both),
         case("a series of git format-patch", "".join(files), *both, git=()),
@@ -413,7 +413,7 @@ def thread_cases() -> list[Case]:
         case("a bot alone", bot, Wanted("fs: first", {"fs/pipe.c": NEW}, "tip-bot2 for A <t@bot."
              "org>"), git=()),
         case("sent again", wrong + cover + second + again, *both,
-             said=("has fs: first more than once, and the last one is taken",)),
+             said=("has fs: first more than once; the last one is used",)),
         case("the author's next patch", series + on_top, *both,
              said=("“lib: on top” of a@example.org",)),
         case("the latest version", older + "".join(newer), *both),

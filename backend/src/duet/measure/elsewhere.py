@@ -38,7 +38,7 @@ RESULT_BYTES: Final = 64 << 20
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class BadResult(InputError):
+class BadHostResult(InputError):
     """The file is not an undamaged result of the kernels and plans of this tree."""
 
     code = "bad-result"
@@ -184,7 +184,7 @@ class ResultWriter:
         """Open the file.
 
         Raises:
-            BadResult: it holds something else, or a result of another pack.
+            BadHostResult: it holds something else, or a result of another pack.
             OSError: it cannot be written.
         """
         lines = self._kept()
@@ -215,7 +215,7 @@ class ResultWriter:
         first = lines[0]
         assert isinstance(first, HostLine)
         if first.pack != self._first.pack:
-            raise BadResult(
+            raise BadHostResult(
                 f"{self._path.name} is the result of another pack.",
                 remedy="Name another file for this run, or delete that one.",
             )
@@ -263,13 +263,13 @@ def read_result(path: Path) -> HostResult:
     """Read a result and check it against its hashes, its pack, and the lessons of this tree.
 
     Raises:
-        BadResult: it is cut off, changed, or of other kernels or plans.
+        BadHostResult: it is cut off, changed, or of other kernels or plans.
     """
     lines = _read_lines(path)
     first, last = lines[0], lines[-1]
     assert isinstance(first, HostLine)
     if not isinstance(last, EndLine):
-        raise BadResult(
+        raise BadHostResult(
             f"{path.name} has no end line after its {len(lines)} lines: it was cut off, or its run "
             "has not ended.",
             remedy="Copy the whole file again, or let ./measure finish it.",
@@ -293,7 +293,7 @@ def _read_lines(path: Path) -> list[Line]:
     """Return all lines; the first is a HostLine, and each hash fits.
 
     Raises:
-        BadResult: the file is none, or was changed.
+        BadHostResult: the file is none, or was changed.
     """
     try:
         if path.stat().st_size > RESULT_BYTES:
@@ -303,7 +303,7 @@ def _read_lines(path: Path) -> list[Line]:
         if not whole or not isinstance(whole[0][0], HostLine):
             raise ValueError("its first line names no host")
     except (OSError, ValueError) as error:
-        raise BadResult(
+        raise BadHostResult(
             f"{path.name} is not a result of ./measure: {_first_words(error)}.",
             remedy="Name the file that ./measure of a pack wrote.",
         ) from error
@@ -328,8 +328,8 @@ def _first_words(error: Exception) -> str:
     return f"{error.strerror if isinstance(error, OSError) else error}".splitlines()[0].rstrip(".")
 
 
-def _changed(path: Path, how: str) -> BadResult:
-    return BadResult(
+def _changed(path: Path, how: str) -> BadHostResult:
+    return BadHostResult(
         f"{path.name} was changed after its run: {how}.",
         remedy="Copy the file from the host again; never edit it.",
     )
@@ -341,7 +341,7 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
     try:
         plan = job.plan()
     except DuetError as error:
-        raise BadResult(
+        raise BadHostResult(
             f"{path.name} is of another plan: {error.sentence.rstrip('.')} ({where}).",
             remedy="Check out the version that made the pack, or make a new pack.",
         ) from error
@@ -349,7 +349,7 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
     key = (plan.workload, plan.clock, job.shift, tuple(plan.params.items()))
     if job.published and not _is_published(plan, job):
         said = " ".join(f"{name}={value}" for name, value in knobs(plan).items())
-        raise BadResult(
+        raise BadHostResult(
             f"{path.name} is of another plan than the published figures of this tree need "
             f"({where}{', ' if said else ''}{said}).",
             remedy="Make a new pack with ./duet pack, and run that.",
@@ -364,7 +364,7 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
         raise _changed(path, f"a table is not what its job measures ({where})")
     for arm in table.arms:
         if arm.name not in packed or packed[arm.name].facts.key != arm.key:
-            raise BadResult(
+            raise BadHostResult(
                 f"{path.name} has figures of another kernel of {arm.name} than its pack ({where}).",
                 remedy="Name the file that ./measure of this pack wrote.",
             )
@@ -388,7 +388,7 @@ def _check_kernels(path: Path, lesson: str, arms: dict[str, PackedArm]) -> None:
         then = MadeOf(facts.config_sha256, dict([*facts.both, *facts.patches]))
         changes = changes_since(then, made_of(arm_spec(folder, name), settings))
         if changes:
-            raise BadResult(
+            raise BadHostResult(
                 f"{path.name} is of another kernel of {name} than this tree has: {changes[0]}.",
                 remedy=f"Make a new pack with ./duet pack {lesson}, and run that.",
             )

@@ -252,11 +252,11 @@ export function ClassArea({ page, own, notes }: AreaProps) {
     ...asks.map((one) => `${one.key} ${one.round}`),
     ...revealed.map((one) => `${one.key} revealed`),
   ]);
-  const told = useRef<ReadonlySet<string>>(new Set());
+  const announced = useRef<ReadonlySet<string>>(new Set());
   useEffect(() => {
     const list = JSON.parse(news) as readonly string[];
-    if (list.some((one) => !told.current.has(one))) setPanel(true);
-    told.current = new Set([...told.current, ...list]);
+    if (list.some((one) => !announced.current.has(one))) setPanel(true);
+    announced.current = new Set([...announced.current, ...list]);
   }, [news]);
   useEffect(() => {
     if (tries) setPanel(true);

@@ -71,7 +71,7 @@ class StoredResults:
         """Add results of other hosts; keep them if there is a page.
 
         Raises:
-            BadResult: one is damaged, or of other kernels or plans.
+            BadHostResult: one is damaged, or of other kernels or plans.
         """
         added = stored_elsewhere([read_result(path) for path in paths])
         for one in added:

@@ -12,4 +12,4 @@ from duet.base.plugins import Registry
 
 
 def register(core: Registry) -> None:
-    core.verb("pack", "verb", "Pack measurements for a host without Kernel Duet.", "measure")
+    core.verb("pack", "verb", "Pack measurements for a host where nothing may be installed.", "measure")

@@ -48,7 +48,7 @@ SCRIPT: Final = """#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd -P)
 export PYTHONHOME="$here/python"
 exec "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" --argv0 "$here/libexec/python3" \\
-	"$here/libexec/python3" -s -P "$here/unpack.py" "$here" "$@"
+	"$here/libexec/python3" -s -P "$here/"unpack.py "$here" "$@"
 """
 
 

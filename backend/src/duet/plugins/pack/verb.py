@@ -44,7 +44,7 @@ def pack(
     set: Set = None,
     as_json: Json = False,
 ) -> int:
-    """Pack measurements for a host on which nothing may be installed.
+    """Pack measurements for a host where nothing may be installed.
 
     A lesson's pack measures its published figures, or with --arms, --workload, --clock or --set
     that one condition. On the host: tar xf FILE.tar, then ./measure in its folder.
