@@ -131,7 +131,7 @@ async function expectKnobs(page: Page, where: string, at: readonly (typeof looks
     await expect(page.getByTestId('knob-panel'), `${where} ${size}`).toBeVisible();
     await resized(page, size);
     expect(await page.evaluate(knobFaults), `${where} ${size}`).toEqual([]);
-    await page.getByTestId('knob-panel').locator('select, button').first().focus();
+    await page.getByTestId('knob-panel').locator('select, button').last().focus();
     await page.keyboard.press('Escape');
     await expect(page.getByTestId('knob-panel'), `${where} ${size}`).toHaveCount(0);
     await expect(more, `${where} ${size}`).toBeFocused();

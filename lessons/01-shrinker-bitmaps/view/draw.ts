@@ -117,7 +117,7 @@ class Strip {
     const room = left + pen.measureText(short).width + fontSize;
     const fates = found
       ? [tr('found one: set again'), tr('set again')]
-      : [tr('if it had found one: set again'), tr('else set again')];
+      : [tr('had it found one: set again'), tr('else set again')];
     const fate = fates.find((words) => width - pen.measureText(words).width > room);
     if (fate !== undefined) {
       const right = width - pen.measureText(fate).width;

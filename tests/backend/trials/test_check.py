@@ -280,5 +280,5 @@ def test_its_report_names_commits_and_hashes(
     assert (arm["source"]["commit"], patch["commit"]) == (first, third) != second
     report = (tmp_path / "check.md").read_text()
     assert f"made of source 6.6.7 at commit {first[:12]}, clean" in report
-    assert f"commit {third[:12]}, diff of sha256 {patch['sha256'][:12]}" in report
+    assert f"commit {third[:12]}, sha256 of the diff {patch['sha256'][:12]}" in report
     assert "of \\`all\\` | some" in report

@@ -16,7 +16,7 @@ from duet.measure.elsewhere import PackedJob
 from duet.measure.plan import all_steps
 from duet.measure.published import published_plans
 from duet.plugins.pack.program import Pace, host_facts, host_name, ordered, read_time
-from duet.plugins.pack.unpack import Damaged, check, environment_of, write_wrappers
+from duet.plugins.pack.unpack import PackDamaged, check, environment_of, write_wrappers
 
 
 def jobs_of(folder: LessonFolder) -> list[PackedJob]:
@@ -91,8 +91,8 @@ def test_a_changed_file_is_found(tmp_path: Path) -> None:
     (tmp_path / "pack.json").write_text(json.dumps({"files": {"bzImage": digest}}))
     check(tmp_path)
     (tmp_path / "bzImage").write_bytes(b"another")
-    with pytest.raises(Damaged, match="bzImage has changed"):
+    with pytest.raises(PackDamaged, match="bzImage has changed"):
         check(tmp_path)
     (tmp_path / "bzImage").unlink()
-    with pytest.raises(Damaged, match="bzImage cannot be read"):
+    with pytest.raises(PackDamaged, match="bzImage cannot be read"):
         check(tmp_path)

@@ -12,4 +12,6 @@ from duet.base.plugins import Registry
 
 
 def register(core: Registry) -> None:
-    core.verb("pack", "verb", "Pack measurements for a host where nothing may be installed.", "measure")
+    core.verb(
+        "pack", "verb", "Pack measurements for a host with nothing installed.", "measure"
+    )

@@ -29,8 +29,8 @@ from duet.measure.provenance import arm_facts, our_version
 from duet.measure.published import needed_cpus, published_plans
 from duet.plugins.pack.archive import write_archive
 from duet.plugins.pack.contents import Draft
+from duet.plugins.pack.results import PackResult
 from duet.plugins.pack.unpack import RECORD, write_wrappers
-from duet.plugins.pack.verb import PackResult
 from duet.runs.measure import read_statics
 from duet.runs.sources import lesson_symbols
 

@@ -28,7 +28,7 @@ LZ4_S = 120
 EXIT_INPUT = 2
 
 
-class Damaged(Exception):
+class PackDamaged(Exception):
     """A file of the pack is missing or has changed."""
 
 
@@ -98,16 +98,16 @@ def check(folder: Path) -> None:
     """Compare each file with its hash in pack.json.
 
     Raises:
-        Damaged: one is missing or has changed.
+        PackDamaged: one is missing or has changed.
     """
     for name, wanted in json.loads((folder / RECORD).read_text())["files"].items():
         try:
             with (folder / name).open("rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            raise Damaged(f"{name} cannot be read ({error.strerror})") from error
+            raise PackDamaged(f"{name} cannot be read ({error.strerror})") from error
         if found != wanted:
-            raise Damaged(f"{name} has changed")
+            raise PackDamaged(f"{name} has changed")
 
 
 def environment_of(folder: Path) -> dict[str, str]:
@@ -136,7 +136,7 @@ def main(words: list[str]) -> int:
         unpack(folder)
         write_wrappers(folder)
         check(folder)
-    except (OSError, Damaged, subprocess.SubprocessError, tarfile.TarError, ValueError) as error:
+    except (OSError, PackDamaged, subprocess.SubprocessError, tarfile.TarError, ValueError) as error:
         print(f"error: the pack cannot be used: {error}.", file=sys.stderr)
         print(
             "remedy: unpack the archive again, into a folder that you may write to.",

@@ -3,28 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from duet.cli.keys import key, keys_text
+from duet.cli.keys import keys_text
 from duet.cli.options import Arms, ClockOption, Json, Set, Workload
 from duet.cli.output import emit, note
-
-
-@dataclass(frozen=True, slots=True)
-class PackResult:
-    file: str = key("the archive, or the folder")
-    bytes: int = key()
-    pack: str = key("SHA-256 of its record, which a result names")
-    jobs: int = key("measurements")
-    runs: int = key("of guests, in all jobs")
-    kernels: Mapping[str, str] = key("SHA-256 of each bzImage", "{lesson arm: sha256}")
-    left_out: Sequence[str] = key("what a host cannot measure with it, and why")
-
+from duet.plugins.pack.results import PackResult
 
 KEYS = keys_text(PackResult)
 
@@ -44,7 +31,7 @@ def pack(
     set: Set = None,
     as_json: Json = False,
 ) -> int:
-    """Pack measurements for a host where nothing may be installed.
+    """Pack measurements for a host with nothing installed.
 
     A lesson's pack measures its published figures, or with --arms, --workload, --clock or --set
     that one condition. On the host: tar xf FILE.tar, then ./measure in its folder.
