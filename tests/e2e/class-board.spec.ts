@@ -91,7 +91,7 @@ test('a question goes to the instructor without a name, and to all once it is sh
   await expect(list.locator('li').last()).toContainText('answered');
   await teacher.getByTestId('class-hide-1').click();
   await expect(bo.getByTestId('class-raised')).not.toContainText(words);
-  await expect(ada.getByTestId('class-raised')).toContainText('set aside');
+  await expect(ada.getByTestId('class-raised')).toContainText('hidden by the instructor');
   await teacher.getByTestId('class-hide-1').click();
 });
 

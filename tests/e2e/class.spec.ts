@@ -185,6 +185,7 @@ test('slides say how to join, and show how the class has answered', async () => 
 });
 
 test('a poll of the instructor reaches all', async () => {
+  if (!(await teacher.getByTestId('class-panel').isVisible())) await teacher.getByTestId('class-panel-button').click();
   await teacher.getByText('a question of your own').click();
   await teacher.getByTestId('class-poll-text').fill('Shall we go on?');
   await teacher.getByTestId('class-poll-options').fill('yes\nno');

@@ -57,7 +57,7 @@ test.describe('a browser that prefers German', () => {
 test('a sentence of the picture has the numbers of its language', async ({ page }) => {
   await page.goto(`/?${step}&lang=de`);
   await stands(page);
-  await expect(page.getByTestId('sentence')).toContainText(/Auf SRCU befreite ein Wecken vor \d+,\d ms 9 Hogs/);
+  await expect(page.getByTestId('sentence')).toContainText(/Auf SRCU befreite ein einziges Wecken vor \d+,\d ms 9 Hogs/);
   await expect(page.getByTestId('moment')).toHaveText('338,000 ms');
 });
 

@@ -108,11 +108,11 @@ test('03: an old reader sees the wrong file on stock, and on no other kernel', a
   for (let i = 0; i < 6; i++) await toy.getByTestId('grip-end').press('PageUp');
   expect(await drag(toy, 'reader', 'ArrowRight', 'innocent')).toBe(true);
   await toy.getByTestId('goal-elsewhere').getByRole('button').click();
-  await expect(toy.getByTestId('goal-elsewhere')).toContainText('none does');
+  await expect(toy.getByTestId('goal-elsewhere')).toContainText('with none of');
 });
 
 test('05: fields moved by keys come to what upstream has, and no goal is to have less', async ({ page }) => {
-  const toy = await openToy(page, '05-cacheline-pingpong', 'moved', 'Out of');
+  const toy = await openToy(page, '05-cacheline-pingpong', 'moved', 'From');
   await nothingSerious(page);
   await expect(toy.getByTestId('bar-mine')).toContainText(
     (await toy.getByTestId('bar-stock').locator('.number').textContent())!,
@@ -130,7 +130,7 @@ test('05: fields moved by keys come to what upstream has, and no goal is to have
 });
 
 test('05: in a frame of slides a pointer drags a field to another place; a word has its card', async ({ page }) => {
-  const toy = await openToy(page, '05-cacheline-pingpong', 'moved', 'Out of', '&embed=1');
+  const toy = await openToy(page, '05-cacheline-pingpong', 'moved', 'From', '&embed=1');
   const count = (await toy.locator('button[data-tile=d_lockref]').boundingBox())!;
   const to = (await toy.locator('button[data-tile=d_child]').boundingBox())!;
   await page.mouse.move(count.x + count.width / 2, count.y + count.height / 2);
@@ -147,7 +147,7 @@ test('05: in a frame of slides a pointer drags a field to another place; a word 
 });
 
 test('04: a letter makes a scan free nothing, and the list has nobody wait', async ({ page }) => {
-  const toy = await openToy(page, '04-extent-shrinker', 'budget', 'Out of');
+  const toy = await openToy(page, '04-extent-shrinker', 'budget', 'From');
   await nothingSerious(page);
   await toy.locator('button[data-tile="1"]').press('d');
   await expect(toy.getByTestId('goal-empty')).toHaveAttribute('data-reached');
