@@ -256,7 +256,7 @@ export function workAt(index: RunIndex, lane: LaneIndex, t: number): Work {
   return upTo[firstAbove(ends.length, (i) => ends[i]!, t) - 1] ?? none;
 }
 
-/** "180 checks and 104 wakes so far: 0.72 for each umount, 11.4 ms of work"; see plated() for the `|`. */
+/** "180 checks and 104 wakes so far|: 0.72 for each umount, 11.4 ms of work"; see plated() for the `|`. */
 export function workWords(
   arm: string,
   { checks, wakes, ns }: Work,
@@ -280,7 +280,7 @@ export function workWords(
           each: far('work each', each, formatFigure(Number(each.toPrecision(2)))),
           operation,
         });
-  return tr('{done} so far{share}|, {ns} of work', {
+  return tr('{done} so far|{share}, {ns} of work', {
     done,
     ns: far('work', ns, formatNs(ns)),
     share,
