@@ -22,6 +22,7 @@ def test_the_points_that_a_view_draws_from_are_asked_for() -> None:
     changed = replace(folder, lesson=folder.lesson.model_copy(update={"points": few}))
     subject = Subject(changed, folder.folder, catalogue, catalogue.views["memcg-wall"])
     assert [f.sentence for f in names.points(subject) if isinstance(f, Finding)] == [
-        "the view memcg-wall reads 4 fields of 'visit' (memcg, id, ret, again), but the point has 2",
+        "the view memcg-wall reads 4 fields of 'visit' (memcg, id, ret, again), but the point "
+        "has 2",
         "the view memcg-wall needs a point 'born' with the fields id, level",
     ]

@@ -165,6 +165,13 @@ def test_another_plan_is_refused_even_with_hashes_that_fit(made: Made, tmp_path:
             read_result(written(tmp_path / "r.jsonl", [host, made.table, made.end]))
 
 
+def test_a_job_is_the_same_text_in_every_process(made: Made) -> None:
+    names = [f"metric_{number}" for number in range(20)]
+    job = made.job.model_copy(update={"metrics": frozenset(names)})
+    assert json.loads(job.model_dump_json())["metrics"] == sorted(names)
+    assert PackedJob.model_validate_json(job.model_dump_json()) == job
+
+
 def test_a_table_of_another_condition_is_refused(made: Made, tmp_path: Path) -> None:
     made.table.table.params = {**made.table.table.params, "hogs": 1}
     with pytest.raises(BadHostResult, match="a table is not what its job measures"):
@@ -187,7 +194,8 @@ def test_a_run_is_continued_where_it_stopped(made: Made, tmp_path: Path) -> None
         writer.add(made.end)
     assert len(read_result(path).tables) == 1
     other = made.host.model_copy(update={"pack": "e" * 64})
-    with pytest.raises(BadHostResult, match="the result of another pack"), ResultWriter(path, other):
+    sentence = "the result of another pack"
+    with pytest.raises(BadHostResult, match=sentence), ResultWriter(path, other):
         pass
 
 

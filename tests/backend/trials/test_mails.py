@@ -165,20 +165,22 @@ def test_a_re_roll_of_a_part_goes_on_with_the_version_before() -> None:
     third = third.replace("v2-2@host", "v3-1@host")
     subjects, (said,) = read_all(FIRST, SECOND, AGAIN, third)
     assert subjects == ["mm: first, again", "mm: second, again"]
-    assert said == "v3 in thread is 1/2 alone, so the series goes on with 2/2 of v2"
+    assert said == "v3 in thread has only 1/2; the rest of the series is 2/2 of v2"
 
 
 def test_what_nobody_sent_is_named() -> None:
     sentence = "thread lacks 1/2 of v2; the series is tried without"
     assert read_all(AGAIN) == (["mm: second, again"], [sentence])
     longer = FIRST.replace("1/2", "1/3")
-    beside = "thread has patches that are not part of the series and are left out: “mm: first” of {}"
+    beside = (
+        "thread has patches that are not part of the series and are left out: “mm: first” of {}"
+    )
     assert read_all(longer, AGAIN) == (
         ["mm: second, again"],
         [beside.format("a@example.org"), sentence],
     )
     _, (said,) = read_all(mail("[PATCH 1/999999] mm: x", MESSAGE + DIFF))
-    assert said.startswith("thread has no 2/999999, 3/999999,") and "and others of v1" in said
+    assert said.startswith("thread lacks 2/999999, 3/999999,") and "and others of v1" in said
 
 
 def test_a_whole_version_goes_on_with_nothing() -> None:

@@ -358,8 +358,8 @@ def test_a_configuration_that_is_not_used_is_named(tmp_path: Path) -> None:
     assert trial_of(tmp_path, first, second).said == ()
     (second / ".config").write_text(config)
     assert trial_of(tmp_path, first, second).said == (
-        "the .config of changed is ignored: both kernels use the configuration of clean, which has no"
-        " .config",
+        "the .config of changed is ignored: both kernels use the configuration of clean, "
+        "which has no .config",
     )
     # What guests need, what is a module, and what the compiler is make no difference there.
     same = config.replace("# CONFIG_B is not set\n", "").replace("DRIVER=m", "DRIVER=n")
@@ -368,8 +368,8 @@ def test_a_configuration_that_is_not_used_is_named(tmp_path: Path) -> None:
     (first / ".config").write_text(config.replace("A=y", "A=n"))
     made = trial_of(tmp_path, first, second)
     assert made.said == (
-        "the configurations of clean and changed differ in 1 option (CONFIG_A), and both kernels"
-        " have that of clean",
+        "the .config files of clean and changed differ in 1 option (CONFIG_A); both kernels use "
+        "that of clean",
     )
     assert made.bases[0].config[0] == first / ".config"
     (first / ".config").write_text("".join(f"CONFIG_X{n}=y\n" for n in range(7)))

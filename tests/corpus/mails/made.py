@@ -359,7 +359,7 @@ def thread_cases() -> list[Case]:
         one("[list] [PATCHv2 2/2] mm: second", SLAB_DIFF, "n2", "n1", **late),
     ]
     release = one("[PATCH v6.1 1/2] fs: first", PIPE_DIFF, "1") + second.replace("<c@", "<1@")
-    left = "has patches that are not part of the series and are left out: “lib: {}” of b@example.org"
+    left = "not part of the series and are left out: “lib: {}” of b@example.org"
     unthreaded = "".join(
         one(f"[PATCH {n}/2] {text}", patch, f"u{n}")
         for n, text, patch in ((2, "mm: second", SLAB_DIFF), (1, "fs: first", PIPE_DIFF))

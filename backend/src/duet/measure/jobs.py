@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from duet.base.clock import Clock
 from duet.lessons.load import load
@@ -29,6 +29,11 @@ class Job(BaseModel):
     shift: int
     perturbed: Annotated[int, Field(ge=0, le=100)]
     metrics: frozenset[Name] | None
+
+    @field_serializer("metrics")
+    def _sorted(self, metrics: frozenset[str] | None) -> list[str] | None:
+        """Give the same text in every process: a set's order depends on the hash seed."""
+        return None if metrics is None else sorted(metrics)
 
     @staticmethod
     def fields_of(plan: MeasurePlan) -> dict[str, object]:

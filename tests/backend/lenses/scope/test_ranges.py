@@ -81,7 +81,7 @@ def test_parts_belong_to_their_function_and_the_entry_comes_first(
 @pytest.mark.parametrize(
     ("functions", "operation", "sentence", "remedy"),
     [
-        (["walk_inlined"], None, "'walk_inlined' has no entry point in this kernel: the compiler inlined it", "walk"),
+        (["walk_inlined"], None, "no entry point in this kernel: the compiler inlined it", "walk"),
         (["walke"], None, "this kernel has no function 'walke'", "Near names: walk, walker"),
         (["half"], "half", "'half' has no entry point in this kernel", ""),
         (["common"], None, "this kernel has 2 functions called 'common'", "name its callers"),

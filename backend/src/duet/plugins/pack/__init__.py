@@ -12,6 +12,4 @@ from duet.base.plugins import Registry
 
 
 def register(core: Registry) -> None:
-    core.verb(
-        "pack", "verb", "Pack measurements for a host with nothing installed.", "measure"
-    )
+    core.verb("pack", "verb", "Pack measurements for a host with nothing installed.", "measure")

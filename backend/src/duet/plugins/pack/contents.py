@@ -44,6 +44,7 @@ PROGRAMS: Final = {
     "setpriv": "util-linux",
     "unshare": "util-linux",
     "true": "coreutils",
+    "nice": "coreutils",
     "bwrap": "bubblewrap",
 }
 OPTIONAL: Final = {"bwrap"}

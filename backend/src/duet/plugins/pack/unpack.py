@@ -130,13 +130,17 @@ PASSED = ("DUET_ACCEL", "XDG_RUNTIME_DIR", "TMPDIR", "TERM", "LANG", "LC_ALL", "
 """Variables of the host that reach the program; others may name things that the pack has."""
 
 
+BAD_PACK = (OSError, PackDamaged, subprocess.SubprocessError, tarfile.TarError, ValueError)
+"""What a damaged archive or a folder that cannot be written leads to."""
+
+
 def main(words: list[str]) -> int:
     folder = Path(words[0]).resolve()
     try:
         unpack(folder)
         write_wrappers(folder)
         check(folder)
-    except (OSError, PackDamaged, subprocess.SubprocessError, tarfile.TarError, ValueError) as error:
+    except BAD_PACK as error:
         print(f"error: the pack cannot be used: {error}.", file=sys.stderr)
         print(
             "remedy: unpack the archive again, into a folder that you may write to.",
