@@ -111,7 +111,7 @@ def table(work: Work, seconds: float) -> str:
             lines += ["", row.lesson, "=" * len(row.lesson)]
         lines += ["", *_table_row(row, work)]
         for other in work.beside(number):
-            if other.ratio is not None:
+            if other.n:
                 lines += _wrap(f"{other.on}: {_other_words(other)}", "    ", "      ")
     lines += ["", "-" * WIDTH]
     found = [f"{n} {name}" for name, n in counts(rows).items() if n]
@@ -146,7 +146,8 @@ def _table_row(row: FigureRow, work: Work) -> list[str]:
 
 def _other_words(row: FigureRow) -> str:
     """Say what another host has of a figure: '0.203 (0.2..0.21), n 5: reproduced'."""
-    assert row.ratio is not None
+    if row.ratio is None:
+        return f"n {row.n}: {row.judged.words}: {row.because}"
     interval = f" ({interval_words(row)})" if row.interval else ""
     return f"{short(row.ratio)}{interval}, n {row.n}: {row.judged.words}"
 
@@ -248,7 +249,7 @@ def page(work: Work, stored: Stored, changed: Changed) -> str:
     for folder in work.folders:
         own = [row for row in rows if row.lesson == folder.slug]
         others = [[r for r in work.rows_on(p) if r.lesson == folder.slug] for p in work.others]
-        others = [rows for rows in others if any(row.ratio is not None for row in rows)]
+        others = [rows for rows in others if any(row.n for row in rows)]
         arms = changed.get(folder.slug, frozenset())
         lines += _lesson(folder, own, others, list(stored.of(folder.slug).values()), arms)
     return "\n".join([*lines, *_planted()]) + "\n"
@@ -313,10 +314,10 @@ def _row(
 
 def _cell(row: FigureRow) -> str:
     """Say what another host has of a figure, with its verdict."""
-    if row.ratio is None:
-        untested = row.judged.verdict is Verdict.NOT_TESTABLE
-        return _plain(f"{row.judged.words}: {row.because}") if untested and row.because else ""
-    return _plain(_other_words(row))
+    if row.n:
+        return _plain(_other_words(row))
+    untested = row.judged.verdict is Verdict.NOT_TESTABLE
+    return _plain(f"{row.judged.words}: {row.because}") if untested and row.because else ""
 
 
 def _elsewhere(work: Work, stored: Stored, place: Place) -> str:
