@@ -126,8 +126,11 @@ def changed_number(text: bytes) -> bytes:
         (lambda text: b"".join(text.splitlines(True)[::2]), "line 2 does not match its hash"),
         (lambda text: b"hello\n", "is not a result of ./measure"),
         (lambda text: b"", "its first line names no host"),
+        (lambda text: b'{"a": 1}\n', "a line is not one of a result"),
+        (lambda text: b"5\n", "a line is not one of a result"),
     ],
-    ids=["number", "cut after a line", "cut in a line", "a line is gone", "text", "empty"],
+    ids=["number", "cut after a line", "cut in a line", "a line is gone", "text", "empty",
+         "another object", "no object"],
 )  # fmt: skip
 def test_a_damaged_file_is_refused(
     made: Made, tmp_path: Path, harm: Callable[[bytes], bytes], sentence: str
@@ -191,6 +194,7 @@ def test_a_run_is_continued_where_it_stopped(made: Made, tmp_path: Path) -> None
         read_result(path)
     with ResultWriter(path, made.host) as writer:
         assert writer.done == {0}
+        assert b'"table"' in path.read_bytes(), "an earlier run's tables are never gone"
         writer.add(made.end)
     assert len(read_result(path).tables) == 1
     other = made.host.model_copy(update={"pack": "e" * 64})

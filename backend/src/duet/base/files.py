@@ -10,6 +10,7 @@ name. Source: fsync(2), rename(2), and "All File Systems Are Not Created Equal"
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -119,3 +120,13 @@ class Stamps:
     def same(self) -> bool:
         """Whether no file has changed since."""
         return self.were == tuple(map(stamp, self.paths))
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

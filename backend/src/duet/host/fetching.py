@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from duet.base.errors import DuetError, InfraError
+from duet.bundle.manifest import Sha256
 from duet.kernels import KernelKey, KernelSettings, Manifest, lookup, plan
 from duet.kernels.arms import arm_spec
 from duet.kernels.image import FILES
@@ -37,7 +38,7 @@ class FileFacts(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     size_bytes: Annotated[int, Field(gt=0, le=KERNEL_FILE_BYTES)]
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    sha256: Sha256
 
 
 class KernelList(BaseModel):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,19 +22,21 @@ from typing import IO, Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from duet.base.errors import DuetError, InputError
+from duet.base.files import write
+from duet.bundle.manifest import Sha256
 from duet.kernels import KernelSettings
 from duet.kernels.arms import MadeOf, arm_spec, changes_since, made_of
-from duet.lessons.load import load
-from duet.measure.jobs import Job, Name
+from duet.lessons.load import find
+from duet.measure.jobs import Job, Name, has_planned_series, is_usable
 from duet.measure.model import ArmFacts, Report, Table
-from duet.measure.plan import MAX_REPEATS, MeasurePlan, conditions, knobs
-from duet.measure.published import StoredTable, published_plans
+from duet.measure.plan import MeasurePlan, knobs
+from duet.measure.published import Key, StoredTable, published_plans
 from duet.measure.run import Collector, blank_report
 
 FORMAT: Final = 1
+WHY_CHARACTERS: Final = 2000
 RESULT_BYTES: Final = 64 << 20
 """Longest result file that is read. One table of 20 series has some 4 kB."""
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class BadHostResult(InputError):
@@ -64,7 +65,7 @@ class PackedArm(Strict):
     """The kernel of an arm in a pack."""
 
     facts: ArmFacts
-    bzimage_sha256: Digest
+    bzimage_sha256: Sha256
 
 
 class PackRecord(Strict):
@@ -83,9 +84,9 @@ class PackRecord(Strict):
     jobs: tuple[PackedJob, ...]
     arms: dict[Name, dict[Name, PackedArm]]
     statics: dict[Name, dict[Name, dict[Name, float]]]
-    root_sha256: Digest
+    root_sha256: Sha256
     qemu: str
-    files: dict[str, Digest] = Field(default_factory=dict)
+    files: dict[str, Sha256] = Field(default_factory=dict)
 
     def digest(self) -> str:
         """Return the SHA-256 that names this pack."""
@@ -103,7 +104,7 @@ class HostLine(Strict):
     """
 
     kind: Literal["host"] = "host"
-    pack: Digest
+    pack: Sha256
     record: PackRecord
     name: Annotated[str, Field(min_length=1, max_length=60)]
     host: dict[Name, str]
@@ -131,7 +132,7 @@ class SkippedLine(Strict):
 
     kind: Literal["skipped"] = "skipped"
     job: int
-    why: Annotated[str, Field(max_length=2000)]
+    why: Annotated[str, Field(max_length=WHY_CHARACTERS)]
 
 
 class EndLine(Strict):
@@ -187,10 +188,9 @@ class ResultWriter:
             BadHostResult: it holds something else, or a result of another pack.
             OSError: it cannot be written.
         """
-        lines = self._kept()
-        self._file = self._path.open("wb")
-        for line in lines or [self._first]:
-            self.add(line)
+        text = b"".join(map(self._next, self._kept() or [self._first]))
+        write(self._path, text)  # whole or not at all: it may hold hours of an earlier run
+        self._file = self._path.open("ab")
         return self
 
     def __exit__(self, *exc: object) -> None:
@@ -200,12 +200,15 @@ class ResultWriter:
     def add(self, line: Line) -> None:
         """Append a line and sync it."""
         assert self._file is not None
-        text, self._hash = hashed(line, self._hash)
-        self._file.write(text)
+        self._file.write(self._next(line))
         self._file.flush()
         os.fsync(self._file.fileno())
+
+    def _next(self, line: Line) -> bytes:
+        text, self._hash = hashed(line, self._hash)
         if isinstance(line, TableLine):
             self.done.add(line.job)
+        return text
 
     def _kept(self) -> list[Line]:
         """Return the lines of an earlier run that stay: the host and all tables."""
@@ -299,8 +302,10 @@ def _read_lines(path: Path) -> list[Line]:
         if path.stat().st_size > RESULT_BYTES:
             raise ValueError(f"it is longer than {RESULT_BYTES} bytes")
         text = path.read_bytes()
-        whole = [_parsed(line) for line in text.splitlines()]
-        if not whole or not isinstance(whole[0][0], HostLine):
+        trees = [_tree(line) for line in text.splitlines()]
+        hashes = [str(tree.pop("hash")) for tree in trees]
+        lines = [_KINDS[tree["kind"]].model_validate(tree) for tree in trees]
+        if not lines or not isinstance(lines[0], HostLine):
             raise ValueError("its first line names no host")
     except (OSError, ValueError) as error:
         raise BadHostResult(
@@ -308,17 +313,18 @@ def _read_lines(path: Path) -> list[Line]:
             remedy="Name the file that ./measure of a pack wrote.",
         ) from error
     before = ""
-    for number, (line, said) in enumerate(whole, 1):
-        _, before = hashed(line, before)
+    for number, (tree, said) in enumerate(zip(trees, hashes, strict=True), 1):
+        before = _digest(before.encode(), tree)
         if before != said:
             raise _changed(path, f"line {number} does not match its hash")
-    return [line for line, _ in whole]
+    return lines
 
 
-def _parsed(text: bytes) -> tuple[Line, str]:
-    tree: dict[str, Any] = json.loads(text)
-    said = tree.pop("hash")
-    return _KINDS[tree["kind"]].model_validate(tree), str(said)
+def _tree(text: bytes) -> dict[str, Any]:
+    tree = json.loads(text)
+    if not isinstance(tree, dict) or str(tree.get("kind")) not in _KINDS or "hash" not in tree:
+        raise ValueError("a line is not one of a result")
+    return tree
 
 
 def _first_words(error: Exception) -> str:
@@ -345,22 +351,16 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
             f"{path.name} is of another plan: {error.sentence.rstrip('.')} ({where}).",
             remedy="Check out the version that made the pack, or make a new pack.",
         ) from error
-    (condition,) = conditions(plan)
-    key = (plan.workload, plan.clock, job.shift, tuple(plan.params.items()))
-    if job.published and not _is_published(plan, job):
+    key: Key = (plan.workload, plan.clock, job.shift, tuple(plan.params.items()))
+    if job.published and not _is_published(plan, key):
         said = " ".join(f"{name}={value}" for name, value in knobs(plan).items())
         raise BadHostResult(
             f"{path.name} is of another plan than the published figures of this tree need "
             f"({where}{', ' if said else ''}{said}).",
             remedy="Make a new pack with ./duet pack, and run that.",
         )
-    expected = [(one.metric, one.arm) for one in Collector(plan, condition, {}).table.series]
     packed = first.record.arms.get(job.lesson, {})
-    if (
-        table.lesson != job.lesson
-        or table.key != key
-        or [(one.metric, one.arm) for one in table.series] != expected
-    ):
+    if table.lesson != job.lesson or table.key != key or not has_planned_series(plan, table.series):
         raise _changed(path, f"a table is not what its job measures ({where})")
     for arm in table.arms:
         if arm.name not in packed or packed[arm.name].facts.key != arm.key:
@@ -369,20 +369,19 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
                 remedy="Name the file that ./measure of this pack wrote.",
             )
     for one in table.series:
-        values = [one.samples, one.perturbed]
-        if any(len(each) > MAX_REPEATS or not all(map(math.isfinite, each)) for each in values):
+        if not is_usable(one):
             raise _changed(path, f"{one.metric} has no usable samples ({where})")
 
 
-def _is_published(plan: MeasurePlan, job: PackedJob) -> bool:
+def _is_published(plan: MeasurePlan, key: Key) -> bool:
     """Whether the lesson's published figures need just this measurement."""
-    wanted = published_plans(plan.folder, every=True).values()
-    return any(PackedJob.fields_of(one) == Job.fields_of(plan) for one in wanted)
+    wanted = published_plans(plan.folder, every=True).get(key)
+    return wanted is not None and Job.fields_of(wanted) == Job.fields_of(plan)
 
 
 def _check_kernels(path: Path, lesson: str, arms: dict[str, PackedArm]) -> None:
     """Check that the kernels have the patches and the configuration of this tree."""
-    settings, folder = KernelSettings.default(), load(lesson)
+    settings, folder = KernelSettings.default(), find(lesson)
     for name, packed in arms.items():
         facts = packed.facts
         then = MadeOf(facts.config_sha256, dict([*facts.both, *facts.patches]))

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from duet.base.clock import Clock
-from duet.lessons.load import load
+from duet.lessons.load import find
 from duet.lessons.plan import workload_of
-from duet.measure.plan import MeasurePlan
+from duet.measure.model import Series
+from duet.measure.plan import MAX_REPEATS, MeasurePlan, conditions
+from duet.measure.run import Collector
 
 Name = Annotated[str, Field(max_length=100)]
 
@@ -56,7 +60,7 @@ class Job(BaseModel):
         Raises:
             InputError: the lesson, an arm, the workload or a knob is missing.
         """
-        folder = load(self.lesson)
+        folder = find(self.lesson)
         for arm in self.arms:
             folder.arm(arm)
         workload_of(folder.lesson, self.workload)
@@ -72,3 +76,19 @@ class Job(BaseModel):
             perturbed=self.perturbed,
             metrics=self.metrics,
         )
+
+
+# What a table that comes back has to be.
+
+
+def has_planned_series(plan: MeasurePlan, series: Iterable[Series]) -> bool:
+    """Return whether a table has the metrics and arms of its plan, which has one condition."""
+    (condition,) = conditions(plan)
+    blank = Collector(plan, condition, {}).table
+    return [(one.metric, one.arm) for one in series] == [(s.metric, s.arm) for s in blank.series]
+
+
+def is_usable(series: Series) -> bool:
+    """Return whether all figures are finite, and no more than a plan can have."""
+    found = [series.samples, series.perturbed, *series.layouts.values()]
+    return all(len(each) <= MAX_REPEATS and all(map(math.isfinite, each)) for each in found)

@@ -8,6 +8,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 
 from duet.base.clock import format_duration
 from duet.cli.keys import from_tree
@@ -69,9 +70,9 @@ class Work:
         tables = self.others[place]
         return [r for f in self.folders for r in rows_of(f, tables.get(f.slug, {}), None, place)]
 
-    def beside(self, number: int) -> list[FigureRow]:
-        """Return what other hosts have of the figure with this index in rows()."""
-        return [self.rows_on(place)[number] for place in self.others]
+    def rows_elsewhere(self) -> list[list[FigureRow]]:
+        """Return for each other host the same figures, in the order of rows()."""
+        return [self.rows_on(place) for place in self.others]
 
 
 def tree(work: Work, seconds: float) -> str:
@@ -79,8 +80,7 @@ def tree(work: Work, seconds: float) -> str:
     rows = work.rows()
     body = PublishedResult(
         rows=[
-            from_tree(PublishedRow, row.as_dict())
-            for row in [*rows, *(row for place in work.others for row in work.rows_on(place))]
+            from_tree(PublishedRow, row.as_dict()) for row in chain(rows, *work.rows_elsewhere())
         ],
         counts=counts(rows),
         mails={
@@ -102,7 +102,7 @@ FORM = "  {:>8} {:>8} {:<7} {:>2}  {:<17} {}"
 
 def table(work: Work, seconds: float) -> str:
     """Format plain ASCII for a mail or a closing note."""
-    rows = work.rows()
+    rows, elsewhere = work.rows(), work.rows_elsewhere()
     lines = _wrap(f"PARTIAL: {work.partial}.", "!! ", "!!   ") if work.partial else []
     lines += ["Figures of the mails and of this machine: ratios, arm over reference", ""]
     lines += [FORM.format("mail", "ours", "clock", "n", "interval", "verdict"), "-" * WIDTH]
@@ -110,7 +110,7 @@ def table(work: Work, seconds: float) -> str:
         if not number or row.lesson != rows[number - 1].lesson:
             lines += ["", row.lesson, "=" * len(row.lesson)]
         lines += ["", *_table_row(row, work)]
-        for other in work.beside(number):
+        for other in (found[number] for found in elsewhere):
             if other.n:
                 lines += _wrap(f"{other.on}: {_other_words(other)}", "    ", "      ")
     lines += ["", "-" * WIDTH]
@@ -228,7 +228,7 @@ def page(work: Work, stored: Stored, changed: Changed) -> str:
     Args:
         changed: lesson -> arms whose patches have changed.
     """
-    rows = work.rows()
+    rows, elsewhere = work.rows(), work.rows_elsewhere()
     lines = [
         "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->",
         f"<!-- Written by `{COMMAND}`. Do not edit. -->",
@@ -238,7 +238,11 @@ def page(work: Work, stored: Stored, changed: Changed) -> str:
         "over its reference. `PUBLISHED.json` has all samples.",
         "",
         f"{len(rows)} figures: {_counted(rows)}. {_when([t for t in stored.tables if not t.on])}",
-        *(line for place in work.others for line in ("", _elsewhere(work, stored, place))),
+        *(
+            line
+            for place, found in zip(work.others, elsewhere, strict=True)
+            for line in ("", _elsewhere(place, found, stored))
+        ),
         "",
         f"{_plain(RULE)} `backend/src/duet/measure/verdicts.py` is the rule.",
         "",
@@ -248,8 +252,8 @@ def page(work: Work, stored: Stored, changed: Changed) -> str:
     ]
     for folder in work.folders:
         own = [row for row in rows if row.lesson == folder.slug]
-        others = [[r for r in work.rows_on(p) if r.lesson == folder.slug] for p in work.others]
-        others = [rows for rows in others if any(row.n for row in rows)]
+        others = [[row for row in found if row.lesson == folder.slug] for found in elsewhere]
+        others = [found for found in others if any(row.n for row in found)]
         arms = changed.get(folder.slug, frozenset())
         lines += _lesson(folder, own, others, list(stored.of(folder.slug).values()), arms)
     return "\n".join([*lines, *_planted()]) + "\n"
@@ -272,10 +276,10 @@ def _lesson(
     yield from _table(
         (
             *("figure", "mail", "its figures", "ratio", "ours", "interval", "n", "clock"),
-            *("verdict", *(f"on {_plain(rows[0].on)}" for rows in others)),
+            *("verdict", *(f"on {_plain(found[0].on)}" for found in others)),
         ),
         (
-            (*_row(row, links, contexts, changed), *(_cell(rows[n]) for rows in others))
+            (*_row(row, links, contexts, changed), *(_cell(found[n]) for found in others))
             for n, row in enumerate(rows)
         ),
     )
@@ -320,10 +324,10 @@ def _cell(row: FigureRow) -> str:
     return _plain(f"{row.judged.words}: {row.because}") if untested and row.because else ""
 
 
-def _elsewhere(work: Work, stored: Stored, place: Place) -> str:
-    rows = [row for row in work.rows_on(place) if row.ratio is not None]
+def _elsewhere(place: Place, rows: Iterable[FigureRow], stored: Stored) -> str:
+    measured = [row for row in rows if row.ratio is not None]
     tables = [table for table in stored.tables if table.on == place.on]
-    return f"On {_plain(place.on)}: {_counted(rows)}. {_when(tables)}"
+    return f"On {_plain(place.on)}: {_counted(measured)}. {_when(tables)}"
 
 
 def _kernels(tables: Sequence[StoredTable]) -> Iterator[str]:

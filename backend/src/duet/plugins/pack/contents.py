@@ -11,7 +11,6 @@ licenses                                copyright files of all that was copied
 
 from __future__ import annotations
 
-import hashlib
 import os
 import py_compile
 import re
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from duet.base.errors import InfraError
+from duet.base.files import sha256_of
 from duet.base.native import compiled
 from duet.base.settings import repo_root
 from duet.decode import decoder
@@ -246,13 +246,8 @@ class Draft:
 
     def digests(self) -> dict[str, str]:
         """Return path -> SHA-256 of all files."""
-        found = {}
-        for path in sorted(self.folder.rglob("*")):
-            if path.is_file():
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                found[path.relative_to(self.folder).as_posix()] = digest
-        return found
+        paths = [path for path in sorted(self.folder.rglob("*")) if path.is_file()]
+        return {path.relative_to(self.folder).as_posix(): sha256_of(path) for path in paths}
 
 
 def _zip_compiled(library: Path, target: Path) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -13,11 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from duet.base.errors import DuetError, InputError
+from duet.base.files import sha256_of
 from duet.cli.arguments import read_request
 from duet.cli.output import note
 from duet.guests import ensure_root
 from duet.guests.qemu import qemu_version
-from duet.kernels import KernelImage, KernelSettings
+from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image, ready_arms
 from duet.kernels.image import refuse_one
 from duet.lessons import load as roles
@@ -198,7 +198,9 @@ async def _fill(
         images = {name: find_image(folder, name, kernels) for name in names}
         refuse_one(images)
         arms[folder.slug] = {
-            name: PackedArm(facts=arm_facts(folder, name, kernels), bzimage_sha256=_digest(image))
+            name: PackedArm(
+                facts=arm_facts(folder, name, kernels), bzimage_sha256=sha256_of(image.bzimage)
+            )
             for name, image in images.items()
         }
         statics[folder.slug] = _statics(plans, kernels)
@@ -221,16 +223,12 @@ async def _fill(
         jobs=tuple(jobs),
         arms=arms,
         statics=statics,
-        root_sha256=hashlib.sha256(root.image.read_bytes()).hexdigest(),
+        root_sha256=sha256_of(root.image),
         qemu=await qemu_version(),
         files=draft.digests(),
     )
     (draft.folder / RECORD).write_text(record.model_dump_json(indent=1))
     return record
-
-
-def _digest(image: KernelImage) -> str:
-    return hashlib.sha256(image.bzimage.read_bytes()).hexdigest()
 
 
 def _statics(plans: Iterable[MeasurePlan], kernels: KernelSettings) -> dict[str, dict[str, float]]:

@@ -26,6 +26,7 @@ from duet.kernels.image import KernelImage, Manifest
 from duet.kernels.recipe import KernelKey
 from duet.measure import MeasurePlan, Measuring, Progress
 from duet.measure.elsewhere import (
+    WHY_CHARACTERS,
     EndLine,
     HostLine,
     PackedJob,
@@ -215,11 +216,14 @@ class Session:
             job = jobs[number]
             if why := self._why_not(job):
                 note(f"left out: {_words(job)}: {why}")
-                self.writer.add(SkippedLine(job=number, why=why))
+                self._skip(number, why)
                 continue
             note(f"job {place} of {len(todo)}: {_words(job)}")
             await self._one(number, job)
         self.writer.add(EndLine(at=now(), seconds=round(time.monotonic() - self.began_s, 1)))
+
+    def _skip(self, number: int, why: str) -> None:
+        self.writer.add(SkippedLine(job=number, why=why[:WHY_CHARACTERS]))
 
     def _left_s(self) -> float | None:
         return None if self.until_s is None else self.until_s - time.monotonic()
@@ -242,10 +246,10 @@ class Session:
             async with asyncio.timeout(self._left_s()):
                 report = await measuring.run()
         except TimeoutError:
-            self.writer.add(SkippedLine(job=number, why="the time was over before its last run"))
+            self._skip(number, "the time was over before its last run")
             return
         except DuetError as error:
-            self.writer.add(SkippedLine(job=number, why=f"{error.sentence} {error.remedy}"))
+            self._skip(number, f"{error.sentence} {error.remedy}")
             note(f"failed: {error.sentence}")
             return
         seconds = time.monotonic() - began
@@ -253,7 +257,7 @@ class Session:
         if not any(one.samples for one in report.tables[0].series if one.evidence != "static"):
             faults = [error.sentence for error in report.tables[0].errors.values()]
             why = " ".join(faults) or "no run gave a number"
-            self.writer.add(SkippedLine(job=number, why=why))
+            self._skip(number, why)
             note(f"failed: {why}")
             return
         self.writer.add(_table_line(number, job, report, measuring.waited_share, seconds))

@@ -62,9 +62,13 @@ def write_wrappers(folder: Path) -> None:
 
 
 def unpack(folder: Path) -> None:
-    """Unpack the payload, if that was not done before."""
+    """Unpack the payload, if that was not done before, and write the wrappers.
+
+    The wrappers are written at each start, since the folder may have been moved.
+    """
     payload = folder / PAYLOAD
     if not payload.exists():
+        write_wrappers(folder)
         return
     print("unpacking", file=sys.stderr, flush=True)
     with tarfile.open(payload, "r:xz") as archive:
@@ -138,7 +142,6 @@ def main(words: list[str]) -> int:
     folder = Path(words[0]).resolve()
     try:
         unpack(folder)
-        write_wrappers(folder)
         check(folder)
     except BAD_PACK as error:
         print(f"error: the pack cannot be used: {error}.", file=sys.stderr)

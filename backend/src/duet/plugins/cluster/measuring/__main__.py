@@ -7,12 +7,11 @@ Progress lines go to standard error, the result is one line on standard output.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import sys
-from pathlib import Path
 
 from duet.base.errors import DuetError
 from duet.base.failures import Failure
+from duet.base.files import sha256_of
 from duet.guests import ensure_root
 from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec, find_image
@@ -36,7 +35,7 @@ async def work(request: Request) -> Result:
     facts = Facts(
         host=found.host,
         kernels=kernels,
-        root=await asyncio.to_thread(digest, root.image),
+        root=await asyncio.to_thread(sha256_of, root.image),
         waited_share=measuring.waited_share,
     )
     (table,) = found.tables
@@ -53,16 +52,11 @@ def kernel_digests(plan: MeasurePlan, settings: KernelSettings) -> dict[str, str
     """Return the SHA-256 of each arm's kernel here, and of further links, by name of arm and
     link.
     """
-    found = {arm: digest(find_image(plan.folder, arm, settings).bzimage) for arm in plan.arms}
+    found = {arm: sha256_of(find_image(plan.folder, arm, settings).bzimage) for arm in plan.arms}
     for arm in plan.arms if plan.link else ():
         images = find_layouts(arm_spec(plan.folder, arm), plan.layouts, settings)
-        found[f"{arm} link {plan.link}"] = digest(images[(plan.link or 0) - 1].bzimage)
+        found[f"{arm} link {plan.link}"] = sha256_of(images[(plan.link or 0) - 1].bzimage)
     return found
-
-
-def digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def main() -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 import zlib
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
@@ -14,13 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from duet.base.errors import DuetError, InfraError, InputError
 from duet.base.failures import Failure
+from duet.bundle.manifest import Sha256
 from duet.lessons import load as roles
 from duet.measure import MeasurePlan, Table
 from duet.measure.compare import shift_words
-from duet.measure.jobs import Job, Name
+from duet.measure.jobs import Job, Name, has_planned_series, is_usable
 from duet.measure.model import ArmFacts, Condition, Series
-from duet.measure.plan import MAX_REPEATS, all_steps, conditions
-from duet.measure.run import Collector
+from duet.measure.plan import all_steps, conditions
 from duet.plugins.cluster.measuring.limits import (
     LEASE_MOST_S,
     PROGRAM_BYTES,
@@ -165,15 +164,12 @@ class BadResult(Exception):
     """The output is no result of the requested comparison."""
 
 
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
-
 class Facts(Envelope):
     """What a program saw of its host."""
 
     host: dict[Name, str] = Field(max_length=50)
-    kernels: dict[Name, Digest] = Field(max_length=128)
-    root: Digest
+    kernels: dict[Name, Sha256] = Field(max_length=128)
+    root: Sha256
     waited_share: float | None = Field(default=None, ge=0, le=1)
 
 
@@ -270,12 +266,10 @@ def read_result(output: bytes, part: Part) -> Result:
 def _check(result: Result, part: Part) -> None:
     """Check that a result belongs to the requested comparison."""
     (condition,) = conditions(part.plan)
-    blank = Collector(part.plan, condition, {}).table
-    expected = [(one.metric, one.arm) for one in blank.series]
     if result.counts is None or result.facts is None or result.counts.condition != condition:
         raise BadResult("its result is of another condition")
     series = result.counts.series
-    if [(one.metric, one.arm) for one in series] != expected:
+    if not has_planned_series(part.plan, series):
         raise BadResult("its result has other metrics or arms; use the same lesson on all hosts")
     if tuple(arm.name for arm in result.arms) != part.plan.arms:
         raise BadResult("its result is of other arms")
@@ -287,8 +281,7 @@ def _check(result: Result, part: Part) -> None:
     if ran and not all(result.facts.host.get(name) for name in ("cpu", "qemu", "accel")):
         raise BadResult("its result does not say what its host is")
     for one in series:
-        found = [one.samples, one.perturbed, *one.layouts.values()]
-        if any(len(each) > MAX_REPEATS or not all(map(math.isfinite, each)) for each in found):
+        if not is_usable(one):
             raise BadResult(f"its result has no usable figures of {one.metric}")
         if set(one.layouts) - {part.layout}:
             raise BadResult("its result has figures of other links")
