@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import { expect, test } from 'vitest';
-import { type ClassQuestion, type Room, reduceClass, type TallyRound } from './class-state.ts';
+import {
+  type ClassQuestion,
+  type ClassTally,
+  type Room,
+  reduceClass,
+  type TallyRound,
+} from './class-state.ts';
 import { facts, welcome } from './fixtures/classes.ts';
-import { askedIn, columnsOf, revealOf, waiting } from './questions.tsx';
+import { askedIn, columnsOf, revealedIn, revealOf, waiting } from './questions.tsx';
 
 const prediction = { question: 'How many?', choices: ['few', 'many'] };
 const lesson = { predictions: { hogs: prediction }, questions: [] } as unknown as Parameters<
@@ -40,6 +46,19 @@ test('what this step asks keeps its place when it is asked; behind it the newest
     askedIn(room(...asked), lesson, here).map((one) => one.question);
   expect(order(poll, other)).toEqual(['hogs', 'poll-2', 'poll-1']);
   expect(order(poll, {}, other)).toEqual(['hogs', 'poll-2', 'poll-1']);
+});
+
+test('of the revealed questions the one that was revealed last stands first', () => {
+  const now = room({ revealed: true }, { ...poll, revealed: true });
+  const [prediction, asked] = askedIn(now, lesson, here);
+  const order = (...keys: readonly string[]) =>
+    revealedIn(
+      { tallies: new Map(keys.map((key) => [key, {} as ClassTally])) },
+      askedIn(now, lesson, here),
+    ).map((one) => one.question);
+  expect(order(prediction!.key, asked!.key)).toEqual(['poll-1', 'hogs']);
+  expect(order(asked!.key, prediction!.key)).toEqual(['hogs', 'poll-1']);
+  expect(order(asked!.key)).toEqual(['poll-1']);
 });
 
 test('who follows gets the answer when it is revealed; who explores or teaches decides alone', () => {

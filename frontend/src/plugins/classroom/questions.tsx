@@ -136,9 +136,12 @@ export function waiting(
   });
 }
 
-/** What the instructor has revealed, and how the class has answered it. */
-export function revealedIn(room: Room, all: readonly Asked[]): readonly Asked[] {
-  return all.filter((one) => one.revealed && room.tallies.has(one.key));
+/** What the instructor has revealed, the latest first: a member gets a tally when its question is revealed. */
+export function revealedIn(room: Pick<Room, 'tallies'>, all: readonly Asked[]): readonly Asked[] {
+  const order = [...room.tallies.keys()];
+  return all
+    .filter((one) => one.revealed && room.tallies.has(one.key))
+    .sort((a, b) => order.indexOf(b.key) - order.indexOf(a.key));
 }
 
 export interface Column {
@@ -260,7 +263,7 @@ export function MemberQuestions({
   readonly here: string;
 }) {
   const shown = revealedIn(room, all);
-  // One result at a time: that of this step, else the newest.
+  // One result at a time: the latest of this step, else the latest.
   const first = shown.find(({ step }) => step === here) ?? shown[0];
   const before = shown.filter((one) => one !== first);
   return (
