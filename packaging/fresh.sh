@@ -150,7 +150,7 @@ for again in first second; do
 done
 '
 
-mkdir -p "$LOGS"
+mkdir -p "$LOGS" ${FRESH_CACHE:+"$FRESH_CACHE"}
 began=$SECONDS
 if [ -z "${AGAIN:-}" ] || ! [ -d "$ROOT/duet" ]; then
 	rm -f "$LOGS"/*
@@ -159,7 +159,6 @@ if [ -z "${AGAIN:-}" ] || ! [ -d "$ROOT/duet" ]; then
 	names+=(root) seconds+=($((SECONDS - began))) results+=(made)
 fi
 trap table EXIT
-[ -z "${FRESH_CACHE:-}" ] || mkdir -p "$FRESH_CACHE"
 tests=
 for one in $PARTS; do
 	case $one in

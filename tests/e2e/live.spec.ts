@@ -192,7 +192,7 @@ async function runOf(page: Page): Promise<string | undefined> {
 async function startOnly(page: Page, arm: 'rwsem' | 'SRCU'): Promise<void> {
   await page.getByTestId('more-knobs').click();
   const panel = page.getByTestId('knob-panel');
-  const other = arm === 'SRCU' ? /^rwsem(?!,| at)/ : /^SRCU(?!,| expedited| delayed)/;
+  const other = arm === 'SRCU' ? /^rwsem(?!,| at)/ : /^SRCU(?!,| expedited| delayed| at)/;
   await panel.getByRole('checkbox', { name: other }).uncheck();
   await page.getByTestId('knob-seconds').getByRole('spinbutton').fill('60');
   await page.getByTestId('more-knobs').click();
