@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draw sentences at random for a reading test: python -m tools.prose --seed 7.
+"""Draw random sentences for a reading test: python -m tools.prose --seed 7.
 
-The reader sees them without context, and marks those that they had to read twice.
+The reader sees the sentences without context, and marks each that they had to read twice.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from duet.lessons.translations import texts_of
 
 ROOT = Path(__file__).parents[1]
 SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|$)")
+COMMENT = re.compile(r"(?:^|(?<=\s))# (?!type:|noqa|fmt:|SPDX)(.+(?:\n[ \t]*# .+)*)", re.MULTILINE)
+"""Consecutive lines are one comment."""
 LEAST_WORDS = 4
 Found = tuple[str, str]
-"""(file and line, or lesson and key; text)"""
+"""(where it is, text), where the first part is a file and line, or a lesson and key."""
 
 
 def python_texts(path: Path) -> Iterator[Found]:
-    """Docstrings, comments, and texts of errors."""
+    """Yield docstrings, comments, and texts of errors."""
     source = path.read_text()
     where = path.relative_to(ROOT)
     for node in ast.walk(ast.parse(source)):
@@ -38,9 +40,9 @@ def python_texts(path: Path) -> Iterator[Found]:
                     yield f"{where}:{node.lineno}", ast.unparse(part)
                 elif isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield f"{where}:{node.lineno}", part.value
-    for number, line in enumerate(source.splitlines(), 1):
-        if found := re.search(r"(?:^|\s)# (?!type:|noqa|fmt:|SPDX)(.+)", line):
-            yield f"{where}:{number}", found[1]
+    for found in COMMENT.finditer(source):
+        number = source.count("\n", 0, found.start()) + 1
+        yield f"{where}:{number}", re.sub(r"\n\s*# ", " ", found[1])
 
 
 def page_comments(path: Path) -> Iterator[Found]:
@@ -52,7 +54,7 @@ def page_comments(path: Path) -> Iterator[Found]:
 
 
 def page_strings() -> Iterator[Found]:
-    """What the page says: the keys of its catalogues."""
+    """Yield the page's texts, which are the keys of its catalogues."""
     for folder in ("frontend/src", "lessons"):
         for path in sorted((ROOT / folder).rglob("lang/**/*.json")):
             if path.stem == "de" or path.parent.name == "de":
@@ -61,7 +63,7 @@ def page_strings() -> Iterator[Found]:
 
 
 def drawn(found: Iterator[Found], count: int, dice: random.Random) -> list[Found]:
-    """Different texts of at least LEAST_WORDS words."""
+    """Draw different texts of at least LEAST_WORDS words."""
     pool = sorted({one for one in found if len(one[1].split()) >= LEAST_WORDS})
     return dice.sample(pool, min(count, len(pool)))
 
@@ -78,7 +80,7 @@ def code_of() -> Iterator[Found]:
 
 
 def lessons_of() -> Iterator[Found]:
-    """Sentences of what a reader of a lesson may see."""
+    """Yield the sentences that a reader of a lesson may see."""
     for slug in slugs():
         for key, text in texts_of(load(slug)).items():
             for sentence in SENTENCE.findall(" ".join(text.text.split())):

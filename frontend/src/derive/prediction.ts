@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The answer to a prediction: operations of two arms over equal guest time since the start, from the events, or from a
- * recorded table of untraced runs.
+ * The answer to a prediction: it compares the operations of two arms over equal guest time since the start. They are
+ * counted from the events, or taken from a recorded table of untraced runs.
  */
 
 import { t } from '../base/lang/t.ts';
 import type { Lesson, MeasuredTable, Prediction } from '../protocol/lesson.ts';
 import { laneOf, lostIn, opsUpTo } from './query.ts';
+import { ownTables } from './recording.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 import { armTitle, type Titles } from './words.ts';
 
 export interface Answer {
   readonly value: number;
-  /** Index into the prediction's choices. */
+  /** Index of the choice that is right. */
   readonly choice: number;
-  /** What the data say, as a sentence. */
+  /** A sentence about what the data say. */
   readonly words: string;
-  /** Source of the answer; default: the events of the run on the stage. */
+  /** Where the answer comes from; by default from the events of the run on the stage. */
   readonly by?: 'model' | 'table';
 }
 
-/** Source of the answer and its evidence, as a card names them. */
+/** The names of the answer's source and its kind of evidence, for a card. */
 export function answeredBy({ by }: Pick<Answer, 'by'>): {
   readonly who: string;
   readonly how: string;
@@ -31,14 +32,14 @@ export function answeredBy({ by }: Pick<Answer, 'by'>): {
     : { who: t('the events'), how: t('Counted') };
 }
 
-/** Least operations per arm for an answer. */
+/** Minimum number of operations per arm for an answer. */
 const least = 5;
 
-/** Operations of one lane divided by those of the other, over equal guest time; null: unknown. */
+/** The operations of one lane divided by those of the other, over equal guest time; null if unknown. */
 function opsShare(one: LaneIndex | null, other: LaneIndex | null): number | null {
   if (!one || !other) return null;
   const overNs = Math.min(one.watermark, other.watermark);
-  // A ratio that rests on lost events is refused.
+  // Lost events would falsify the ratio, so there is none.
   if (lostIn(one, 0, overNs) || lostIn(other, 0, overNs)) return null;
   const ops = [opsUpTo(one, overNs), opsUpTo(other, overNs)] as const;
   return ops[0] < 1 || ops[1] < least ? null : ops[0] / ops[1];
@@ -60,8 +61,8 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
 }
 
 /**
- * The same ratio from the medians of the first recorded table with the prediction's clock and params. Its runs were
- * untraced, one kernel after the other. Null: no such table.
+ * The same ratio, from the medians of the first recorded table with the prediction's clock and parameters; null if
+ * there is no such table. Its runs were untraced, one kernel after the other.
  */
 export function tableRatio(
   { measured, workloads }: Pick<Lesson, 'measured' | 'workloads'>,
@@ -69,7 +70,7 @@ export function tableRatio(
   titles: Titles,
 ): Answer | null {
   const [usual] = Object.keys(workloads);
-  for (const { clock, params, workload, rows } of measured) {
+  for (const { clock, params, workload, rows } of ownTables(measured)) {
     const asked = Object.entries(prediction.params);
     if (clock !== prediction.measured_on || workload !== usual) continue;
     if (!asked.every(([name, value]) => params[name] === value)) continue;
@@ -87,12 +88,12 @@ export function tableRatio(
   return null;
 }
 
-/** Part of a run that its answers cover. */
+/** The part of a run that the answers cover. */
 export function scopeWords({ live, reading }: Pick<RunIndex, 'live' | 'reading'>): string {
   return live || reading === 'coming' ? t('So far') : t('In the whole run');
 }
 
-/** Index of the choice whose bounds contain a value. */
+/** Index of the choice to whose range a value belongs. */
 export function choiceOf(
   prediction: Pick<Prediction, 'bounds' | 'choices'>,
   value: number,
@@ -101,19 +102,20 @@ export function choiceOf(
   return Math.min(above, prediction.choices.length - 1);
 }
 
-/** "2.3 for ten of rwsem's", with only as many digits as the counts support. */
+/** Format a ratio per ten operations, as in "2.3 for every ten", with only as many digits as the counts support. */
 export function forTen(ratio: number): string {
   const ten = ratio * 10;
   return ten >= 9.95 ? String(Math.round(ten)) : ten.toFixed(1);
 }
 
-// One comparison on every clock: published, measured in tables, counted in the run on the stage. Pure.
+// The same comparison on every clock: as published, as measured in tables, and as counted in the run on the stage.
+// Pure.
 
 export interface RatioRow {
   readonly head: string;
-  /** Ratio of each kernel to the first; null: unknown here. */
+  /** The ratio of each kernel to the first one; null if it is unknown here. */
   readonly of: ReadonlyMap<string, number | null>;
-  /** The row comes from the run on the stage. */
+  /** Whether the row comes from the run on the stage. */
   readonly run?: boolean;
 }
 
@@ -123,18 +125,18 @@ export type RatioLesson = Pick<Lesson, 'published' | 'workloads'> & {
 
 interface Asked {
   readonly lesson: RatioLesson;
-  /** The first arm is the baseline of the others. */
+  /** Names of the arms. The first one is the baseline of the others. */
   readonly arms: readonly string[];
-  /** Parameters of the step: tables with other values do not match. */
+  /** Parameters of the step; tables with other values do not match. */
   readonly params: Readonly<Record<string, number>>;
 }
 
-/** Rows from the most distant to the nearest source: the mail, tables of untraced runs, the run on the stage. */
+/** The rows, from the most distant source to the nearest: the mail, tables of untraced runs, the run on the stage. */
 export function ratioRows(asked: Asked, index: RunIndex | null): readonly RatioRow[] {
   return [...publishedRows(asked), ...measuredRows(asked), ...shownRows(asked, index)];
 }
 
-/** Published rate of each kernel relative to the first. */
+/** The published rate of each kernel, relative to the first kernel. */
 function publishedRows({ lesson, arms: [base, ...others] }: Asked): RatioRow[] {
   const of = others.map((arm): [string, number | null] => {
     const found = lesson.published.find(
@@ -150,7 +152,7 @@ function publishedRows({ lesson, arms: [base, ...others] }: Asked): RatioRow[] {
 function measuredRows({ lesson, arms, params }: Asked): RatioRow[] {
   const [base = '', ...others] = arms;
   const clocks = new Map<string, RatioRow>();
-  for (const table of lesson.measured) {
+  for (const table of ownTables(lesson.measured)) {
     const before = medianOf(table, base);
     const fits = Object.entries(params).every(([name, value]) => table.params[name] === value);
     if (!fits || before === null || !others.every((arm) => medianOf(table, arm) !== null)) continue;
@@ -169,13 +171,13 @@ function medianOf({ rows }: MeasuredTable, arm: string): number | null {
   return median === null || median <= 0 ? null : median;
 }
 
-/** The workload, if it is not the lesson's default. */
+/** The title of the workload, unless it is the lesson's default. */
 function workloadWords({ workloads }: RatioLesson, { workload }: MeasuredTable): string {
   const [usual] = Object.keys(workloads);
   return workload === usual ? '' : `${workloads[workload]?.title ?? workload}, `;
 }
 
-/** Traced, all lanes over equal guest time. */
+/** The row for the run on the stage: traced, with all lanes over equal guest time. */
 function shownRows({ arms }: Asked, index: RunIndex | null): RatioRow[] {
   const [base = '', ...others] = arms;
   if (index === null) return [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Which recording fits a scene best, and how it differs. Pure. */
+/** Chooses the recording that fits a scene best, and tells how it differs. Pure. */
 
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
@@ -8,7 +8,7 @@ type Recording = Lesson['recordings'][number];
 
 type Request = Pick<Scene, 'arms' | 'params' | 'workload'>;
 
-/** The workload of a step. */
+/** The workload that a step uses. */
 export function workloadOf(
   lesson: Pick<Lesson, 'workloads'>,
   scene: Pick<Scene, 'workload'>,
@@ -16,7 +16,7 @@ export function workloadOf(
   return scene.workload ?? Object.keys(lesson.workloads)[0] ?? '';
 }
 
-/** Titles of the knobs whose values differ between a scene and `params`. */
+/** Titles of the knobs whose values in a scene differ from `params`. */
 export function differs(
   lesson: Pick<Lesson, 'params'>,
   scene: Pick<Scene, 'params'>,
@@ -28,7 +28,7 @@ export function differs(
   });
 }
 
-/** Knob values that a scene sets, plus defaults of knobs that other scenes set. */
+/** The knob values that a scene sets, and the defaults of knobs that only other scenes set. */
 function requested(
   lesson: Pick<Lesson, 'params'>,
   scene: Pick<Scene, 'params'>,
@@ -41,8 +41,8 @@ function requested(
 }
 
 /**
- * Prefer the same workload, then the fewest missing arms, the fewest differing knobs, the nearest values, the clock,
- * the order.
+ * Order of preference: the same workload, the fewest missing arms, the fewest differing knobs, the nearest values, the
+ * same clock, the order in the lesson.
  */
 export function bestRecording(
   lesson: Pick<Lesson, 'params' | 'recordings' | 'clock' | 'workloads'>,
@@ -67,20 +67,20 @@ export function bestRecording(
   return rated[0]?.recording ?? null;
 }
 
-/** Name of a run in an address: a recording's own name within its lesson, otherwise the run's id. */
+/** The name of a run in an address. A recording has a name within its lesson; other runs are named by their id. */
 export function runNameOf(lesson: Pick<Lesson, 'slug'>, runId: string): string {
   const prefix = recordingId(lesson, { name: '' });
   return runId.startsWith(prefix) ? runId.slice(prefix.length) : runId;
 }
 
-/** Id of the run that an address names. */
+/** The id of the run that an address names. */
 export function runIdOf(lesson: Pick<Lesson, 'slug' | 'recordings'>, name: string): string {
   return lesson.recordings.some((recording) => recording.name === name)
     ? recordingId(lesson, { name })
     : name;
 }
 
-/** Argument of `open` for a recording, which is also the run's id. */
+/** The argument with which `open` requests a recording, which is also the run's id. */
 export function recordingId(
   lesson: Pick<Lesson, 'slug'>,
   recording: Pick<Recording, 'name'>,
@@ -88,14 +88,19 @@ export function recordingId(
   return `recorded:${lesson.slug}:${recording.name}`;
 }
 
-/** Whether the server saved this run. A saved run stays on the stage across steps. */
+/** Whether the server saved this run from a live run. A saved run stays on the stage when the step changes. */
 export function isSavedRun(runId: string | null | undefined): boolean {
   return runId?.startsWith('kept:') ?? false;
 }
 
-// Which measured table fits a scene. Pure.
+// Chooses the measured table that fits a scene. Pure.
 
-/** Current values of the knobs. */
+/** Omit tables from other hosts, because a comparison must not mix hosts. */
+export function ownTables<T extends { readonly on?: string }>(tables: readonly T[]): readonly T[] {
+  return tables.filter(({ on }) => !on);
+}
+
+/** The current values of the knobs. */
 interface Asked {
   readonly params: Readonly<Record<string, number>>;
   readonly clock: string;
@@ -103,8 +108,8 @@ interface Asked {
 }
 
 /**
- * Select the table beside a scene. A table that a user measured now wins. Among recorded tables with all arms of the
- * scene: the one with these knobs, otherwise `atHand`, or the first if `atHand` lacks an arm.
+ * Choose the table for a scene. A table that a user has measured now is preferred. Otherwise it is a recorded table
+ * with all arms of the scene: the one with the current knobs, then `atHand`, or the first one if `atHand` lacks an arm.
  */
 export function tableFor(
   atHand: MeasuredMessage | null,
@@ -116,7 +121,7 @@ export function tableFor(
   if (own?.source === 'live') return own;
   const fits = ({ rows }: Pick<MeasuredMessage, 'rows'>) =>
     scene.arms.every((arm) => rows.some((row) => row.arm === arm));
-  const fitting = lesson.measured.filter(fits);
+  const fitting = ownTables(lesson.measured).filter(fits);
   const same = fitting.find(
     ({ clock, workload, params }) =>
       clock === asked.clock &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** React hooks for playback and derived text, which updates at most ten times a second. */
+/** React hooks for playback, and for derived texts, which change at most ten times a second. */
 
 import {
   createContext,
@@ -19,6 +19,7 @@ import { opsNow } from '../derive/align.ts';
 import type { Direction } from '../derive/jumps.ts';
 import { frameEnd, spanOf } from '../derive/moments.ts';
 import { type Answer, opsRatio, tableRatio } from '../derive/prediction.ts';
+import { ownTables } from '../derive/recording.ts';
 import { axisSpeedWords } from '../derive/retime.ts';
 import { indexRun, lessonOfRun, pickLanes } from '../derive/run-index.ts';
 import { claimedPlace } from '../derive/sought.ts';
@@ -33,15 +34,15 @@ import { viewOf } from '../views/registry.ts';
 import type { Action, Mode, PlaybackState, World } from './machine.ts';
 import { type Actor, Player } from './player.ts';
 
-// The player of the page, and the lanes that it moves.
+// The page's player, and the lanes that it plays.
 
-/** State shared by the hooks of a provider. */
+/** What the hooks below one provider share. */
 interface Stage {
   readonly player: Player;
-  /** The current index of the visible lanes. */
+  /** The current index of the visible lanes; `whole` is that of all lanes. */
   readonly index: () => RunIndex | null;
   readonly whole: () => RunIndex | null;
-  /** The index in which a step's moment is searched. */
+  /** The index in which a step's moment is looked up. */
   readonly currentIndex: () => RunIndex | null;
   readonly lesson: () => Lesson | null;
 }
@@ -56,12 +57,12 @@ function indexNow(store: Store): RunIndex | null {
   const run = store.shown();
   const lesson = store.lesson.get();
   if (run === null || lesson === null) return null;
-  // After a change of lesson, the previous lesson's run stays until the new one has events.
+  // After the lesson has changed, the store keeps the previous lesson's run until the new run has events.
   const other = run.message !== null && run.message.lesson !== lesson.slug;
   return other ? null : indexRun(run, lesson);
 }
 
-/** Creates the player. `arms` are the visible lanes, in order; default: all of the run. */
+/** Creates the player for a run. `arms` are the visible lanes in order; by default all lanes of the run. */
 export function PlaybackProvider({
   arms,
   children,
@@ -84,10 +85,10 @@ export function PlaybackProvider({
   return <LanesProvider given={given}>{children}</LanesProvider>;
 }
 
-/** Lanes of a player, and signals that announce more of their data. */
+/** The lanes of a player, and signals that announce new data of these lanes. */
 export type GivenLanes = Omit<Stage, 'player' | 'lesson'> & { readonly news: readonly Signal[] };
 
-/** Creates a player for lanes of one run, or of two. */
+/** Creates a player for the lanes of one run or of two runs. */
 export function LanesProvider({
   given,
   children,
@@ -102,7 +103,7 @@ export function LanesProvider({
     return { player: new Player(frameLoop, world), ...given, lesson };
   }, [store, given]);
   useEffect(() => stage.player.run(), [stage]);
-  // For tests and debugging: the store and the index behind the picture.
+  // Gives tests and debuggers access to the store, the index and the player.
   useEffect(() => {
     Object.assign(globalThis, { duet: { store, index: stage.index, player: stage.player } });
   }, [stage, store]);
@@ -119,39 +120,39 @@ export function useStage(): Stage {
   return must(useContext(Context), 'PlaybackProvider');
 }
 
-/** The index of the visible lanes; a new object at most ten times a second while events arrive. */
+/** The index of the visible lanes. While events arrive, it is replaced at most ten times a second. */
 export function useRunIndex(): RunIndex | null {
   const stage = useStage();
   useEventsVersion();
   return stage.index();
 }
 
-/** All lanes of the run, visible or not. */
+/** The index of all lanes of the run, including hidden ones. */
 export function useWholeIndex(): RunIndex | null {
   const stage = useStage();
   useEventsVersion();
   return stage.whole();
 }
 
-// Playback for the page: its state, and actions.
+// Playback, as the page sees it: its state and its actions.
 
 export interface Playback {
   readonly state: PlaybackState & {
     readonly live: boolean;
     readonly reduced: boolean;
-    /** Frame time up to which every visible lane is complete; the end of a recording. */
+    /** Frame time up to which every visible lane is complete; for a recording, its end. */
     readonly watermark: Nanos;
     readonly speedWords: string;
   };
   readonly frame: FrameSource;
-  /** The newest state, for event handlers. */
+  /** Returns the newest state, for event handlers. */
   readonly now: () => PlaybackState;
   readonly play: (direction?: Direction) => void;
   readonly pause: () => void;
   /** Cover or uncover the stage. */
   readonly veil: (veiled: boolean) => void;
   readonly toggle: () => void;
-  /** Play backwards, or pause if already doing so. */
+  /** Play backwards, or pause if playback already runs backwards. */
   readonly backwards: () => void;
   readonly scope: () => void;
   /** Continue the oscilloscope from this window and moment. */
@@ -160,7 +161,7 @@ export interface Playback {
   readonly seek: (moment: number) => void;
   readonly setWindow: (start: number, span?: number) => void;
   readonly zoom: (factor: number) => void;
-  /** Set exactly this window; the moment stays, or moves with it. */
+  /** Set exactly this window. The moment stays where it is, or moves with the window. */
   readonly view: (start: number, span: number) => void;
   readonly setSpeed: (speed: number) => void;
   readonly beat: (direction: Direction) => void;
@@ -168,17 +169,17 @@ export interface Playback {
   readonly nextLongWait: () => void;
   readonly firstDivergence: () => void;
   readonly nextLoss: () => void;
-  /** Set exactly this window and moment, paused. */
+  /** Set exactly this window and this moment, and pause. */
   readonly look: (start: number, span: number, moment: number) => void;
-  /** `asked`: a person pressed the button or key of that alignment, so a sentence reports the result. */
+  /** @param asked a person pressed the button or key for this alignment, so a sentence reports the result */
   readonly align: (alignment: Alignment, nth?: number, asked?: boolean) => void;
   readonly select: (mark: Mark | null) => void;
   readonly focus: (kinds: readonly string[]) => void;
-  /** Go to a scene's moment; `paused` for links that restore a moment. */
+  /** Go to a scene's moment; `paused` is for links that restore a moment. */
   readonly goto: (scene: Scene, paused?: boolean) => void;
 }
 
-/** Actions on playback; `by` is the actor. */
+/** Actions on playback; `by` is who acts. */
 function actions(stage: Stage, by: Actor = 'person') {
   const act = (action: Action) => stage.player.do(action, by);
   const { player } = stage;
@@ -246,7 +247,10 @@ function actions(stage: Stage, by: Actor = 'person') {
   };
 }
 
-/** @param by the actor: a person, or the page itself, whose actions do not stop following a class's driver */
+/**
+ * @param by who acts: a person, or the page itself, whose actions do not make a member stop following the class's
+ * leader
+ */
 export function usePlayback(by: Actor = 'person'): Playback {
   const stage = useStage();
   const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
@@ -268,8 +272,8 @@ export function usePlayback(by: Actor = 'person'): Playback {
 }
 
 /**
- * A value derived from (index, frame, lesson), recomputed when the text frame or the events change, so that all texts
- * show one moment. Expensive values update at most five times a second.
+ * A value that is derived from index, frame and lesson. It is recomputed when the frame for text or the events change,
+ * so that all texts show the same moment. Values that are expensive are recomputed at most five times a second.
  */
 function useDerived<T>(
   derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T,
@@ -302,7 +306,7 @@ function useDerived<T>(
   return cached.current.value;
 }
 
-/** The scene's sentence at this moment. */
+/** The scene's sentence for this moment. */
 export function useSentence(kind: string): string {
   return useDerived(
     (index, frame, lesson) => viewOf(lesson.view).sentences[kind]?.(index, frame, lesson) ?? '',
@@ -313,7 +317,7 @@ export function useSentence(kind: string): string {
 
 const noSummary: readonly string[] = [];
 
-/** Summary of the window, a sentence per lane. */
+/** A summary of the window, with a sentence per lane. */
 export function useSummary(): readonly string[] {
   return useDerived<readonly string[]>(
     (index, frame, lesson) => viewOf(lesson.view).summary(index, frame, lesson),
@@ -324,7 +328,7 @@ export function useSummary(): readonly string[] {
 
 const noRows: readonly NearbyRow[] = [];
 
-/** At most 50 marks near the moment. Expensive: use it only while the table is open. */
+/** The marks near the moment, at most 50. This is expensive, so use it only while the table is open. */
 export function useNearby(): readonly NearbyRow[] {
   return useDerived<readonly NearbyRow[]>(
     (index, frame, lesson) => viewOf(lesson.view).table(index, frame, lesson),
@@ -334,7 +338,7 @@ export function useNearby(): readonly NearbyRow[] {
   );
 }
 
-/** Counts of the lesson's view at this moment; null: the view has none. */
+/** The counts of the lesson's view at this moment; null if the view has none. */
 export function useCountTable(): Counts | null {
   return useDerived<Counts | null>(
     (index, frame, lesson) => viewOf(lesson.view).counts?.(index, frame, lesson) ?? null,
@@ -345,7 +349,7 @@ export function useCountTable(): Counts | null {
 
 export interface LaneCount {
   readonly arm: string;
-  /** Operations that ended up to the moment; null: the moment is later than the known data. */
+  /** Number of operations that ended up to the moment; null if the moment is later than the known data. */
   readonly ops: number | null;
 }
 
@@ -360,8 +364,8 @@ export function useCounts(): readonly LaneCount[] {
 }
 
 /**
- * The answer to a prediction, from the run on the stage or from the recorded table that it names; null: too few
- * operations.
+ * The answer to a prediction, from the run on the stage or from the recorded table that the prediction names; null if
+ * there are too few operations.
  */
 export function usePrediction(id: string | null | undefined): Answer | null {
   const lesson = useLesson();
@@ -376,7 +380,7 @@ export function usePrediction(id: string | null | undefined): Answer | null {
   return answer?.(whole, prediction, lesson) ?? null;
 }
 
-/** Whether a mark answers a question. */
+/** Whether a mark is a right answer to a question. */
 export function pointsAt(
   index: RunIndex,
   mark: Mark,
@@ -392,26 +396,27 @@ export function pointsAt(
   return right && (question.any_lane === true || mark.arm === question.arm);
 }
 
-// A view's panel with its data: panels get everything by props and read no store.
+// A panel of a view, with its data. Panels get everything as props and do not read the store.
 
-/** Tables recorded with the lesson, then those measured while this is mounted. */
+/** The tables that are recorded with the lesson, and those that were measured while this component is mounted. */
 function useTables(lesson: Lesson, newest: MeasuredMessage | null): readonly MeasuredTable[] {
   const [seen, setSeen] = useState<readonly MeasuredTable[]>([]);
   useEffect(() => {
     if (newest?.lesson === lesson.slug && newest.source === 'live' && newest.done >= newest.total)
       setSeen((old) => [...old, newest]);
   }, [newest, lesson.slug]);
-  return useMemo(() => [...lesson.measured, ...seen], [lesson, seen]);
+  return useMemo(() => [...ownTables(lesson.measured), ...seen], [lesson, seen]);
 }
 
 function usePanelData(lesson: Lesson, arms: readonly string[]): PanelData {
   const store = useStore();
   const measured = useMeasured();
   const tables = useTables(lesson, measured);
-  // New lines of the first lane re-render the panel, which reads the lines of all lanes.
+  // When lines of the first lane arrive, the panel renders again and reads the lines of all lanes.
   useLines(arms[0] ?? '');
   const run = store.shown();
-  return { measured, tables, linesOf: (arm) => run?.lanes.get(arm)?.lines ?? [] };
+  const elsewhere = useMemo(() => lesson.measured.filter(({ on }) => on), [lesson]);
+  return { measured, tables, elsewhere, linesOf: (arm) => run?.lanes.get(arm)?.lines ?? [] };
 }
 
 export function PanelBody({

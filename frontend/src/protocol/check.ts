@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Combinators of the generated checks in contract.checks.gen.ts. Plain functions, because the page's
- * Content-Security-Policy forbids compiling strings. A reader returns a checked copy without unknown keys and with
- * defaults filled in, or throws a Mismatch.
+ * Building blocks for the generated checks in contract.checks.gen.ts. They are plain functions, because the page's
+ * Content-Security-Policy forbids compiling strings. A reader returns a checked copy with defaults filled in and
+ * unknown keys removed, or throws a Mismatch.
  */
 
 export type Key = string | number;
 export type Read<T> = (value: unknown, key: Key) => T;
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A value violates the contract. */
+/** Thrown if a value violates the contract. */
 export class Mismatch extends Error {
   override readonly name = 'Mismatch';
-  /** Keys from the outermost to the value. */
+  /** The keys that lead to the value, beginning with the outermost. */
   readonly path: Key[];
 
   constructor(message: string, key: Key) {
@@ -21,7 +21,7 @@ export class Mismatch extends Error {
   }
 }
 
-/** Describes the actual value for an error. */
+/** Describe the actual value for an error message. */
 function received(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -53,7 +53,7 @@ export const boolean: Read<boolean> = (value, key) => {
   return value;
 };
 
-/** Finite. */
+/** Reads a finite number. */
 export const number: Read<number> = (value, key) => {
   if (typeof value !== 'number' || !Number.isFinite(value)) throw wrong('number', value, key);
   return value;
@@ -150,11 +150,11 @@ function fieldsOf(value: unknown, key: Key, what: string): Fields {
   return value as Fields;
 }
 
-/** An object with arbitrary keys. */
+/** Reads an object with arbitrary keys. */
 export function map<T>(read: Read<T>): Read<Record<string, T>> {
   return (value, key) => {
     const fields = fieldsOf(value, key, 'record');
-    // A typed array is also an object, but not a record.
+    // A typed array is an object too, but it is not a record.
     const from: unknown = Object.getPrototypeOf(fields);
     if (from !== Object.prototype && from !== null) throw wrong('record', value, key);
     const result: Record<string, T> = {};
@@ -169,7 +169,7 @@ export function map<T>(read: Read<T>): Read<Record<string, T>> {
   };
 }
 
-/** An object with some of the keys that `name` accepts. */
+/** Reads an object that has some of the keys which `name` accepts. */
 export function partial<K extends string, T>(
   name: Read<K>,
   read: Read<T>,
@@ -186,7 +186,7 @@ export function partial<K extends string, T>(
   };
 }
 
-/** An object with known fields; `read` reads them. */
+/** Reads an object with known fields; `read` reads each field. */
 export function shape<T>(read: (fields: Fields) => T): Read<T> {
   return (value, key) => {
     const fields = fieldsOf(value, key, 'object');
@@ -198,12 +198,12 @@ export function shape<T>(read: (fields: Fields) => T): Read<T> {
   };
 }
 
-/** A field that may be absent. */
+/** Reads a field that may be absent. */
 export function or<T>(value: unknown, key: Key, read: Read<T>, otherwise: NoInfer<T>): T {
   return value === undefined ? otherwise : read(value, key);
 }
 
-/** A union of shapes, selected by the field `type`. */
+/** Reads a union of shapes; the field `type` selects the shape. */
 export function tagged<T>(readers: Readonly<Record<string, Read<T>>>): Read<T> {
   const known = new Map(Object.entries(readers));
   return (value, key) => {
@@ -222,12 +222,12 @@ export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false;
-      /** Path of the wrong value, with dots; empty: the whole. */
+      /** Path to the wrong value, separated by dots; empty if the whole is wrong. */
       readonly place: string;
       readonly complaint: string;
     };
 
-/** Check a value against the contract; the only entry point. */
+/** Check a value against the contract. This is the only entry point. */
 export function check<T>(read: Read<T>, value: unknown): Checked<T> {
   try {
     return { ok: true, value: read(value, '') };

@@ -727,6 +727,7 @@ export const readMeasured: Read<wire.Measured> = shape((o) => ({
   at: string(o['at'], 'at'),
   verdict: string(o['verdict'], 'verdict'),
   host: or(o['host'], 'host', string, ''),
+  on: or(o['on'], 'on', string, ''),
   command: string(o['command'], 'command'),
   done: or(o['done'], 'done', integer, 0),
   total: or(o['total'], 'total', integer, 0),
@@ -1399,6 +1400,18 @@ export const readReference: Read<wire.Reference> = shape((o) => ({
 
 const PictureLesson_references = list(readReference);
 
+const Curve_points = list(ClassTry_params, 2);
+
+export const readCurve: Read<wire.Curve> = shape((o) => ({
+  over: string(o['over'], 'over'),
+  arms: MicroscopeConfig_functions(o['arms'], 'arms'),
+  points: Curve_points(o['points'], 'points'),
+  clock: or(o['clock'], 'clock', ClassTry_clock, 'wall'),
+  workload: or(o['workload'], 'workload', ErrorMessage_run, null),
+}));
+
+const PictureLesson_curves = map(readCurve);
+
 export const readTerm: Read<wire.Term> = shape((o) => ({
   name: string(o['name'], 'name'),
   also: or(o['also'], 'also', Build_arms, []),
@@ -1519,6 +1532,7 @@ export const readMeasuredTable: Read<wire.MeasuredTable> = shape((o) => ({
   at: string(o['at'], 'at'),
   verdict: string(o['verdict'], 'verdict'),
   host: or(o['host'], 'host', string, ''),
+  on: or(o['on'], 'on', string, ''),
   command: string(o['command'], 'command'),
   done: or(o['done'], 'done', integer, 0),
   total: or(o['total'], 'total', integer, 0),
@@ -1627,6 +1641,7 @@ export const readPictureLesson: Read<wire.PictureLesson> = shape((o) => ({
   mails: or(o['mails'], 'mails', PictureLesson_mails, {}),
   published: or(o['published'], 'published', PictureLesson_published, []),
   references: or(o['references'], 'references', PictureLesson_references, []),
+  curves: or(o['curves'], 'curves', PictureLesson_curves, {}),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
   no_table: or(o['no_table'], 'no_table', string, ''),
   terms: or(o['terms'], 'terms', PictureLesson_terms, []),
@@ -1685,6 +1700,7 @@ export const readNumbersLesson: Read<wire.NumbersLesson> = shape((o) => ({
   mails: or(o['mails'], 'mails', PictureLesson_mails, {}),
   published: or(o['published'], 'published', PictureLesson_published, []),
   references: or(o['references'], 'references', PictureLesson_references, []),
+  curves: or(o['curves'], 'curves', PictureLesson_curves, {}),
   caveats: or(o['caveats'], 'caveats', Build_arms, []),
   no_table: or(o['no_table'], 'no_table', string, ''),
   terms: or(o['terms'], 'terms', PictureLesson_terms, []),

@@ -124,14 +124,14 @@ export interface Batch {
   newest_event_host_ms: number | null;
 }
 /**
- * A run that this page requested begins; its messages follow, and the page shows it.
+ * A run that this page requested has begun. Its messages follow, and the page shows it.
  */
 export interface Begun {
   type: 'begun';
   run_id: string;
 }
 /**
- * Progress of a kernel build; latest wins per arm.
+ * Progress of a kernel build. A newer message replaces the previous one for the arm.
  */
 export interface Build {
   type: 'build';
@@ -163,9 +163,11 @@ export interface ErrorMessage {
   run: string | null;
 }
 /**
- * Progress of a visitor's change; latest wins per arm. Sent to the visitor's pages only.
+ * Progress of a visitor's change, sent only to that visitor's pages.
  *
- * By the phase `wait` the lesson has been sent again, with the new arm. `start` and `measure`
+ * A newer message replaces the previous one for the arm.
+ *
+ * Before the phase `wait`, the lesson is sent again, with the new arm. `start` and `measure`
  * accept the arm once it is `built`.
  */
 export interface Changed {
@@ -211,7 +213,7 @@ export interface Changed {
   problems: Problem[];
 }
 /**
- * A message of the compiler or patch(1) about a line.
+ * A message from the compiler or patch(1) about a line.
  */
 export interface Problem {
   /**
@@ -223,14 +225,14 @@ export interface Problem {
    */
   line: number;
   /**
-   * column from 1; 0: the whole line
+   * column from 1; 0 means the whole line
    */
   column: number;
   severity: 'error' | 'warning';
   text: string;
 }
 /**
- * The class; latest wins. Sent to each of its pages.
+ * The state of a class, sent to each of its pages; latest wins.
  */
 export interface ClassState {
   type: 'class';
@@ -246,7 +248,7 @@ export interface ClassState {
    */
   link: string;
   /**
-   * false: it has ended, or this page left it
+   * false: the class has ended, or this page has left it
    */
   open: boolean;
   part: 'instructor' | 'member';
@@ -255,7 +257,7 @@ export interface ClassState {
    */
   driving: boolean;
   /**
-   * name of who drives; empty: the instructor
+   * name of the member who drives; empty: the instructor drives
    */
   driver: string;
   /**
@@ -266,8 +268,9 @@ export interface ClassState {
   connected: number;
 }
 /**
- * An answer is stored on disk; sent to its member, and again for each answer when the
- * member returns.
+ * Confirms to a member that an answer is stored on disk.
+ *
+ * It is sent again for each answer when the member returns.
  */
 export interface ClassAnswered {
   type: 'class_answered';
@@ -280,7 +283,7 @@ export interface ClassAnswered {
   mark: Pointed | null;
 }
 /**
- * Where a person pointed.
+ * Where a person pointed, as the server sends it.
  */
 export interface Pointed {
   x: number;
@@ -290,7 +293,7 @@ export interface Pointed {
   t_ns: number | null;
 }
 /**
- * The curve of confusion, to the instructor; latest wins.
+ * The curve of confusion, sent to the instructor; latest wins.
  */
 export interface ClassConfusion {
   type: 'class_confusion';
@@ -298,7 +301,7 @@ export interface ClassConfusion {
   points: Confusion[];
 }
 /**
- * How many members were lost in ten seconds.
+ * How many members said within ten seconds that they were lost.
  */
 export interface Confusion {
   /**
@@ -312,14 +315,14 @@ export interface Confusion {
   step: string;
 }
 /**
- * Where the class may try; latest wins. Sent to each of its pages.
+ * The steps in which the class may try runs. Sent to each of its pages; latest wins.
  */
 export interface ClassOpened {
   type: 'class_opened';
   class_id: string;
   steps: OpenedStep[];
   /**
-   * members see what all have tried, not their own alone
+   * members see everyone's tries, not only their own
    */
   gallery: boolean;
   /**
@@ -332,7 +335,7 @@ export interface ClassOpened {
   no_patches: string;
 }
 /**
- * A step that is open.
+ * A step that is open for tries.
  */
 export interface OpenedStep {
   lesson: string;
@@ -340,7 +343,7 @@ export interface OpenedStep {
   patches: boolean;
 }
 /**
- * To the pages of one member: their questions, as stored, and their votes.
+ * A member's own questions, as stored, and votes. Sent to that member's pages.
  */
 export interface ClassOwn {
   type: 'class_own';
@@ -352,7 +355,7 @@ export interface ClassOwn {
   voted: number[];
 }
 /**
- * A question of a member; nothing here says whose it is.
+ * A question that a member asked, without saying who asked it.
  */
 export interface Raised {
   number: number;
@@ -364,12 +367,12 @@ export interface Raised {
   votes: number;
   answered: boolean;
   /**
-   * only the instructor and who asked it have it
+   * only the instructor and the member who asked it get it
    */
   hidden: boolean;
 }
 /**
- * The driver's position; latest wins. Sent to newcomers and reconnecting pages at once.
+ * The driver's position; latest wins. New and reconnecting pages get it at once.
  */
 export interface ClassPlace {
   lesson: string;
@@ -383,11 +386,11 @@ export interface ClassPlace {
   spotlight: Spot | null;
   class_id: string;
   /**
-   * rises with each place; also over a restart of the server
+   * rises with each position, also across a server restart
    */
   number: number;
   /**
-   * since the driver sent it; a page that plays adds it
+   * seconds since the driver sent it; a page that plays adds them
    */
   age_s: number;
   /**
@@ -396,7 +399,7 @@ export interface ClassPlace {
   sent_ns: number;
 }
 /**
- * The driver's spotlight.
+ * The driver's spotlight, as the server sends it.
  */
 export interface Spot {
   arm: string;
@@ -404,7 +407,7 @@ export interface Spot {
   t_ns: number | null;
 }
 /**
- * A question that was asked; latest wins per (step, question). To all.
+ * A question to the class, sent to everyone; latest wins per (step, question).
  */
 export interface ClassQuestion {
   type: 'class_question';
@@ -417,15 +420,16 @@ export interface ClassQuestion {
   text: string;
   options: string[];
   /**
-   * that is open, or was the last
+   * the round that is open, or the last one
    */
   round: number;
   revealed: boolean;
 }
 /**
- * Questions of members, those with the most votes first; latest wins.
+ * Members' questions, starting with the most votes; latest wins.
  *
- * The instructor has all of them, members those that are not hidden, once they are shown.
+ * The instructor gets all questions. Once questions are shown, members get all that are not
+ * hidden.
  */
 export interface ClassRaised {
   type: 'class_raised';
@@ -437,7 +441,7 @@ export interface ClassRaised {
   questions: Raised[];
 }
 /**
- * All members, to the instructor, at most once a second; latest wins.
+ * All members of a class. Sent to the instructor at most once a second; latest wins.
  */
 export interface ClassRoster {
   type: 'class_roster';
@@ -467,7 +471,7 @@ export interface RosterMember {
   answered: number;
 }
 /**
- * The observed member's position, to the page that observes; latest wins.
+ * The observed member's position. Sent to the observing page; latest wins.
  */
 export interface ClassSeen {
   lesson: string;
@@ -491,9 +495,10 @@ export interface ClassSeen {
   sent_ns: number;
 }
 /**
- * The answers so far; latest wins per (step, question).
+ * The answers to a question so far; latest wins per (step, question).
  *
- * To the instructor live, at most 4 a second; to everyone once revealed, never before.
+ * The instructor gets it live, at most 4 times a second. Everyone else gets it once the answers
+ * are revealed, and never before.
  */
 export interface ClassTally {
   type: 'class_tally';
@@ -504,7 +509,7 @@ export interface ClassTally {
   rounds: TallyRound[];
 }
 /**
- * One round.
+ * The answers of one round.
  */
 export interface TallyRound {
   round: number;
@@ -520,7 +525,7 @@ export interface TallyRound {
   right: number | null;
 }
 /**
- * How many members gave one answer.
+ * Number of members who gave a certain answer.
  */
 export interface Bar {
   /**
@@ -531,13 +536,13 @@ export interface Bar {
   count: number;
 }
 /**
- * The timer on all screens; latest wins. A page counts down by its own clock.
+ * The timer on all screens; latest wins. Each page counts down with its own clock.
  */
 export interface ClassTimer {
   type: 'class_timer';
   class_id: string;
   /**
-   * for which it was set, with what was added; 0: none is set
+   * seconds for which it was set, plus any extension; 0: no timer is set
    */
   length_s: number;
   /**
@@ -550,7 +555,7 @@ export interface ClassTimer {
   sent_ns: number;
 }
 /**
- * The tries that this page may see; latest wins, at most two a second.
+ * The tries that this page may see. Sent at most twice a second; latest wins.
  */
 export interface ClassTries {
   type: 'class_tries';
@@ -565,7 +570,7 @@ export interface ClassTry {
   lesson: string;
   step: string;
   /**
-   * the first one first
+   * the first maker comes first
    */
   makers: Maker[];
   arms: string[];
@@ -578,7 +583,7 @@ export interface ClassTry {
   workload: string;
   clock: 'wall' | 'count';
   /**
-   * of the changed patch in one line; empty: none was changed
+   * the changed patch in one line; empty: no patch was changed
    */
   summary: string;
   /**
@@ -587,7 +592,7 @@ export interface ClassTry {
   run: string;
   state: 'waiting' | 'running' | 'done' | 'failed';
   /**
-   * in the queue; null: it waits behind its maker's others
+   * place in the queue; null: it waits for its maker's other tries
    */
   place: number | null;
   /**
@@ -608,23 +613,23 @@ export interface Maker {
   name: string;
 }
 /**
- * The one number of a traced run: it explains, and proves nothing.
+ * The one number of a traced run, which explains something but proves nothing.
  */
 export interface TryResult {
   title: string;
   unit: string;
   better: 'higher' | 'lower' | 'neither';
   /**
-   * at most two: what is compared, and with what
+   * at most two lanes: the compared lane and the one it is compared with
    */
   lanes: TryLane[];
   /**
-   * second over first; null: there are no two
+   * second value divided by the first; null: there are not two values
    */
   ratio: number | null;
 }
 /**
- * The number of one lane.
+ * The number that one lane shows.
  */
 export interface TryLane {
   arm: string;
@@ -632,7 +637,7 @@ export interface TryLane {
   value: number;
 }
 /**
- * To the pages of one member: does the instructor observe them? Latest wins.
+ * Whether the instructor observes a member. Sent to that member's pages; latest wins.
  */
 export interface ClassWatched {
   type: 'class_watched';
@@ -644,7 +649,7 @@ export interface ClassWatched {
   allowed: boolean | null;
 }
 /**
- * To the page of the instructor that asked; latest wins.
+ * State of an observation. Sent to the instructor's page that asked for it; latest wins.
  */
 export interface ClassWatching {
   type: 'class_watching';
@@ -655,12 +660,12 @@ export interface ClassWatching {
   member: string;
   name: string;
   /**
-   * refused: the member does not want it, or not any more; away: it has no page
+   * refused: the member does not want it, or no longer wants it; away: the member has no page open
    */
   phase: 'none' | 'asking' | 'watched' | 'refused' | 'away';
 }
 /**
- * This page is in the class now. `class`, `class_place` and all `class_question` follow.
+ * This page is now in the class. `class`, `class_place` and all `class_question` follow.
  */
 export interface ClassWelcome {
   type: 'class_welcome';
@@ -675,12 +680,14 @@ export interface ClassWelcome {
    */
   name: string;
   /**
-   * of the member, to come back by; the page stores it. Empty: the instructor
+   * the secret with which the member can return; the page stores it. Empty: the instructor
    */
   secret: string;
 }
 /**
- * The visitor in control of the live run that this page watches; latest wins.
+ * The visitor in control of the live run that this page watches.
+ *
+ * A newer message replaces the previous one.
  */
 export interface Control {
   type: 'control';
@@ -696,7 +703,7 @@ export interface Control {
   yours: boolean;
 }
 /**
- * Batches that this viewer does not get, because its outbox or the replay buffer was full.
+ * Batches that this viewer does not get because its outbox or the replay buffer was full.
  */
 export interface Gap {
   type: 'gap';
@@ -711,13 +718,15 @@ export interface Gap {
   rows: number;
 }
 /**
- * Sent on an otherwise idle connection, as a sign that connection and server work.
+ * Sent on an otherwise idle connection, to show that the connection and the server work.
  */
 export interface Heartbeat {
   type: 'heartbeat';
 }
 /**
- * Hold state of a lane; latest wins. A guest stops some accesses after the request.
+ * Hold state of a lane. A newer message replaces the previous one.
+ *
+ * A guest stops a few accesses after the request.
  */
 export interface Held {
   type: 'held';
@@ -786,7 +795,9 @@ export interface LessonCard {
   picture: boolean;
 }
 /**
- * Progress and result of a judgement; latest wins per challenge. Sent to its requester.
+ * Progress and result of a judgement, sent to its requester.
+ *
+ * A newer message replaces the previous one for the challenge.
  */
 export interface Judged {
   type: 'judged';
@@ -804,7 +815,7 @@ export interface Judged {
    */
   met: boolean | null;
   /**
-   * the reason, one sentence
+   * the reason, in one sentence
    */
   because: string;
   lines: JudgedLine[];
@@ -820,7 +831,7 @@ export interface JudgedLine {
    */
   says: string;
   /**
-   * limits of a goal or rule; else ''
+   * limits of a goal or rule, or ''
    */
   wanted: string;
   found: string;
@@ -830,7 +841,7 @@ export interface JudgedLine {
   holds: boolean | null;
 }
 /**
- * State of one lane; latest wins.
+ * State of one lane. A newer message replaces the previous one.
  */
 export interface Lane {
   type: 'lane';
@@ -867,14 +878,15 @@ export interface Lane {
    */
   cloned: boolean;
   /**
-   * null: not measured, as on the count clock, which it cannot harm
+   * null if not measured, as on the count clock, where contention does no harm
    */
   contention: Contention | null;
 }
 /**
- * CPU time that a lane's vCPUs got and waited for, since its workload's start.
+ * CPU time that a lane's vCPUs used, and time that they waited for a CPU, since the start.
  *
- * A run is distorted if its lanes together waited for more than `bound` of that time.
+ * A run is distorted if its lanes together spent more than the fraction `bound` of both times
+ * waiting.
  */
 export interface Contention {
   /**
@@ -882,16 +894,16 @@ export interface Contention {
    */
   ran_s: number;
   /**
-   * seconds in which a vCPU was runnable without a CPU, or it was stolen
+   * seconds in which a vCPU was runnable without a CPU, or its CPU was stolen
    */
   waited_s: number;
   /**
-   * share of waiting above which times are distorted, 0 to 1
+   * fraction of time spent waiting above which times are distorted, 0 to 1
    */
   bound: number;
 }
 /**
- * State of a lane's lens; latest wins.
+ * State of a lane's lens. A newer message replaces the previous one.
  */
 export interface Lens {
   type: 'lens';
@@ -981,6 +993,10 @@ export interface Measured {
   verdict: string;
   host: string;
   /**
+   * name of another host that measured it, from a pack
+   */
+  on: string;
+  /**
    * command that reproduces the table
    */
   command: string;
@@ -1003,7 +1019,7 @@ export interface Measured {
   type: 'measured';
 }
 /**
- * One arm of a measured table.
+ * An arm's row in a measured table.
  */
 export interface MeasuredRow {
   arm: string;
@@ -1037,7 +1053,7 @@ export interface Made {
     [k: string]: string;
   };
   /**
-   * 2^shift ns an instruction; null on the wall clock
+   * 2^shift ns per instruction; null on the wall clock
    */
   shift: number | null;
   /**
@@ -1051,7 +1067,7 @@ export interface Made {
 export interface MadeArm {
   arm: string;
   /**
-   * key of the build in the store of kernels
+   * key of the build in the kernel store
    */
   key: string;
   /**
@@ -1082,7 +1098,7 @@ export interface MadePatch {
   sha256: string;
 }
 /**
- * Counts so far of one lane; latest wins.
+ * One lane's counts so far. A newer message replaces the previous one.
  */
 export interface Metrics {
   type: 'metrics';
@@ -1115,13 +1131,13 @@ export interface Waits {
   n: number;
 }
 /**
- * Progress of reading a recording; sent between its batches.
+ * Progress of reading a recording, which is sent between its batches.
  */
 export interface Reading {
   type: 'reading';
   run_id: string;
   /**
-   * decoded bytes of the transcripts, at least
+   * minimum number of decoded transcript bytes
    */
   read: number;
   /**
@@ -1134,7 +1150,7 @@ export interface Reading {
   whole: boolean;
 }
 /**
- * All known rows of a lane; replaces the previous list.
+ * All known rows of a lane. The list replaces the previous one.
  */
 export interface Rows {
   type: 'rows';
@@ -1143,7 +1159,7 @@ export interface Rows {
   rows: Row[];
 }
 /**
- * A row of a lane: a thread of the workload, another process of it, or a track.
+ * A row of a lane: a thread of the workload, another process of the workload, or a track.
  */
 export interface Row {
   row: number;
@@ -1152,7 +1168,7 @@ export interface Row {
   role: 'thread' | 'other' | 'track';
 }
 /**
- * State of a run; latest wins.
+ * State of a run. A newer message replaces the previous one.
  */
 export interface Run {
   type: 'run';
@@ -1162,7 +1178,7 @@ export interface Run {
   purpose: 'explain' | 'measure';
   clock: 'wall' | 'count';
   /**
-   * count clock: 2^shift ns an instruction
+   * count clock: 2^shift ns per instruction
    */
   shift: number;
   params: {
@@ -1186,7 +1202,9 @@ export interface Run {
   message: string;
 }
 /**
- * Live runs of this server, and the queued run of this visitor; latest wins.
+ * Live runs of this server, and this visitor's queued run.
+ *
+ * A newer message replaces the previous one.
  */
 export interface Runs {
   type: 'runs';
@@ -1237,9 +1255,9 @@ export interface WaitingRun {
   behind: ('explain' | 'measure') | null;
 }
 /**
- * One reading of a structure by the x-ray. The probe defines columns, facts and texts.
+ * One x-ray reading of a structure. The probe defines columns, facts and texts.
  *
- * At a given moment, the newest sample at or before it is valid.
+ * At any moment, the newest sample up to that moment is valid.
  */
 export interface Sample {
   type: 'sample';
@@ -1322,7 +1340,7 @@ export interface SegmentLine {
   through_ns: number;
 }
 /**
- * Acknowledge messages: the page has handled `n` in total. It limits how many are in flight.
+ * Report that the page has handled `n` messages in total. This limits the number in flight.
  */
 export interface Ack {
   type: 'ack';
@@ -1345,8 +1363,8 @@ export interface Again {
 /**
  * Build an arm with a change on top, for this visitor.
  *
- * Sending an equal change of an arm again does not start a second build. A new change replaces
- * the visitor's queued one.
+ * Sending the same change of an arm again does not start a second build. A new change replaces the
+ * visitor's queued change.
  *
  * Args:
  *     arm: the lesson's arm to change.
@@ -1359,14 +1377,14 @@ export interface Change {
   diff: string;
 }
 /**
- * A member answers: one of choice, value and mark. A later answer of a round replaces it.
+ * A member's answer: a choice, a value or a mark. A later answer in the round replaces it.
  *
  * Args:
- *     step: empty: a free poll.
+ *     step: step of the prediction; empty for a free poll.
  *     question: id of the prediction or poll.
  *     choice: number of the option, from 0.
- *     value: for a question about a number.
- *     right: the page's judgement, if the prediction has one; only shown in reports.
+ *     value: the answer to a question about a number.
+ *     right: the page's judgement if the prediction has a right answer; shown only in reports.
  */
 export interface Answer {
   type: 'class_answer';
@@ -1379,7 +1397,7 @@ export interface Answer {
   right?: boolean | null;
 }
 /**
- * As a member sends it.
+ * A member's mark, as the member's page sends it.
  */
 export interface Mark {
   x: number;
@@ -1389,14 +1407,15 @@ export interface Mark {
   t_ns?: number | null;
 }
 /**
- * The instructor opens a question to the class, or its second round.
+ * The instructor asks the class a question, or opens the question's second round.
  *
  * Args:
- *     step: of a prediction of the lesson; empty: a free poll.
- *     question: the prediction's id (the page's), or a former poll's; empty: a new poll.
- *     round: 2 opens the second vote of think-pair-share.
- *     text: of a new poll.
- *     options: of a new poll, 2 to 6; for a prediction the labels of its choices, or none.
+ *     step: step that has the lesson's prediction; empty for a free poll.
+ *     question: the page's id of the prediction, or an earlier poll's id; empty for a new poll.
+ *     round: 2 opens the second vote in think-pair-share.
+ *     text: question text of a new poll.
+ *     options: 2 to 6 options of a new poll, or the labels of a prediction's choices if it has
+ *         any.
  */
 export interface AskClass {
   type: 'class_ask';
@@ -1407,7 +1426,7 @@ export interface AskClass {
   options?: string[];
 }
 /**
- * A member is lost at this moment. Counted without a name.
+ * A member says that they are lost at this moment. This is counted without a name.
  */
 export interface Confused {
   type: 'class_confused';
@@ -1423,8 +1442,8 @@ export interface Consent {
  * The instructor starts the timer, extends it, or stops it.
  *
  * Args:
- *     act: start resets it.
- *     seconds: from now, or added.
+ *     act: what to do; `start` also resets a running timer.
+ *     seconds: time from now for `start`, or time to add for `extend`.
  */
 export interface CountDown {
   type: 'class_count_down';
@@ -1432,7 +1451,7 @@ export interface CountDown {
   seconds?: number;
 }
 /**
- * The driver's new position. As often as 10 a second; later ones replace earlier ones.
+ * The driver's new position, sent up to 10 times a second; each one replaces the one before.
  */
 export interface Drive {
   lesson: string;
@@ -1446,7 +1465,7 @@ export interface Drive {
   spotlight?: Spotlight | null;
 }
 /**
- * As the driver sends it.
+ * The driver's spotlight, as the driver's page sends it.
  */
 export interface Spotlight {
   arm: string;
@@ -1454,16 +1473,16 @@ export interface Spotlight {
   t_ns?: number | null;
 }
 /**
- * The instructor ends the class; answers stay for the report.
+ * The instructor ends the class. The answers stay for the report.
  */
 export interface EndClass {
   type: 'class_end';
 }
 /**
- * A member follows or explores, and at which step; sent on change and on activity.
+ * A member follows or explores a step. Sent when this changes and on activity.
  *
  * Args:
- *     step: the one that the member sees.
+ *     step: the step that the member sees.
  */
 export interface Follow {
   type: 'class_follow';
@@ -1471,16 +1490,16 @@ export interface Follow {
   step?: string;
 }
 /**
- * Delete what this class holds of this member: the nickname and all answers.
+ * Delete what this class stores about this member, such as the nickname and all answers.
  */
 export interface ForgetMe {
   type: 'class_forget';
 }
 /**
- * The instructor lets a member drive, or drives again.
+ * The instructor lets a member drive, or takes over again.
  *
  * Args:
- *     member: from the roster; empty: the instructor drives.
+ *     member: id from the roster; empty if the instructor drives.
  */
 export interface HandWheel {
   type: 'class_hand';
@@ -1500,12 +1519,13 @@ export interface ShowPlace {
   type: 'class_here';
 }
 /**
- * Join by the code, or come back by the secret from `class_welcome`.
+ * Join with the class code, or return with the secret from `class_welcome`.
  *
  * Args:
- *     code: three words, with spaces or `-` between.
+ *     code: three words, separated by spaces or `-`.
  *     nickname: the student's choice; not needed with a known secret.
- *     secret: of a former `class_welcome` of this class; an unknown one joins as a new member.
+ *     secret: from an earlier `class_welcome` of this class. With an unknown secret, the page
+ *         joins as a new member.
  */
 export interface JoinClass {
   type: 'class_join';
@@ -1514,17 +1534,17 @@ export interface JoinClass {
   secret?: string;
 }
 /**
- * This page leaves the class; its member may come back by the secret.
+ * This page leaves the class. Its member may return with the secret.
  */
 export interface LeaveClass {
   type: 'class_leave';
 }
 /**
- * The instructor lets the class try runs in a step, or stops it.
+ * The instructor allows the class to try runs in a step, or no longer allows it.
  *
  * Args:
- *     knobs: members may turn knobs there.
- *     patches: and change patches, if the server builds changes.
+ *     knobs: whether members may turn knobs in that step.
+ *     patches: whether members may also change patches, if the server builds changes.
  */
 export interface OpenStep {
   type: 'class_open_step';
@@ -1538,7 +1558,7 @@ export interface OpenStep {
  *
  * Args:
  *     text: plain text.
- *     step: the one that the member sees.
+ *     step: the step that the member sees.
  */
 export interface RaiseQuestion {
   type: 'class_raise';
@@ -1546,10 +1566,10 @@ export interface RaiseQuestion {
   step?: string;
 }
 /**
- * The instructor removes a member, and deletes what the class stores of them.
+ * The instructor removes a member and deletes what the class stores about them.
  *
  * Args:
- *     member: from the roster.
+ *     member: id from the roster.
  */
 export interface RemoveMember {
   type: 'class_remove';
@@ -1563,7 +1583,7 @@ export interface ResumeClass {
   class_id: string;
 }
 /**
- * The instructor shows everyone the answers; later answers are refused.
+ * The instructor shows the answers to everyone. Later answers are refused.
  */
 export interface Reveal {
   type: 'class_reveal';
@@ -1574,8 +1594,8 @@ export interface Reveal {
  * The instructor sets the state of a question.
  *
  * Args:
- *     answered: the class has got its answer.
- *     hidden: from members and reports.
+ *     answered: whether the class has got the answer.
+ *     hidden: whether it is hidden from members and reports.
  */
 export interface SettleRaised {
   type: 'class_settle';
@@ -1584,21 +1604,21 @@ export interface SettleRaised {
   hidden: boolean;
 }
 /**
- * The instructor shows all members what the class has tried, or hides it.
+ * The instructor shows everything that the class has tried to all members, or hides it.
  */
 export interface ShowGallery {
   type: 'class_show_gallery';
   shown: boolean;
 }
 /**
- * The instructor shows the questions to all members, or hides them.
+ * The instructor shows the members' questions to all members, or hides them.
  */
 export interface ShowRaised {
   type: 'class_show_raised';
   shown: boolean;
 }
 /**
- * Start a class of a lesson; this visitor is its instructor. `class_welcome` answers.
+ * Start a class on a lesson; this visitor becomes its instructor. `class_welcome` answers.
  */
 export interface StartClass {
   type: 'class_start';
@@ -1606,18 +1626,17 @@ export interface StartClass {
   title?: string;
 }
 /**
- * A member withdraws a waiting try; it runs anyway if another member wants it.
+ * A member withdraws a waiting try. It still runs if another member wants it.
  */
 export interface TakeBackTry {
   type: 'class_take_back';
   number: number;
 }
 /**
- * A member tries a run in a step that is open for it; other fields are as in `start`.
+ * A member tries a run in a step that is open for tries. Other fields are as in `start`.
  *
- * It waits behind this member's other tries and replaces none. A try that equals another one of
- * the
- * class is the same run, and this member becomes one more of its makers.
+ * The try queues up after this member's other tries and replaces none of them. If it equals
+ * another try of the class, both are the same run, and this member joins its makers.
  */
 export interface TryRun {
   type: 'class_try';
@@ -1639,10 +1658,10 @@ export interface Upvote {
   on?: boolean;
 }
 /**
- * This page of the instructor asks to observe a member.
+ * This page of the instructor's asks to observe a member.
  *
  * Args:
- *     member: from the roster; empty: stop.
+ *     member: id from the roster; empty to stop.
  */
 export interface WatchMember {
   type: 'class_watch';
@@ -1666,7 +1685,7 @@ export interface DropChange {
  * Hold the guests of the live run that this page watches, or resume them.
  *
  * Args:
- *     on: hold them; else resume them.
+ *     on: True to hold them, False to resume them.
  *     after: number of further accesses before the guests stop.
  */
 export interface Hold {
@@ -1675,10 +1694,10 @@ export interface Hold {
   after?: number;
 }
 /**
- * Judge an arm by a challenge of its lesson, once the request reaches the head of the queue.
+ * Judge an arm against its lesson's challenge once the request reaches the head of the queue.
  *
  * Args:
- *     arm: the challenge's base arm with a change that is built.
+ *     arm: the challenge's base arm with a visitor's change, which must be built already.
  */
 export interface Judge {
   type: 'judge';
@@ -1687,7 +1706,7 @@ export interface Judge {
   arm: string;
 }
 /**
- * Fill the measured table: one guest at a time, untraced, A B B A.
+ * Fill the measured table by running one guest at a time, untraced, in the order A B B A.
  */
 export interface Measure {
   type: 'measure';
@@ -1701,13 +1720,14 @@ export interface Measure {
   repeats?: number;
 }
 /**
- * Show a lesson with a given run, or with the recording that fits a step best.
+ * Show a lesson with a given run, or with the recording that best fits a step.
  *
  * Args:
  *     run: id of a run, which may be live; name of a recording of the lesson; `recorded` for the
  *         default; or `none` for the lesson without a run.
  *     step: the step that the recording must fit; default: the first step.
- *     segments: whether this page can fetch segments; else it gets all messages by WebSocket.
+ *     segments: whether this page can fetch segments. If not, it gets all messages over the
+ *         WebSocket.
  */
 export interface Open {
   type: 'open';
@@ -1720,7 +1740,7 @@ export interface Open {
  * Run live, now or when the request reaches the head of the queue (see `runs`).
  *
  * The request replaces the visitor's queued request. It also stops the visitor's current run,
- * unless other visitors are queued or requested that run. Equal requests share a run.
+ * unless other visitors share that run or wait in the queue. Equal requests share a run.
  */
 export interface Start {
   type: 'start';
@@ -1736,19 +1756,19 @@ export interface Start {
  * End a live run or a measurement, or cancel a queued request.
  *
  * Args:
- *     run: its id; default: the visitor's queued request, and the live run that the visitor
- *         watches or has started.
+ *     run: id of the run. Without an id, the command applies to the visitor's queued request and
+ *         to the live run that the visitor watches or has started.
  */
 export interface Stop {
   type: 'stop';
   run?: string | null;
 }
 /**
- * An exact count of accesses by the microscope's functions to one place.
+ * An exact count of the accesses that the microscope's functions make to one place.
  */
 export interface AccessCount {
   /**
-   * an atomic is one rmw, read-modify-write; accesses: all kinds
+   * an atomic operation counts as one rmw (read-modify-write); `accesses` counts all kinds
    */
   count: 'reads' | 'writes' | 'rmws' | 'accesses';
   /**
@@ -1772,12 +1792,12 @@ export interface AccessCount {
    */
   by: string[];
   /**
-   * per operation on average, or for the whole run
+   * `operation`: average per operation; `run`: total of the run
    */
   per: 'operation' | 'run';
 }
 /**
- * Something that a viewer does to a live run: a line for the workload's standard input.
+ * Something that a viewer does to a live run, sent to the workload's standard input.
  */
 export interface Act {
   /**
@@ -1810,7 +1830,7 @@ export interface Act {
   max_param: string | null;
 }
 /**
- * An answer; its task's kind has one of these.
+ * An answer. The task's kind determines which of the fields is set.
  */
 export interface AnswerGiven {
   choice?: number | null;
@@ -1821,7 +1841,7 @@ export interface AnswerGiven {
   mark?: MarkGiven | null;
 }
 /**
- * A mark that was pointed at; times are guest times.
+ * A mark at which somebody pointed. Times are guest times.
  */
 export interface MarkGiven {
   run: string;
@@ -1831,7 +1851,7 @@ export interface MarkGiven {
   t1_ns: number;
 }
 /**
- * What can be changed of an arm.
+ * The part of an arm's source that can be changed.
  */
 export interface ArmSource {
   arm: string;
@@ -1845,7 +1865,7 @@ export interface ArmSource {
   files: SourceFile[];
 }
 /**
- * A file of the kernel as an arm has it.
+ * A kernel source file with the arm's patches applied.
  */
 export interface SourceFile {
   /**
@@ -1856,7 +1876,7 @@ export interface SourceFile {
   regions: SourceRegion[];
 }
 /**
- * Lines of a file that an arm's patches touch, 1-based, both included.
+ * Range of lines that an arm's patches touch in a file, 1-based, both ends included.
  */
 export interface SourceRegion {
   /**
@@ -1867,7 +1887,7 @@ export interface SourceRegion {
   last: number;
 }
 /**
- * The source tree of a kernel, for reports; `duet try` writes it.
+ * A kernel's source tree, as reports describe it. `duet try` writes this part.
  */
 export interface ArmTree {
   /**
@@ -1875,7 +1895,7 @@ export interface ArmTree {
    */
   version: string;
   /**
-   * full hash of HEAD; empty: not a repository
+   * full hash of HEAD; empty if the tree is not a repository
    */
   commit: string;
   /**
@@ -1887,15 +1907,15 @@ export interface ArmTree {
    */
   tree: string;
   /**
-   * the files differ from the commit
+   * whether the files differ from the commit
    */
   dirty: boolean;
   /**
-   * SHA-256 of the diff from the commit to the files; empty: no diff
+   * SHA-256 of the diff from the commit to the files; empty if there is no diff
    */
   changes: string;
   /**
-   * how many of the arm's first patches are part of it
+   * how many of the arm's patches, counted from the first, the tree already contains
    */
   patches: number;
 }
@@ -1912,7 +1932,7 @@ export interface ArmView {
    */
   title: string;
   /**
-   * what it is in the comparison
+   * its role in the comparison
    */
   role: 'before' | 'after' | 'alternative' | 'mainline';
   /**
@@ -1932,17 +1952,17 @@ export interface ArmView {
    */
   config: string | null;
   /**
-   * source tree it was made of, if `base` belongs to a trial
+   * source tree from which it was made, if `base` belongs to a trial
    */
   source: ArmTree | null;
   /**
-   * built, run and measured only if named: not part of the comparison
+   * whether it is built, run and measured only if it is named; it is not part of the comparison
    */
   optional: boolean;
   patch_texts: PatchText[];
 }
 /**
- * One patch in the form of git format-patch; `text` is '' if the file is unreadable.
+ * One patch in `git format-patch` form. `text` is empty if the file is unreadable.
  */
 export interface PatchText {
   file: string;
@@ -1951,7 +1971,7 @@ export interface PatchText {
   text: string;
 }
 /**
- * What the picture's axis counts instead of guest time: one `point` is one step.
+ * What the picture's axis counts instead of guest time. Each `point` is one step.
  */
 export interface Axis {
   /**
@@ -1971,12 +1991,12 @@ export interface Axis {
    */
   plural: string;
   /**
-   * workloads whose axis counts; others have time; default: every workload
+   * workloads whose axis counts; the axis of others shows time; default: every workload
    */
   workloads: string[];
 }
 /**
- * What one press of an arrow key moves by, if not by the operation.
+ * What one press of an arrow key moves to, if not to the next operation.
  */
 export interface Beat {
   /**
@@ -2005,7 +2025,7 @@ export interface Challenge {
    */
   ask: string;
   /**
-   * where to begin, for readers who are stuck
+   * where to begin; a hint for readers who are stuck
    */
   hint: string;
   /**
@@ -2025,11 +2045,11 @@ export interface Challenge {
    */
   rules: Goal[];
   /**
-   * regular expressions that no added line may match
+   * regular expressions that no line added by the change may match
    */
   without: string[];
   /**
-   * why barriers are needed; judges a change that removes one
+   * litmus tests that show why barriers are needed; they judge a change that removes a barrier
    */
   order: Litmus | null;
   /**
@@ -2038,7 +2058,7 @@ export interface Challenge {
   answer: string;
 }
 /**
- * A limit for the changed kernel, in the form of a claim.
+ * A limit that the changed kernel must keep, in the form of a claim.
  */
 export interface Goal {
   /**
@@ -2062,7 +2082,7 @@ export interface Goal {
    */
   value_max: number | null;
   /**
-   * smallest, in the metric's unit
+   * smallest value, in the metric's unit
    */
   value_min: number | null;
   /**
@@ -2090,15 +2110,15 @@ export interface Goal {
   says: string;
 }
 /**
- * Accesses that CPUs make at the same time, and a result that must never occur.
+ * Memory accesses that CPUs make at the same time, and a result that must never occur.
  */
 export interface Litmus {
   /**
-   * what the order is for, in words
+   * what the order ensures, in words
    */
   says: string;
   /**
-   * where the kernel has these accesses
+   * where these accesses are in the kernel
    */
   source: string;
   starts: {
@@ -2112,7 +2132,7 @@ export interface Litmus {
   };
 }
 /**
- * Limits that an arm keeps, checked by tests.
+ * Limits that tests check for an arm.
  */
 export interface Claim {
   /**
@@ -2136,7 +2156,7 @@ export interface Claim {
    */
   value_max: number | null;
   /**
-   * smallest, in the metric's unit
+   * smallest value, in the metric's unit
    */
   value_min: number | null;
   /**
@@ -2168,7 +2188,7 @@ export interface Claim {
   source: string;
 }
 /**
- * A class in the list of those that this visitor started.
+ * A class in the list of classes that this visitor started.
  */
 export interface ClassLine {
   class_id: string;
@@ -2208,7 +2228,7 @@ export interface ClassReport {
   tries: ReportTry[];
 }
 /**
- * One question of a class; the step is empty for a free poll.
+ * One question put to a class. The step is empty for a free poll.
  */
 export interface ReportQuestion {
   step: string;
@@ -2235,12 +2255,12 @@ export interface ReportRound {
     [k: string]: number;
   };
   /**
-   * where they pointed: x and y as parts of the picture
+   * where members pointed: x and y as fractions of the picture's size
    */
   marks: number[][];
 }
 /**
- * A question that a member asked; nothing says which.
+ * A question that a member asked, without anything that identifies the member.
  */
 export interface ReportRaised {
   step: string;
@@ -2249,7 +2269,7 @@ export interface ReportRaised {
   answered: boolean;
 }
 /**
- * How many were lost in ten seconds.
+ * How many members said within ten seconds that they were lost.
  */
 export interface ReportLost {
   /**
@@ -2263,21 +2283,21 @@ export interface ReportLost {
   count: number;
 }
 /**
- * A run that members asked for.
+ * A run that members requested.
  */
 export interface ReportTry {
   number: number;
   lesson: string;
   step: string;
   /**
-   * how many asked for it
+   * how many members requested it
    */
   makers: number;
   turned: {
     [k: string]: number;
   };
   /**
-   * of the changed patch in one line; empty: none was changed
+   * the changed patch in one line; empty: no patch was changed
    */
   summary: string;
   workload: string;
@@ -2289,7 +2309,7 @@ export interface ReportTry {
    */
   sentence: string;
   /**
-   * of its one number; empty: it has none
+   * title of the run's one number; empty: it has none
    */
   title: string;
   unit: string;
@@ -2297,7 +2317,7 @@ export interface ReportTry {
     [k: string]: number;
   };
   /**
-   * second over first; null: there are no two
+   * second value divided by the first; null: there are not two values
    */
   ratio: number | null;
 }
@@ -2330,7 +2350,7 @@ export interface Side {
   };
 }
 /**
- * One thing that is not the same; `arm` is empty for what concerns all.
+ * One difference. `arm` is empty if the difference concerns all arms.
  */
 export interface Difference {
   of: 'run' | 'kernel' | 'config' | 'patches' | 'build' | 'host' | 'programs';
@@ -2340,7 +2360,7 @@ export interface Difference {
   now: string;
 }
 /**
- * A figure of both recordings; `ratio` is second over first.
+ * One figure in both recordings. `ratio` is the second divided by the first.
  */
 export interface FigurePair {
   arm: string;
@@ -2352,8 +2372,9 @@ export interface FigurePair {
 /**
  * A number over time, drawn as an area by views that have counters.
  *
- * Of a `point`: the number of events since the window began, or with `field` the field's value,
- * summed with `sum`. Of `xray`: the fact `field` of the probe's samples.
+ * For a `point`, it is the number of events since the window began, or with `field` the field's
+ * value, or with `sum` the sum of these values. For `xray`, it is the fact `field` in the probe's
+ * samples.
  */
 export interface Counter {
   /**
@@ -2377,9 +2398,39 @@ export interface Counter {
    */
   field: string | null;
   /**
-   * sum the field's values within the window
+   * whether to sum the field's values within the window
    */
   sum: boolean;
+}
+/**
+ * The headline metric over one knob. Each value of the knob has its own measured table.
+ *
+ * A host that has too few CPUs for a point omits the point. `./duet pack` takes its measurement to
+ * another host.
+ */
+export interface Curve {
+  /**
+   * the knob on the axis
+   */
+  over: string;
+  /**
+   * the arms; each has one line
+   */
+  arms: string[];
+  /**
+   * knobs of each table; the others have their defaults
+   */
+  points: {
+    [k: string]: number;
+  }[];
+  /**
+   * clock of the measurements
+   */
+  clock: 'wall' | 'count';
+  /**
+   * default: the first
+   */
+  workload: string | null;
 }
 /**
  * The name of what was deleted.
@@ -2388,7 +2439,7 @@ export interface Deleted {
   deleted: string;
 }
 /**
- * What a reader explains in three sentences, and the lesson's own explanation.
+ * What a reader must explain in three sentences, and the lesson's own explanation.
  */
 export interface Explanation {
   /**
@@ -2401,7 +2452,7 @@ export interface Explanation {
   ours: string[];
 }
 /**
- * Why a request failed, as a person should read it.
+ * Why a request failed, in words for a person.
  */
 export interface Failure {
   code: string;
@@ -2411,7 +2462,7 @@ export interface Failure {
   run?: string | null;
 }
 /**
- * Body of every answer from 400 on.
+ * Body of every response with a status of 400 or above.
  */
 export interface FailureBody {
   error: Failure;
@@ -2440,7 +2491,7 @@ export interface Health {
   loop: LoopHolds;
 }
 /**
- * A lane of a live run; `pid` is its guest's process, null when that has ended.
+ * A lane of a live run. `pid` is its guest's process; it is null once that has ended.
  */
 export interface LaneState {
   run_id: string;
@@ -2458,7 +2509,7 @@ export interface LaneState {
   pid: number | null;
 }
 /**
- * Places of one kind: connections or sockets.
+ * How many connections or sockets are open, and how many are allowed.
  */
 export interface Seats {
   open: number;
@@ -2495,7 +2546,7 @@ export interface Kind {
    */
   colour: 'work' | 'wait' | 'mechanism' | 'gain' | 'vain' | 'hazard' | 'idle' | 'other';
   /**
-   * state: of a thread; function: a span of one; track: a strip below; mark: the view makes it of points
+   * state: a thread's state; function: a span on a thread; track: a strip below; mark: the view draws it from points
    */
   layer: 'state' | 'function' | 'track' | 'mark';
   /**
@@ -2507,18 +2558,18 @@ export interface Kind {
    */
   lesson: boolean;
   /**
-   * it is in the legend of every step
+   * whether the legend of every step shows it
    */
   always: boolean;
 }
 /**
- * A lab in the list of all.
+ * A lab in the list of all labs.
  */
 export interface LabLine {
   slug: string;
   title: string;
   /**
-   * of its first task
+   * lesson of its first task
    */
   lesson: string;
   /**
@@ -2529,7 +2580,7 @@ export interface LabLine {
   tasks: number;
 }
 /**
- * All answers in a lab, for the grader.
+ * All answers in a lab, for the person who grades them.
  */
 export interface LabRecord {
   lab: string;
@@ -2539,19 +2590,19 @@ export interface LabRecord {
   people: PersonRecord[];
 }
 /**
- * All attempts of one person.
+ * All attempts of one person in a lab.
  */
 export interface PersonRecord {
   person: string;
   name: string;
   /**
-   * where the chain of hashes is broken; empty: it is whole
+   * where the hash chain is broken; empty if it is intact
    */
   broken: string;
   attempts: RecordedAttempt[];
 }
 /**
- * An attempt, with its link in the chain; `duet lab export` has it as it is stored.
+ * A stored attempt, with the hash that links it into the chain.
  */
 export interface RecordedAttempt {
   number: number;
@@ -2562,7 +2613,7 @@ export interface RecordedAttempt {
    */
   found: string[];
   /**
-   * of the answer, for a link; null: it has none
+   * the answer's run, for a link; null if it has none
    */
   run: string | null;
   /**
@@ -2570,22 +2621,22 @@ export interface RecordedAttempt {
    */
   at: string;
   /**
-   * it came before deadline and grace were over
+   * whether it came before the end of the grace period
    */
   counts: boolean;
   sha256: string;
   /**
-   * of the task's points, 0 to 1; null: not graded
+   * share of the task's points, 0 to 1; null if not graded
    */
   share: number | null;
   /**
-   * points that a person gave; null: nobody did
+   * points that a person gave; null if nobody did
    */
   grade: number | null;
   comment: string;
 }
 /**
- * Scores of all participants.
+ * The scores of all participants in a lab.
  */
 export interface LabScores {
   lab: string;
@@ -2594,7 +2645,7 @@ export interface LabScores {
   people: PersonScore[];
 }
 /**
- * A person's score.
+ * A person's score in a lab.
  */
 export interface PersonScore {
   person: string;
@@ -2603,7 +2654,7 @@ export interface PersonScore {
   most: number;
   complete: boolean;
   /**
-   * attempts after the deadline, within its grace or not
+   * number of attempts after the deadline, including the grace period
    */
   late: number;
   /**
@@ -2613,7 +2664,7 @@ export interface PersonScore {
   tasks: TaskPoints[];
 }
 /**
- * One task of a person.
+ * A person's points for one task.
  */
 export interface TaskPoints {
   task: string;
@@ -2634,7 +2685,7 @@ export interface LabTask {
   choices: string[];
   unit: string;
   /**
-   * most that a text may have; null: no text is asked for
+   * maximum number of characters of a text; null if no text is asked for
    */
   chars: number | null;
   /**
@@ -2642,7 +2693,7 @@ export interface LabTask {
    */
   limits: string[];
   /**
-   * of the lesson, from 1, that is answered by pointing
+   * number of the lesson's question that is answered by pointing, from 1
    */
   question: number | null;
   challenge: string | null;
@@ -2662,7 +2713,7 @@ export interface LabView {
   intro: string;
   deadline: string | null;
   /**
-   * deadline and grace; null: there is no deadline
+   * end of the grace period; null if there is no deadline
    */
   closes: string | null;
   open: boolean;
@@ -2670,7 +2721,7 @@ export interface LabView {
   tasks: LabTask[];
 }
 /**
- * A lesson in the list of all.
+ * An entry in the list of all lessons.
  */
 export interface LessonLine {
   slug: string;
@@ -2678,7 +2729,7 @@ export interface LessonLine {
   question: string;
 }
 /**
- * An arrow from a track to a row: an `event` from the thread inside a `during` phase.
+ * An arrow from a track to a row, drawn for an `event` while the phase `during` is open.
  */
 export interface Link {
   /**
@@ -2703,7 +2754,7 @@ export interface Link {
   target: string;
 }
 /**
- * A line of a patch to highlight while a span of `kind` is open on the arm with that line.
+ * A patch line to highlight while a span of `kind` is open on the arm that has the line.
  */
 export interface Lit {
   /**
@@ -2719,12 +2770,12 @@ export interface Lit {
    */
   arms: string[];
   /**
-   * name of the thread on the line; default: the lesson's `thread`
+   * name for the thread that is on the line; default: the lesson's `thread`
    */
   who: string;
 }
 /**
- * A mail, or a page, that figures are quoted from.
+ * A mail or web page from which figures are quoted.
  */
 export interface Mail {
   /**
@@ -2740,7 +2791,7 @@ export interface Mail {
    */
   subject: string;
   /**
-   * its address; none if unknown
+   * its web address; leave it out if unknown
    */
   url: string | null;
 }
@@ -2779,6 +2830,10 @@ export interface MeasuredTable {
   verdict: string;
   host: string;
   /**
+   * name of another host that measured it, from a pack
+   */
+  on: string;
+  /**
    * command that reproduces the table
    */
   command: string;
@@ -2802,10 +2857,10 @@ export interface MeasuredTable {
 /**
  * One number of a run, from exactly one of SOURCES.
  *
- * A `line` metric comes from untraced runs: it is measured on the wall clock; on the count clock a
- * time is counted instructions. `event`, `span` and `pending` metrics come from a counted run, in
- * which only the probes of metrics are on. `dwarf` metrics are read from vmlinux. `microscope`
- * metrics come from a run under the lesson's microscope, on the wall clock.
+ * A `line` metric comes from untraced runs. On the wall clock it is measured; on the count clock
+ * its time is a number of counted instructions. `event`, `span` and `pending` metrics come from a
+ * counted run, in which only the metrics' probes are enabled. `dwarf` metrics are read from
+ * vmlinux. `microscope` metrics come from a run under the lesson's microscope, on the wall clock.
  */
 export interface Metric {
   /**
@@ -2836,7 +2891,7 @@ export interface Metric {
     [k: string]: number;
   };
   /**
-   * probes of entry and return on one thread; value is in ns
+   * probes at entry and return on one thread; the value is the time between in ns
    */
   span: [string, string] | null;
   /**
@@ -2844,11 +2899,11 @@ export interface Metric {
    */
   pending: [string, string] | null;
   /**
-   * how many values become one; default: last for `line`, sum for `event`, mean for `span`, max for `pending`
+   * how several values become one; default: last for `line`, sum for `event`, mean for `span`, max for `pending`
    */
   pick: ('last' | 'first' | 'sum' | 'mean' | 'max' | 'min' | 'p50') | null;
   /**
-   * only between the trace markers '<phase>: start' and '<phase>: end'
+   * count only between the trace markers '<phase>: start' and '<phase>: end'
    */
   phase: string | null;
   /**
@@ -2860,11 +2915,11 @@ export interface Metric {
    */
   microscope: AccessCount | null;
   /**
-   * resolution of its clock, in `unit`; no ratio below ten times that
+   * resolution of its clock, in `unit`; no ratio is given for values below ten times that
    */
   resolution: number;
   /**
-   * the kernel updates it at its tick: no verdict on the count clock
+   * whether the kernel updates it at its tick, so that it gets no verdict on the count clock
    */
   sampled: boolean;
   /**
@@ -2884,16 +2939,17 @@ export interface Metric {
    */
   arms: string[];
   /**
-   * it is in reports, but has no verdict
+   * whether it is only reported and gets no verdict
    */
   extra: boolean;
 }
 /**
- * Every load and store that these functions make, observed from outside the guest.
+ * The microscope: it observes each load and store of these functions from outside the guest.
  *
- * With an object, the workload makes it, prints `ready` and waits for `go` on its standard input.
- * By then the x-ray has found the object, and the microscope watches it. Without an object it
- * counts from the workload's start, which is enough for metrics of variables.
+ * If an object is watched, the workload creates it, prints `ready` and waits for `go` on its
+ * standard input. Meanwhile the x-ray finds the object, and the microscope begins to watch it.
+ * Without an object the microscope counts from the workload's start, which suffices for metrics of
+ * variables.
  */
 export interface MicroscopeConfig {
   /**
@@ -2925,7 +2981,7 @@ export interface MicroscopeConfig {
    */
   go: string;
   /**
-   * accesses stored one by one
+   * maximum number of accesses that are stored one by one
    */
   log: number;
   /**
@@ -2947,11 +3003,12 @@ export interface MustShow {
   marks: Sought[];
 }
 /**
- * A number of spans, points, links, operations or stretches between samples, on each of some
- * lanes.
+ * How many spans, points, links, operations or intervals between samples each of the lanes must
+ * show.
  *
- * A lower bound counts visible ones. A span is visible if the window has all of it, or a part of
- * at least a twentieth of the window. An upper bound counts whatever overlaps the window.
+ * For a lower bound only visible items count. A span is visible if all of it is inside the window,
+ * or a part that covers at least a twentieth of the window. For an upper bound every item that
+ * overlaps the window counts.
  */
 export interface Sought {
   /**
@@ -2971,7 +3028,7 @@ export interface Sought {
    */
   operation: boolean;
   /**
-   * instead of `kind`: the time between samples of this x-ray probe that fits `where`; successive ones are one stretch
+   * instead of `kind`: the time between samples of this x-ray probe that fits `where`; adjacent intervals count as one
    */
   looks: string | null;
   /**
@@ -2994,15 +3051,15 @@ export interface Sought {
    */
   during: string | null;
   /**
-   * the time during which this many overlap; all: one of every thread
+   * count only the time during which this many overlap; `all` means one on every thread
    */
   at_once: number | 'all';
   /**
-   * it begins and ends in the window
+   * whether it must begin and end in the window
    */
   whole: boolean;
   /**
-   * it lasts at least this long, guest ms
+   * shortest duration in ms of guest time
    */
   longer_ms: number;
   /**
@@ -3014,7 +3071,7 @@ export interface Sought {
    */
   at_most: number | null;
   /**
-   * of several such windows, take the one with the most of this
+   * if several windows qualify, take the one that has the most of this
    */
   most: boolean;
   /**
@@ -3023,7 +3080,7 @@ export interface Sought {
   opens: boolean;
 }
 /**
- * One attempt of this visitor.
+ * An attempt that this visitor made.
  */
 export interface MyAttempt {
   number: number;
@@ -3037,7 +3094,7 @@ export interface MyAttempt {
    */
   found: string[];
   /**
-   * of the answer; null: it has none
+   * the answer's run; null if it has none
    */
   run: string | null;
   /**
@@ -3047,32 +3104,32 @@ export interface MyAttempt {
   comment: string;
 }
 /**
- * This visitor's state in a lab.
+ * This visitor's progress in a lab.
  */
 export interface MyLab {
   lab: string;
   /**
-   * null: nobody has said it
+   * null if it is unknown
    */
   name: string | null;
   /**
-   * a learning platform says the name
+   * whether a learning platform provides the name
    */
   named: boolean;
   /**
-   * of what is shown; null: nothing is
+   * points of the tasks whose points are shown; null if none are
    */
   points: number | null;
   tasks: MyTask[];
 }
 /**
- * This visitor's state in a task.
+ * This visitor's progress in a task.
  */
 export interface MyTask {
   task: string;
   made: number;
   /**
-   * attempts; null: any number
+   * number of attempts that are left; null means any number
    */
   left: number | null;
   state: 'open' | 'answered' | 'ungraded' | 'scored';
@@ -3097,7 +3154,7 @@ export interface NativeHost {
   [k: string]: unknown;
 }
 /**
- * Operations a second of all threads: median, lowest and highest of several runs.
+ * Operations per second of all threads: median, lowest and highest value of several runs.
  */
 export interface NativePoint {
   threads: number;
@@ -3168,7 +3225,7 @@ export interface NativeView {
   [k: string]: unknown;
 }
 /**
- * A lesson without a view; its numbers come from the command line.
+ * A lesson without a view, whose numbers come from the command line.
  */
 export interface NumbersLesson {
   /**
@@ -3176,7 +3233,7 @@ export interface NumbersLesson {
    */
   title: string;
   /**
-   * the question it answers, one sentence
+   * the question that it answers, in one sentence
    */
   question: string;
   /**
@@ -3197,7 +3254,7 @@ export interface NumbersLesson {
   shift: number;
   arms: ArmView[];
   /**
-   * the call of `duet try` that wrote the lesson; empty: written by hand
+   * the `duet try` command that wrote the lesson; empty if an author wrote it
    */
   made_by: string;
   /**
@@ -3211,7 +3268,7 @@ export interface NumbersLesson {
     [k: string]: Workload;
   };
   /**
-   * its cost is waiting: on the count clock it is reported at shift 0 and shift 3
+   * whether its cost is waiting time; results on the count clock are then reported at shift 0 and shift 3
    */
   waiting: boolean;
   /**
@@ -3242,7 +3299,7 @@ export interface NumbersLesson {
    */
   kinds: Kind[];
   /**
-   * events switched on in the guest
+   * events to enable in the guest
    */
   probes: Probe[];
   /**
@@ -3250,7 +3307,7 @@ export interface NumbersLesson {
    */
   spans: Span[];
   /**
-   * strips below the threads
+   * strips below the thread rows
    */
   tracks: Track[];
   /**
@@ -3315,8 +3372,11 @@ export interface NumbersLesson {
    * published values that charts show beside ours
    */
   references: Reference[];
+  curves: {
+    [k: string]: Curve;
+  };
   /**
-   * wrong conclusions to avoid, a sentence each
+   * wrong conclusions to avoid, each in one sentence
    */
   caveats: string[];
   /**
@@ -3328,7 +3388,7 @@ export interface NumbersLesson {
    */
   terms: Term[];
   /**
-   * what a reader explains at the end; none: nothing
+   * what a reader must explain at the end; leave it out for no explanation
    */
   explain: Explanation | null;
   /**
@@ -3364,7 +3424,7 @@ export interface NumbersLesson {
   prose: string;
 }
 /**
- * A knob. `boot` knobs need new guests, `run` knobs only a new run, `model` knobs neither.
+ * A knob. A change needs new guests (`boot`), only a new run (`run`) or neither (`model`).
  */
 export interface Param {
   /**
@@ -3392,7 +3452,7 @@ export interface Param {
    */
   max: number | null;
   /**
-   * largest value of a published figure's measurement, on a host with CPUs for it
+   * largest value in the measurement of a published figure, on a host that has enough CPUs
    */
   measured_max: number | null;
   /**
@@ -3400,7 +3460,7 @@ export interface Param {
    */
   choices: number[];
   /**
-   * one per choice
+   * text for each choice
    */
   labels: string[];
   /**
@@ -3448,19 +3508,19 @@ export interface Workload {
     [k: string]: string;
   };
   /**
-   * size of the scratch disk in MiB; 0: it has none
+   * size of the scratch disk in MiB; 0 means no disk
    */
   scratch_mb: number;
   /**
-   * its standard input takes the lines of the lesson's acts
+   * whether its standard input takes the lines of the lesson's acts
    */
   input: boolean;
   /**
-   * glob of its process names
+   * glob for the names of its processes
    */
   comm: string;
   /**
-   * regex with one group on a thread's name: its order; ^$: no rows
+   * regex for thread names with one group, by which rows are ordered; ^$ means no rows
    */
   rows: string;
   /**
@@ -3481,9 +3541,9 @@ export interface Workload {
   operation: Operation | null;
 }
 /**
- * An operation: from `open` to `close` on one thread.
+ * An operation, which lasts from `open` to `close` on one thread.
  *
- * Without these probes no event marks an operation, but the microscope may count operations.
+ * Without these probes no event marks an operation, but the microscope can still count operations.
  */
 export interface Operation {
   /**
@@ -3491,7 +3551,7 @@ export interface Operation {
    */
   name: string;
   /**
-   * name of several, e.g. 'umounts'
+   * name of several operations, e.g. 'umounts'
    */
   plural: string;
   /**
@@ -3499,12 +3559,12 @@ export interface Operation {
    */
   open: string | null;
   /**
-   * probe at which it ends, same thread
+   * probe at which it ends, on the same thread
    */
   close: string | null;
 }
 /**
- * An event to switch on in the guest; {sym:NAME} is replaced from System.map.
+ * An event to enable in the guest. {sym:NAME} is replaced by the address in System.map.
  */
 export interface Probe {
   /**
@@ -3528,7 +3588,7 @@ export interface Probe {
    */
   arms: string[];
   /**
-   * false: only for metrics, off in explain runs
+   * false: it is only for metrics and is not enabled in explain runs
    */
   explain: boolean;
   explain_max: {
@@ -3536,11 +3596,11 @@ export interface Probe {
   };
 }
 /**
- * Entry and return paired on one thread; `wait` is the state of a sleep inside.
+ * A function's entry and return on one thread. `wait` is the state of a sleep in between.
  */
 export interface Span {
   /**
-   * function kind to draw; none: only the cause of a sleep
+   * function kind to draw; none if it serves only as the cause of a sleep
    */
   kind: string | null;
   /**
@@ -3559,12 +3619,12 @@ export interface Span {
     [k: string]: string;
   };
   /**
-   * state kind of off-CPU time inside it
+   * state kind for off-CPU time inside the span
    */
   wait: string | null;
 }
 /**
- * A strip under the threads, drawn from events of kernel threads.
+ * A strip below the thread rows, drawn from events of kernel threads.
  */
 export interface Track {
   /**
@@ -3572,15 +3632,15 @@ export interface Track {
    */
   name: string;
   /**
-   * the text beside the strip
+   * the text next to the strip
    */
   title: string;
   /**
-   * field of the event that carries the stage
+   * field of the events that tells the phase
    */
   field: string;
   /**
-   * its steps; the first match is taken
+   * its phases; the first that matches is taken
    */
   phases: Phase[];
   /**
@@ -3593,7 +3653,7 @@ export interface Track {
   lesson: boolean;
 }
 /**
- * A step of a track: `opens` begins when `field` of `event` is `value`.
+ * A step of a track: `opens` begins when the track's `field` in `event` equals `value`.
  */
 export interface Phase {
   /**
@@ -3614,7 +3674,7 @@ export interface Phase {
   opens: string | null;
 }
 /**
- * A structure of the running kernel that the x-ray reads (docs/PROBES.md).
+ * A structure in the running kernel that the x-ray reads (docs/PROBES.md).
  */
 export interface XrayConfig {
   /**
@@ -3622,7 +3682,7 @@ export interface XrayConfig {
    */
   probe: string;
   /**
-   * samples a second of host time
+   * samples per second of host time
    */
   hz: number;
   /**
@@ -3637,7 +3697,7 @@ export interface XrayConfig {
 /**
  * An event stored with its fields, for views that draw single events.
  *
- * With `lens: microscope` it is one access to the watched object, with the fields ACCESS.
+ * With `lens: microscope` a point is one access to the watched object, with the fields ACCESS.
  */
 export interface Point {
   /**
@@ -3662,7 +3722,7 @@ export interface Point {
   fields: string[];
 }
 /**
- * A step of the story: a saved scene. Its text is in content.md under the same id.
+ * A step of the story, which is a saved scene. Its text is in content.md under the same id.
  */
 export interface Scene {
   /**
@@ -3674,7 +3734,7 @@ export interface Scene {
    */
   was: string[];
   /**
-   * the words in the list of steps
+   * its title in the list of steps
    */
   title: string;
   /**
@@ -3701,15 +3761,15 @@ export interface Scene {
    */
   moment: string;
   /**
-   * what the lanes are aligned at, on the left
+   * the event at which lanes are aligned, at the left edge
    */
   align: 'time' | 'operation' | 'marker' | 'begin';
   /**
-   * number of the operation that lanes are aligned at
+   * number of the operation at which lanes are aligned
    */
   operation: number;
   /**
-   * kinds in focus; others are muted
+   * kinds in focus; other kinds are muted
    */
   focus: string[];
   /**
@@ -3729,7 +3789,7 @@ export interface Scene {
    */
   workload: string | null;
   /**
-   * prediction that is asked before it
+   * prediction that is asked before the step
    */
   predict: string | null;
   /**
@@ -3753,12 +3813,12 @@ export interface Scene {
    */
   notes: string;
   /**
-   * of a class, for the speaker's clock; 0: no plan
+   * planned time in a class, for the speaker's clock; 0 means no plan
    */
   minutes: number;
 }
 /**
- * Differences of a step on the count clock, where the guest has one vCPU.
+ * What a step changes on the count clock, where the guest has one vCPU.
  */
 export interface OnCount {
   params: {
@@ -3770,7 +3830,7 @@ export interface OnCount {
   note: string;
 }
 /**
- * A question asked before a run; the answer is computed from the events.
+ * A question that is asked before a run. Its answer is computed from the run's events.
  */
 export interface Prediction {
   /**
@@ -3778,7 +3838,7 @@ export interface Prediction {
    */
   question: string;
   /**
-   * answers, from the smallest value up
+   * answers in order of rising value
    */
   choices: string[];
   /**
@@ -3795,7 +3855,7 @@ export interface Prediction {
    */
   arms: [string, string];
   /**
-   * rising limits between the choices
+   * limits between the choices, in rising order
    */
   bounds: number[];
   params: {
@@ -3806,12 +3866,12 @@ export interface Prediction {
    */
   measured_on: ('wall' | 'count') | null;
   /**
-   * also judge a run whose vCPUs waited for the host: the waiting is the effect
+   * whether to judge even a run whose vCPUs waited for the host, because the waiting is the effect
    */
   judged_when_busy: boolean;
 }
 /**
- * A task to point at a mark of `kind` or `also`, on `arm` or, with `any_lane`, on any lane.
+ * A task to point at a mark of a given kind, on the lane of `arm` or with `any_lane` on any.
  */
 export interface Question {
   /**
@@ -3831,11 +3891,11 @@ export interface Question {
    */
   arm: string;
   /**
-   * other right kinds
+   * other kinds that are right
    */
   also: string[];
   /**
-   * a mark of another lane is right too
+   * whether a mark on any other lane is right too
    */
   any_lane: boolean;
   /**
@@ -3873,7 +3933,7 @@ export interface Remark {
  */
 export interface Source {
   /**
-   * its author's name; several with commas
+   * its author's name; separate several authors with commas
    */
   by: string;
   /**
@@ -3889,12 +3949,12 @@ export interface Source {
    */
   link: string;
   /**
-   * its id in mainline
+   * its commit id in mainline
    */
   commit: string;
 }
 /**
- * A state of the lesson's page that shows the point; missing fields keep the defaults.
+ * A state of the lesson's page that shows the point. Missing fields keep the defaults.
  */
 export interface Trial {
   /**
@@ -3926,7 +3986,7 @@ export interface Trial {
   patch: string | null;
 }
 /**
- * A figure of a mail. It is either tested here, or has a reason why that is impossible.
+ * A figure from a mail. Either it is tested here, or a reason says why it cannot be.
  */
 export interface PublishedFigure {
   /**
@@ -3938,7 +3998,7 @@ export interface PublishedFigure {
    */
   mail: string;
   /**
-   * the figure in `unit`; that of `arm` if two are compared
+   * the figure in `unit`; if two are compared, that of `arm`
    */
   value: number;
   /**
@@ -3962,7 +4022,7 @@ export interface PublishedFigure {
    */
   mail_ratio: number | null;
   /**
-   * range of the ratio, if the mail gives one or its digits imply one
+   * range of the ratio, if the mail gives a range or its digits imply one
    */
   mail_interval: [number, number] | null;
   /**
@@ -4013,7 +4073,7 @@ export interface PublishedFigure {
   because: string;
 }
 /**
- * A published value that a chart of the view shows beside ours.
+ * A published value that one of the view's charts shows next to ours.
  */
 export interface Reference {
   /**
@@ -4021,7 +4081,7 @@ export interface Reference {
    */
   quantity: string;
   /**
-   * our kernel that it is shown beside
+   * our kernel next to which it is shown
    */
   arm: string;
   params: {
@@ -4037,7 +4097,7 @@ export interface Reference {
   title: string;
 }
 /**
- * A word, its meaning in one or two sentences, and a drawing.
+ * A term, its meaning in one or two sentences, and a drawing.
  */
 export interface Term {
   /**
@@ -4053,7 +4113,7 @@ export interface Term {
    */
   says: string;
   /**
-   * a file of the folder drawings/; see docs/AUTHORING.md
+   * a file in the folder drawings/; see docs/AUTHORING.md
    */
   drawing: string;
   /**
@@ -4061,7 +4121,7 @@ export interface Term {
    */
   entry: boolean;
   /**
-   * the other fields are in lessons/_common/terms.yaml
+   * whether the other fields are in lessons/_common/terms.yaml
    */
   shared: boolean;
 }
@@ -4074,7 +4134,7 @@ export interface QuizQuestion {
    */
   ask: string;
   /**
-   * two to five answers; none: the answer is a number
+   * two to five answers; none if the answer is a number
    */
   choices: string[];
   /**
@@ -4090,11 +4150,11 @@ export interface QuizQuestion {
    */
   within: number;
   /**
-   * unit of the number, in words
+   * unit unit of the number, in words
    */
   unit: string;
   /**
-   * one or two sentences, shown with the verdict
+   * why it is right, in one or two sentences shown with the verdict
    */
   why: string;
   /**
@@ -4103,11 +4163,11 @@ export interface QuizQuestion {
   step: string | null;
 }
 /**
- * stress of the workloads, for challenges and for tests/debug
+ * stress test of the workloads, for challenges and for tests/debug
  */
 export interface Stress {
   /**
-   * knobs; each entry is a separate turn of every workload
+   * knobs of each turn; every workload runs once per turn
    */
   turns: {
     [k: string]: number;
@@ -4117,7 +4177,7 @@ export interface Stress {
    */
   beside: string | null;
   /**
-   * workloads during which nothing else reclaims
+   * workloads that run while nothing else reclaims memory
    */
   alone: string[];
   work: {
@@ -4137,7 +4197,7 @@ export interface RecordingLine {
   clock: 'wall' | 'count';
   workload: string | null;
   /**
-   * the parameter `seconds`; null: there is none
+   * the parameter `seconds`; null if there is none
    */
   seconds: number | null;
   bytes: number;
@@ -4155,7 +4215,7 @@ export interface PictureLesson {
    */
   title: string;
   /**
-   * the question it answers, one sentence
+   * the question that it answers, in one sentence
    */
   question: string;
   /**
@@ -4176,7 +4236,7 @@ export interface PictureLesson {
   shift: number;
   arms: ArmView[];
   /**
-   * the call of `duet try` that wrote the lesson; empty: written by hand
+   * the `duet try` command that wrote the lesson; empty if an author wrote it
    */
   made_by: string;
   /**
@@ -4190,7 +4250,7 @@ export interface PictureLesson {
     [k: string]: Workload;
   };
   /**
-   * its cost is waiting: on the count clock it is reported at shift 0 and shift 3
+   * whether its cost is waiting time; results on the count clock are then reported at shift 0 and shift 3
    */
   waiting: boolean;
   /**
@@ -4215,7 +4275,7 @@ export interface PictureLesson {
   beat: Beat | null;
   kinds: Kind[];
   /**
-   * events switched on in the guest
+   * events to enable in the guest
    */
   probes: Probe[];
   /**
@@ -4223,7 +4283,7 @@ export interface PictureLesson {
    */
   spans: Span[];
   /**
-   * strips below the threads
+   * strips below the thread rows
    */
   tracks: Track[];
   /**
@@ -4285,8 +4345,11 @@ export interface PictureLesson {
    * published values that charts show beside ours
    */
   references: Reference[];
+  curves: {
+    [k: string]: Curve;
+  };
   /**
-   * wrong conclusions to avoid, a sentence each
+   * wrong conclusions to avoid, each in one sentence
    */
   caveats: string[];
   /**
@@ -4298,7 +4361,7 @@ export interface PictureLesson {
    */
   terms: Term[];
   /**
-   * what a reader explains at the end; none: nothing
+   * what a reader must explain at the end; leave it out for no explanation
    */
   explain: Explanation | null;
   /**
@@ -4329,7 +4392,7 @@ export interface PictureLesson {
    */
   native: NativeView | null;
   /**
-   * timer ticks a second of its kernels
+   * timer ticks per second of its kernels
    */
   hz: number;
   /**
@@ -4338,11 +4401,11 @@ export interface PictureLesson {
   base: string;
 }
 /**
- * stress of the workloads, for challenges and for tests/debug
+ * stress test of the workloads, for challenges and for tests/debug
  */
 export interface Stress1 {
   /**
-   * knobs; each entry is a separate turn of every workload
+   * knobs of each turn; every workload runs once per turn
    */
   turns: {
     [k: string]: number;
@@ -4352,7 +4415,7 @@ export interface Stress1 {
    */
   beside: string | null;
   /**
-   * workloads during which nothing else reclaims
+   * workloads that run while nothing else reclaims memory
    */
   alone: string[];
   work: {
@@ -4376,7 +4439,7 @@ export interface RawEvent {
   };
 }
 /**
- * A saved live run. One that cannot be opened has no lesson, no arms and no other facts.
+ * A saved live run. If it cannot be opened, it has no lesson, no arms and no other facts.
  */
 export interface SavedRun {
   name: string;
@@ -4403,11 +4466,11 @@ export interface SavedRun {
   deletable: boolean;
 }
 /**
- * How the lesson's workloads run on a debug kernel, which is five to ten times slower.
+ * How to run the lesson's workloads on a debug kernel, which is five to ten times slower.
  */
 export interface Stress2 {
   /**
-   * knobs; each entry is a separate turn of every workload
+   * knobs of each turn; every workload runs once per turn
    */
   turns: {
     [k: string]: number;
@@ -4417,7 +4480,7 @@ export interface Stress2 {
    */
   beside: string | null;
   /**
-   * workloads during which nothing else reclaims
+   * workloads that run while nothing else reclaims memory
    */
   alone: string[];
   work: {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Decodes bytes from the socket into checked messages with typed arrays. Pure: runs in the worker and in tests. */
+/**
+ * Decodes bytes from the socket into checked messages with typed arrays. Pure, so it can run in the worker and in
+ * tests.
+ */
 
 import { decode } from '@msgpack/msgpack';
 import { check } from './check.ts';
 import { readServerMessage } from './contract.checks.gen.ts';
 import type { Dtype, ServerMessage, TypedColumn } from './messages.ts';
 
-// Segments and sites encode columns as differences, which compress well; this restores the columns. The lowest bytes of
-// all differences come first, then the next ones. The first difference is relative to 0. Written by stream/packets.py.
+// Restores columns that segments and sites encode as differences, because these compress well. The lowest bytes of all
+// differences come first, then the next bytes, and so on. The first difference is relative to 0. The encoder is in
+// stream/packets.py.
 
 const width: Readonly<Record<Dtype, number>> = { f8: 8, i4: 4, u4: 4, i2: 2, u1: 1 };
 
-/** Replace encoded differences in a decoded message by columns; other messages are unchanged. */
+/** Replace the encoded differences in a decoded message by columns. Other messages are returned unchanged. */
 export function whole(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('deltas' in message)) return message;
   const { deltas, ...batch } = message as {
@@ -28,14 +32,14 @@ export function whole(message: unknown): unknown {
   return { ...batch, columns };
 }
 
-/** Sum differences into a column's bytes, little endian. */
+/** Add up differences and return the bytes of the column, in little-endian order. */
 export function sumDifferences(deltas: Uint8Array, dtype: Dtype): Uint8Array {
   const wide = width[dtype];
   const n = deltas.byteLength / wide;
   if (!Number.isInteger(n)) throw new Error(`a column of ${dtype} is cut off`);
   const bytes = new Uint8Array(deltas.byteLength);
   const view = new DataView(bytes.buffer);
-  /** Four bytes of difference i, from byte `from` on, as a little-endian integer. */
+  /** Four bytes of difference i as a little-endian integer, beginning at byte `from`. */
   const four = (i: number, from: number) => {
     let word = 0;
     for (let k = from; k < Math.min(wide, from + 4); k++)
@@ -56,14 +60,15 @@ export function sumDifferences(deltas: Uint8Array, dtype: Dtype): Uint8Array {
   return bytes;
 }
 
-/** The data is no valid message of this protocol. */
+/** Thrown if data is not a valid message of this protocol. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
 
 /**
- * Convert the bytes of a column to a typed array. msgpack does not align fields, but a typed array must start at a
- * multiple of its width, so the bytes are copied. The column owns its memory and can be transferred between threads.
+ * Convert the bytes of a column to a typed array. The bytes are copied, because msgpack does not align fields but a
+ * typed array must start at a multiple of its width. The column therefore owns its memory and can be transferred to
+ * another thread.
  */
 export function column(bytes: Uint8Array, dtype: Dtype, n: number): TypedColumn {
   if (bytes.byteLength !== n * width[dtype]) {
@@ -113,7 +118,7 @@ export function decodeMessage(bytes: Uint8Array): ServerMessage {
   return message;
 }
 
-/** `length` returns how many values a column must have, given its bytes and their width. */
+/** @param length returns the number of values that a column must have, given its bytes and their width */
 function typed(
   columns: Readonly<Record<string, Uint8Array>>,
   dtypes: Readonly<Record<string, Dtype>>,
@@ -128,15 +133,16 @@ function typed(
   return result;
 }
 
-/** Buffers of a message that can be transferred to another thread. */
+/** The buffers of a message that can be transferred to another thread. */
 export function transferables(message: ServerMessage): ArrayBuffer[] {
   if (message.type !== 'batch' && message.type !== 'sample') return [];
   return Object.values(message.columns).map((c) => c.buffer as ArrayBuffer);
 }
 
-// Framing of segments and parts of a site: u32 length, little endian, then the message. Written by stream/packets.py.
+// The framing of segments and of a site's parts: the message's length as u32 in little-endian order, then the message.
+// The writer is in stream/packets.py.
 
-/** The messages as views of `bytes`. */
+/** Return the messages as views of `bytes`. */
 export function frames(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
   const view = new DataView(bytes);
   const found: Uint8Array<ArrayBuffer>[] = [];

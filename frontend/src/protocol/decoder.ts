@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Decoder of a socket: a worker, or this thread where workers are missing (tests). Keeps the order of messages. */
+/**
+ * Decodes the messages of a socket in a worker, or in this thread if there are no workers (in tests). Messages keep
+ * their order.
+ */
 
 import { decodeMessage, frames } from './decode.ts';
 import type { ServerMessage } from './messages.ts';
@@ -8,7 +11,7 @@ export type Decoded =
   | { readonly message: ServerMessage; readonly tookMs: number; readonly complaint?: undefined }
   | { readonly complaint: string; readonly message?: undefined };
 
-/** Requests to the worker for a whole segment, and its replies. */
+/** Requests for a whole segment that are sent to the worker, and the worker's replies. */
 export interface SegmentRequest {
   readonly id: number;
   readonly segment: ArrayBuffer;
@@ -25,7 +28,7 @@ export interface Decoder {
   close(): void;
 }
 
-/** Decode one message; on failure return the error. */
+/** Decode one message, or return the error. */
 export function decoded(bytes: Uint8Array): Decoded {
   const began = performance.now();
   try {
@@ -35,7 +38,7 @@ export function decoded(bytes: Uint8Array): Decoded {
   }
 }
 
-/** Decode the messages of an uncompressed segment; a single error if it is invalid. */
+/** Decode the messages of an uncompressed segment. If the segment is invalid, the result is a single error. */
 export function segmentMessages(bytes: ArrayBuffer): readonly Decoded[] {
   try {
     return frames(bytes).map(decoded);
@@ -44,7 +47,7 @@ export function segmentMessages(bytes: ArrayBuffer): readonly Decoded[] {
   }
 }
 
-/** Decodes synchronously on the caller's thread. */
+/** Create a decoder that works synchronously on the caller's thread. */
 export function directDecoder(receive: (decoded: Decoded) => void): Decoder {
   return {
     decode: (bytes) => receive(decoded(new Uint8Array(bytes))),
@@ -53,14 +56,14 @@ export function directDecoder(receive: (decoded: Decoded) => void): Decoder {
   };
 }
 
-/** Decodes in a worker; falls back to this thread if the browser refuses workers. */
+/** Create a decoder that uses a worker, or this thread if the browser refuses workers. */
 export function createDecoder(receive: (decoded: Decoded) => void): Decoder {
   if (typeof Worker === 'undefined') return directDecoder(receive);
   let worker: Worker;
   try {
     worker = new Worker(new URL('./decoder.worker.ts', import.meta.url), { type: 'module' });
   } catch {
-    return directDecoder(receive); // A page opened from a file may not start a worker.
+    return directDecoder(receive); // A page that was opened from a file may be forbidden to start workers.
   }
   const asked = new Map<number, (messages: readonly Decoded[]) => void>();
   let count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Worker that decodes off the main thread: bytes in, message or error out; a segment returns all of its messages.
- * Stateless.
+ * A worker that decodes outside the main thread. For the bytes of a message it returns the message or an error, and for
+ * a segment all of its messages. It keeps no state.
  */
 
 import { transferables } from './decode.ts';

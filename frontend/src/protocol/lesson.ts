@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Types of a lesson under the page's names; generated from the server's models (contract.gen.ts). */
+/**
+ * The types of a lesson under the names that the page uses. They are generated from the server's models
+ * (contract.gen.ts).
+ */
 
 import type * as wire from './contract.gen.ts';
 
@@ -22,14 +25,19 @@ export type Recording = wire.RecordingLine;
 export type Act = wire.Act;
 export type PointFacts = wire.Point;
 export type Axis = wire.Axis;
-/** The fields of a recorded table of untraced runs that the page shows. */
+/** The fields that the page shows of a recorded table of untraced runs. */
 export type MeasuredTable = Pick<wire.MeasuredTable, 'clock' | 'params' | 'workload'> & {
+  /** Name of the host that measured the table; missing or empty for this project's host or the server's. */
+  readonly on?: string;
+  /** The host's CPU model, number of CPUs, and kernel. */
+  readonly host?: string;
   readonly rows: readonly Pick<wire.MeasuredRow, 'arm' | 'n' | 'ops_per_s_median' | 'unit'>[];
 };
+export type Curve = wire.Curve;
 export type Lit = wire.Lit;
 export type Native = wire.NativeView;
 
-/** Wire number of a kind; -1: the lesson has no such kind. */
+/** The number of a kind in messages; -1 if the lesson has no such kind. */
 export function kindNumber(of: Pick<Lesson, 'kinds'>, name: string): number {
   return of.kinds.findIndex((k) => k.name === name);
 }

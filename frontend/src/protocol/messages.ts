@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Types of socket messages under the page's names; generated from the server's models (contract.gen.ts). */
+/**
+ * The types of socket messages under the names that the page uses. They are generated from the server's models
+ * (contract.gen.ts).
+ */
 
 import type * as wire from './contract.gen.ts';
 
@@ -9,7 +12,7 @@ export type Dtype = wire.Batch['dtypes'][string];
 export type ReadingMessage = wire.Reading;
 export type SegmentsMessage = wire.Segments;
 export type HelloMessage = wire.Hello;
-/** An action that a role may be denied. */
+/** The name of an action that a role may be denied. */
 export type ActionName = keyof HelloMessage['denied'];
 export type LessonMessage = wire.LessonMessage;
 export type RunMessage = wire.Run;
@@ -21,7 +24,7 @@ export type GapMessage = wire.Gap;
 export type LossMessage = wire.Loss;
 export type LineMessage = wire.Line;
 export type BuildMessage = wire.Build;
-/** Progress of this visitor's change of an arm. */
+/** Progress of this visitor's change to an arm. */
 export type ChangedMessage = wire.Changed;
 export type Problem = wire.Problem;
 export type MeasuredMessage = wire.Measured;
@@ -33,18 +36,18 @@ export type LiveRun = wire.LiveRun;
 export type WaitingRun = wire.WaitingRun;
 export type HeldMessage = wire.Held;
 export type LensMessage = wire.Lens;
-/** An error of the server, or one of the page, which names no run. */
+/** An error from the server, or one from the page itself, which names no run. */
 export type ErrorMessage = Omit<wire.ErrorMessage, 'run'> & { run?: string | null };
 export type ClockName = RunMessage['clock'];
 
 export type TypedColumn = Float64Array | Int32Array | Uint8Array | Uint32Array | Int16Array;
 
-/** A decoded batch: typed columns that own their memory. */
+/** A decoded batch. Its typed columns own their memory. */
 export interface BatchMessage extends Omit<wire.Batch, 'columns' | 'dtypes'> {
   readonly columns: Readonly<Record<string, TypedColumn>>;
 }
 
-/** A decoded sample; a column may have more or fewer values than rows, depending on the probe. */
+/** A decoded sample. Depending on the probe, a column may have more or fewer values than there are rows. */
 export interface SampleMessage extends Omit<wire.Sample, 'columns' | 'dtypes'> {
   readonly columns: Readonly<Record<string, TypedColumn>>;
 }
@@ -55,7 +58,7 @@ export type ServerMessage =
   | BatchMessage
   | SampleMessage;
 
-/** Read-only view of a message to send. */
+/** A message to send, with all of its fields read-only. */
 type Sent<T> = T extends object ? { readonly [K in keyof T]: Sent<T[K]> } : T;
 type SentMessage<T> = T extends unknown ? Sent<T> : never;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Runs delivered as segments: the socket announces them, and each is fetched once by HTTP and is immutable
- * (docs/SEGMENTS.md). Segments are applied in order, with the run's messages in between. Unannounced segments are
- * looked up in the run's list.
+ * Loads runs that are delivered as segments. The socket announces the segments, and the page fetches each of them once
+ * over HTTP, since they never change (docs/SEGMENTS.md). Segments are applied in order, with the run's messages between
+ * them. The page looks up segments that were not announced in the run's list.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -11,13 +11,16 @@ import { readServerMessage } from './contract.checks.gen.ts';
 import type { Decoded } from './decoder.ts';
 import type { SegmentsMessage, ServerMessage } from './messages.ts';
 
-/** HTTP 404: the server has cut the run into segments again, or deleted it. */
+/** HTTP 404: the server has split the run into segments anew, or has deleted it. */
 export class Gone extends Error {
   override readonly name = 'Gone';
 }
 
 export interface SegmentSource {
-  /** Fetch and uncompress a segment. Rejects with Gone, which is final, or another error, which is retried. */
+  /**
+   * Fetch a segment and uncompress it. Rejects with Gone, which is final, or with another error, after which the page
+   * retries.
+   */
   segment(runId: string, name: string, signal: AbortSignal): Promise<ArrayBuffer>;
   /** List all segments of a run. */
   list(runId: string, signal: AbortSignal): Promise<SegmentsMessage>;
@@ -32,34 +35,34 @@ export interface SegmentOptions {
 }
 
 const atOnce = 4;
-/** Retries of one segment or list with exponential backoff: half a minute in total. */
+/** Retries of a request for a segment or list, with exponential backoff. They take half a minute in total. */
 const tries = 8;
-/** Restarts of a run's segments after which the page gives up. */
+/** If a run's segments start over more often than this, the page gives up. */
 const mostRestarts = 3;
-/** Longest slice of applying messages, ms, so that the page can paint. */
+/** Maximum time for applying messages without a break, ms; in the break the page can paint. */
 const sliceMs = 12;
 
 interface Held {
-  /** Apply it after this segment. */
+  /** Number of the segment after which the message must be applied. */
   readonly behind: number;
   readonly message: ServerMessage;
   readonly tookMs: number;
 }
 
-/** State of the run that is watched. */
+/** The state of the run that is being watched. */
 class Stream {
   readonly runId: string;
   /** Number of the next segment to apply. */
   next: number;
   newest = -1;
-  /** The socket also sent messages of the run, so a list that repeats them starts over. */
+  /** Whether the socket has sent messages of the run as well. If the list then repeats them, the run starts over. */
   mixed = false;
   readonly names = new Map<number, string>();
   readonly coming = new Map<number, Promise<ArrayBuffer>>();
   readonly aborted = new AbortController();
   held: Held[] = [];
   applying = false;
-  /** How often the server has cut the run again. */
+  /** How often the server has split the run anew. */
   readonly restarts: number;
 
   constructor(runId: string, next: number, restarts: number) {
@@ -72,7 +75,7 @@ class Stream {
     return this.next <= this.newest;
   }
 
-  /** Remove and return the messages that follow the applied segments. */
+  /** Remove and return the messages that are due after the segments applied so far. */
   due(): readonly Held[] {
     const due = this.held.filter((held) => held.behind < this.next);
     this.held = this.held.filter((held) => held.behind >= this.next);
@@ -94,13 +97,13 @@ export class SegmentFeed {
     this.#options = options;
   }
 
-  /** Another run was opened, or the page closes: cancel this one. */
+  /** Cancel the current run, because another one was opened or the page closes. */
   forget(): void {
     this.#stream?.aborted.abort();
     this.#stream = null;
   }
 
-  /** Accept a message of the socket, in order. */
+  /** Accept a message from the socket; messages must be passed in order. */
   take(message: ServerMessage, tookMs: number): void {
     if (message.type === 'segments') return this.#announced(message);
     const stream = this.#stream;
@@ -147,7 +150,7 @@ export class SegmentFeed {
     void this.#apply(stream);
   }
 
-  /** Fetch and apply segments one after another. */
+  /** Fetch the segments and apply them one after another. */
   async #apply(stream: Stream): Promise<void> {
     this.#fetchAhead(stream);
     if (stream.applying) return;
@@ -199,7 +202,7 @@ export class SegmentFeed {
     }
   }
 
-  /** Fetch one segment; an unannounced one is looked up in the list. */
+  /** Fetch one segment. If it was not announced, look it up in the list first. */
   async #bytes(stream: Stream, n: number): Promise<ArrayBuffer> {
     if (!stream.names.has(n)) {
       this.#announced(await listOf(stream, this.#options));
@@ -211,13 +214,13 @@ export class SegmentFeed {
   }
 
   /**
-   * A missing segment means that its run was cut again, so the list is read. After other errors the run continues with
-   * a gap.
+   * If a segment is missing, the server has split its run anew, so read the list again. After any other error, the run
+   * continues with a gap.
    */
   #fail(stream: Stream, cause: unknown): void {
     if (!(cause instanceof Gone)) {
       const why = cause instanceof Error ? cause.message : String(cause);
-      return this.#giveUp(stream, t('A part of this run could not be fetched: {why}.', { why }));
+      return this.#giveUp(stream, t('Part of this run could not be fetched: {why}.', { why }));
     }
     const gone = stream.names.get(stream.next);
     listOf(stream, this.#options).then(
@@ -244,7 +247,7 @@ function listOf(stream: Stream, options: SegmentOptions): Promise<SegmentsMessag
   return again(stream, options, (source, signal) => source.list(stream.runId, signal));
 }
 
-/** Retry a request a few times. */
+/** Make a request, with some retries. */
 async function again<T>(
   stream: Stream,
   { source, retryMs = (attempt) => 125 * 2 ** attempt }: SegmentOptions,
@@ -264,12 +267,13 @@ function unreadable(complaint: string | undefined): string {
   return t('A segment of the run could not be read: {complaint}', { complaint });
 }
 
-// Segments by HTTP, below the page's own address. The browser uncompresses and caches them, since they are immutable.
+// Fetches segments over HTTP, relative to the page's own address. The browser uncompresses them, and caches them
+// because they never change.
 
-/** Timeout of a fetch before it is retried. Typical: 5-100 ms. */
+/** Time after which a fetch is aborted and retried, ms. A fetch typically takes 5 to 100 ms. */
 const fetchMs = 15_000;
 
-/** Null: the browser lacks AbortSignal.any (before 2024), so runs arrive as messages. */
+/** Returns null if the browser lacks AbortSignal.any (before 2024); runs then arrive as messages. */
 export function fetchedSegments(page: string): SegmentSource | null {
   if (typeof AbortSignal.any !== 'function') return null;
   async function get(path: string, signal: AbortSignal): Promise<Response> {

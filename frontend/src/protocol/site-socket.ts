@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Replaces the WebSocket on a page without a server: plays the messages that a server would send. Parts are scripts,
- * because a page opened from a file may load no other files.
+ * Replaces the WebSocket on a page without a server, by playing the messages that a server would send. The parts of a
+ * site are scripts, because a page that was opened from a file may load no other files.
  */
 
 import { decode, encode } from '@msgpack/msgpack';
@@ -11,10 +11,10 @@ import { resolveStep } from '../base/typed.ts';
 import { frames } from './decode.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
 
-/** Longest slice of playing messages, ms, so that the page can paint. */
+/** Maximum time for playing messages without a break, ms; in the break the page can paint. */
 const sliceMs = 12;
 
-/** gzip of framed messages, in base64 -> messages. */
+/** Unpack the messages of a part: gzip of framed messages, in base64. */
 export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
   const packed = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
@@ -22,7 +22,7 @@ export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
   return frames(bytes).map((frame) => frame.slice().buffer);
 }
 
-/** Load a part by its script. */
+/** Load a part by adding its script to the page. */
 export function loadPart(site: Site, name: string): Promise<string> {
   const here = site.brought[name];
   if (here !== undefined) return Promise.resolve(here);
@@ -47,7 +47,7 @@ function refusal(sentence: string, remedy: string): ErrorMessage {
   return { type: 'error', code: 'site', sentence, remedy, detail: '' };
 }
 
-/** Plays a site; implements the parts of WebSocket that openSocket uses. */
+/** Plays a site. It implements the parts of WebSocket that openSocket uses. */
 export class SiteSocket {
   readyState = 0;
   binaryType = 'arraybuffer';
@@ -56,7 +56,7 @@ export class SiteSocket {
   onclose: ((event: { code: number; reason: string }) => void) | null = null;
   readonly #site: Site;
   readonly #fetch: (site: Site, name: string) => Promise<string>;
-  /** Number of the current playback; a later `open` cancels it. */
+  /** Number of the current playback; a later `open` cancels earlier ones. */
   #playing = 0;
 
   constructor(site: Site, fetchPart: (site: Site, name: string) => Promise<string> = loadPart) {
@@ -72,7 +72,7 @@ export class SiteSocket {
     else if (message.type !== 'ack' && message.type !== 'control')
       this.#say(
         refusal(
-          t('This page plays a recording and has no server, so it can run nothing.'),
+          t('This page plays a recording and has no server, so it cannot run anything.'),
           t('Start Kernel Duet with “make run” to run it live.'),
         ),
       );
@@ -98,7 +98,7 @@ export class SiteSocket {
     void this.#play(['greeting'], () => this.readyState === 1);
   }
 
-  /** Like a server: the named run, otherwise the one that fits the step. */
+  /** Choose the run as a server does: the run that is named, or if none is, the run that fits the step. */
   async #open(lesson: string, run: string | null, step: string | null): Promise<void> {
     this.#playing += 1;
     const mine = this.#playing;
@@ -118,7 +118,7 @@ export class SiteSocket {
       this.#say({
         ...refusal(
           t('This page does not contain the run “{chosen}”.', { chosen }),
-          t('Choose a step to see others.'),
+          t('Choose a step to see other runs.'),
         ),
         run: chosen,
       });

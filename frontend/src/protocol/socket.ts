@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The socket: connects, reconnects, and explains why it is closed. */
+/** The socket to the server: it connects, reconnects, and explains why there is no connection. */
 
 import { encode } from '@msgpack/msgpack';
 import { t } from '../base/lang/t.ts';
@@ -7,11 +7,11 @@ import { createDecoder, type Decoded, type Decoder } from './decoder.ts';
 import type { ClientMessage, ServerMessage } from './messages.ts';
 import { SegmentFeed, type SegmentSource } from './segments.ts';
 
-// Detects a dead connection that is not closed: a suspended laptop, a lost network, a hanging server. The server sends
-// something every 15 s (HEARTBEAT_S in stream/viewer.py).
+// Detects a connection that is dead but was not closed, as after a suspended laptop, a lost network, or a hanging
+// server. The server sends something every 15 s (HEARTBEAT_S in stream/viewer.py).
 
 const silentMs = 45_000;
-/** Timeout for connecting; a proxy may hold a request to a hanging server. */
+/** Timeout for connecting, ms. It is needed because a proxy may hold on to a request to a hanging server. */
 const connectMs = 20_000;
 const checkMs = 5000;
 
@@ -19,11 +19,11 @@ class SilenceTimer {
   #timer: ReturnType<typeof setInterval> | undefined;
   #last = 0;
 
-  /** Call `silent` after so long without a message. */
+  /** Call `silent` if no message arrives for this long. */
   start(withinMs: number, silent: () => void): void {
     this.stop();
     this.came();
-    // Uses wall-clock time, so a suspended machine notices at its first check.
+    // Wall-clock time is used, so that a machine that was suspended notices this at its first check.
     this.#timer = setInterval(() => {
       if (Date.now() - this.#last < withinMs) return;
       this.stop();
@@ -42,22 +42,25 @@ class SilenceTimer {
 
 export interface Connection {
   readonly state: 'connecting' | 'open' | 'retry' | 'closed';
-  /** Why there is no connection, as a sentence; empty: connected. */
+  /** Why there is no connection, as a sentence; empty if there is one. */
   readonly reason: string;
   readonly retryInMs: number | null;
 }
 
-/** Close code for a page that stopped reading; it may reconnect. */
+/** Close code for a page that stopped reading. The page may reconnect. */
 const stoppedReading = 4408;
 
-/** Close code of a server without room for another page. */
+/** Close code of a server that has no room for another page. */
 const noRoom = 1013;
 const noRoomWaitMs = 15_000;
 
 /** Close code of a connection that ended without a close frame. */
 const goneCode = 1006;
 
-/** Whether to reconnect. 1002, 1003, 1008 and 4xxx (except stoppedReading) are final (RFC 6455, section 7.4). */
+/**
+ * Whether to reconnect, and why the socket was closed. The codes 1002, 1003, 1008 and 4xxx (except stoppedReading) are
+ * final (RFC 6455, section 7.4).
+ */
 export function closeReason(code: number, text: string): { retry: boolean; reason: string } {
   if (code === stoppedReading) {
     return {
@@ -85,8 +88,8 @@ export function closeReason(code: number, text: string): { retry: boolean; reaso
 }
 
 /**
- * Delay before reconnecting: 0.25 s, doubled each time, at most 8 s; 15 s for a full server. The caller provides the
- * random number.
+ * Delay until the page reconnects: 0.25 s, doubled at each attempt up to 8 s. If the server was full, it is 15 s. The
+ * caller provides the random number `dice`.
  */
 export function backoffMs(attempt: number, dice: number, code = 1006): number {
   const wait = code === noRoom ? noRoomWaitMs : Math.min(8000, 250 * 2 ** Math.min(attempt, 10));
@@ -98,7 +101,7 @@ export interface SocketOptions {
   readonly onMessage: (message: ServerMessage, tookMs: number) => void;
   readonly onConnection: (connection: Connection) => void;
   readonly onComplaint: (sentence: string) => void;
-  /** Source of segments; absent: all messages arrive by the socket. */
+  /** Where segments come from; if it is absent, all messages arrive over the socket. */
   readonly segments?: SegmentSource | null;
   readonly makeSocket?: (url: string) => WebSocket;
   readonly makeDecoder?: (receive: (decoded: Decoded) => void) => Decoder;
@@ -113,8 +116,9 @@ export interface Socket {
 type OpenMessage = Extract<ClientMessage, { type: 'open' }>;
 
 /**
- * Handled messages are acknowledged in groups, so that the server never sends far ahead of a slow page. It pauses at
- * 1,024 (stream/viewer.py); reading an acknowledgement costs it as much as sending a frame.
+ * Messages that were handled are acknowledged in groups, so that the server never gets far ahead of a slow page. It
+ * pauses after 1,024 messages without acknowledgement (stream/viewer.py). The groups save work, because reading an
+ * acknowledgement costs the server as much as sending a frame.
  */
 const ackEvery = 128;
 
@@ -128,7 +132,7 @@ export function openSocket(options: SocketOptions): Socket {
   let closed = false;
   const silence = new SilenceTimer();
   let opened: OpenMessage | null = null;
-  /** Messages queued while disconnected; bounded, since only a person's commands are queued. */
+  /** Messages that wait while there is no connection. Only a person's commands wait, so their number is limited. */
   let waiting: ClientMessage[] = [];
 
   const decoder = (options.makeDecoder ?? createDecoder)((decoded) => {
@@ -144,7 +148,7 @@ export function openSocket(options: SocketOptions): Socket {
     handled += 1;
     if (handled % ackEvery === 0) transmit({ type: 'ack', n: handled });
     if (message.type === 'heartbeat') return;
-    // After a reconnect the page opens the live run that it was moved to, not the run it opened first.
+    // After a reconnect, the page opens the live run to which it was moved, instead of the run that it opened first.
     if (message.type === 'begun' && opened !== null)
       opened = asking({ type: 'open', lesson: opened.lesson, run: message.run_id });
     if (feed === null) options.onMessage(message, decoded.tookMs);
@@ -160,7 +164,7 @@ export function openSocket(options: SocketOptions): Socket {
       })
     : null;
 
-  /** Adds whether this page fetches segments. */
+  /** Tell the server in `open` whether this page fetches segments. */
   function asking(open: OpenMessage): OpenMessage {
     return feed === null ? open : { ...open, segments: true };
   }

@@ -22,7 +22,7 @@ import type { Pen, TileMaker } from './paints.ts';
 /** What an instructor highlights for the class. */
 export interface Spotlight {
   readonly arm: string;
-  /** Null: the whole lane. */
+  /** Null for the whole lane. */
   readonly mark: Mark | null;
 }
 
@@ -31,16 +31,19 @@ export interface CanvasProps {
   readonly lesson: Lesson;
   readonly frame: FrameSource;
   readonly theme: Theme;
-  /** Parts that the scene shows; default: all. */
+  /** Parts of the picture that the scene shows. By default all parts are shown. */
   readonly show?: Scene['show'];
-  /** Name of the sentence beside the picture: the picture outlines the marks that it mentions. */
+  /** Name of the sentence next to the picture. The picture outlines the marks that the sentence mentions. */
   readonly sentence?: string;
-  /** Replaces the title over each lane that the view would draw. */
+  /** Replaces the title that the view would draw over each lane. */
   readonly header?: (arm: string) => ReactNode;
   readonly headerHeight?: number;
-  /** Size of labels, axis and readout, px; at least 13. Slides: 20. */
+  /** Font size of labels, axis and readout, px: at least 13, and 20 on slides. */
   readonly fontSize?: number;
-  /** Lies over the body of a lane, whose picture is not shown yet; null: nothing does. With it nothing can be pointed at. */
+  /**
+   * Covers the body of a lane whose picture is not shown yet; null if nothing covers it. No mark of a covered lane can
+   * be pointed at.
+   */
   readonly cover?: (arm: string) => ReactNode;
   readonly onHover?: (mark: Mark | null) => void;
   readonly onSelect?: (mark: Mark | null) => void;
@@ -68,7 +71,10 @@ export interface LaidLane {
   readonly left: number;
   readonly top: number;
   readonly width: number;
-  /** Where its body ends, with the axis below it; without it at the next lane or at the foot of the picture. */
+  /**
+   * Where the lane's body ends and its axis begins. By default the body ends at the next lane or at the bottom of the
+   * picture.
+   */
   readonly bottom?: number;
 }
 
@@ -96,17 +102,17 @@ export interface Box {
 export interface Item {
   readonly mark: Mark;
   readonly box: Box;
-  /** Of overlapping items the highest rank is hit; default 0. */
+  /** Where items overlap, the one with the highest rank is hit; default 0. */
   readonly rank?: number;
-  /** A short and important mark: a pointer that narrowly misses it still hits it. */
+  /** Whether the mark is short and important, so that a pointer that narrowly misses it still hits it. */
   readonly brief?: boolean;
-  /** Hit test of a shape that is no box. */
+  /** Hit test for a shape that is not a box. */
   readonly holds?: (at: Point) => boolean;
-  /** The arrow keys skip it. */
+  /** Whether the arrow keys skip the item. */
   readonly pointerOnly?: boolean;
 }
 
-/** Items that the left and right keys visit; up and down move between rows. */
+/** Items that the left and right arrow keys visit. The up and down keys move between rows. */
 export interface Row {
   readonly arm: string;
   readonly area: Box;
@@ -114,9 +120,12 @@ export interface Row {
   readonly items: (x0: number, x1: number) => readonly Item[];
   /** Horizontal tolerance of a pointer, px. */
   readonly slop?: number;
-  /** Where the right key continues at the end: in the next row, like text, or in the same row of the next lane. */
+  /**
+   * Where the right arrow key continues at the end of the row: in the next row, as in text, or in the same row of the
+   * next lane.
+   */
   readonly flows?: 'row' | 'lane';
-  /** Where the up and down keys enter this row, px; default: at the x they come from. */
+  /** Where the up and down keys enter this row, px. By default they keep their x. */
   readonly entry?: number;
 }
 
@@ -127,46 +136,49 @@ export interface Row {
 export interface Artist<L extends Laid = Laid> {
   /** Description of the picture for screen readers. */
   readonly label: string;
-  /** Compute all positions. Called for every frame: must be cheap, or cached by the view. */
+  /** Compute all positions. This is called for every frame, so it must be cheap, or the view must cache it. */
   layout(drawing: Drawing, headerHeight: number, fontSize: number): L;
   draw(pen: Pen, layout: L, drawing: Drawing, pointed: Mark | null, tiles: TileMaker): void;
   /**
-   * Rows of items for pointer and keys (items.ts). Called at each movement of the pointer, so compute items lazily in
-   * `Row.items`.
+   * Rows of items for pointer and keys (items.ts). This is called at each movement of the pointer, so compute items
+   * lazily in `Row.items`.
    */
   rows(layout: L, drawing: Drawing): readonly Row[];
-  /** Where a mark is; its tooltip and ring are at the first box. Empty: outside the view. */
+  /** The boxes of a mark. Its tooltip and ring are placed at the first box. Empty if the mark is outside the view. */
   boxes(layout: L, drawing: Drawing, mark: Mark): readonly Box[];
-  /** Where the arrow keys begin; default or null: the first row that has items. */
+  /** Where the arrow keys begin. By default, or if null, they begin in the first row that has items. */
   first?(layout: L, drawing: Drawing): Mark | null;
   /** A mark in words. */
   describe(drawing: Drawing, mark: Mark): string;
-  /** The moment (frame time) at a point; null: none. */
+  /** The moment (frame time) at a point; null if there is none. */
   seek?(layout: L, drawing: Drawing, x: number, y: number): number | null;
-  /** Left and right end of the frame's window, px: gestures zoom and move it. Null: the picture has no time axis. */
+  /**
+   * Left and right end of the frame's window, px, for the gestures that zoom and move it. Null if the picture has no
+   * time axis.
+   */
   axis?(layout: L, drawing: Drawing): { readonly left: number; readonly right: number } | null;
-  /** Least height at this width, px: a lower picture would be cut off at the bottom. Default: any height fits. */
+  /** The least height at this width, px; a lower picture would be cut off at the bottom. By default any height fits. */
   least?(drawing: Drawing, headerHeight: number, fontSize: number): number;
 }
 
 /** Return a sentence about this moment, computed from the index; empty if there is nothing to say. */
 export type Sentence = (index: RunIndex, frame: Frame, lesson: Lesson) => string;
 
-/** Return the place where a scene opens; null: the run has no such moment. */
+/** Return the place where a scene opens; null if the run has no such moment. */
 export type MomentFinder = Finder;
 
-/** Return the true answer of a prediction; null if the run does not show it. */
+/** Return the true answer to a prediction; null if the run does not show it. */
 export type Answerer = (index: RunIndex, prediction: Prediction, lesson: Lesson) => Answer | null;
 
 /** Counts of the run so far, one row per arm. */
 export interface Counts {
   readonly heads: readonly string[];
   readonly rows: ReadonlyMap<string, readonly string[]>;
-  /** Evidence of each count, where counts differ. */
+  /** Evidence of each count, if it is not the same for all counts. */
   readonly evidence?: readonly ('measured' | 'counted' | 'modelled')[];
 }
 
-/** Props of a panel beside the stage. */
+/** Props of a panel next to the stage. */
 export interface PanelProps {
   readonly runIndex: RunIndex;
   readonly lesson: Lesson;
@@ -181,10 +193,12 @@ export interface PanelProps {
 
 /** What panels show in addition to the run's events. */
 export interface PanelData {
-  /** The newest table of this session; null: none was measured. */
+  /** The newest table of this session; null if none was measured. */
   readonly measured: MeasuredMessage | null;
-  /** Tables recorded with the lesson, then those measured while the page is open. */
+  /** Tables recorded with the lesson, followed by those measured while the page is open. */
   readonly tables: readonly MeasuredTable[];
+  /** Recorded tables of other hosts. */
+  readonly elsewhere: readonly MeasuredTable[];
   /** Lines that an arm's guest has printed. */
   readonly linesOf: (arm: string) => readonly LineMessage[];
 }
@@ -204,13 +218,13 @@ export interface ViewKind {
   readonly knobs?: readonly string[];
   /** Create the artist of a scene. Called once per canvas, so an artist may have a cache. */
   readonly artist: (lesson: Lesson, show?: Scene['show']) => Artist;
-  /** Explain a mark for its drawer; default: from the lane's own tables (derive/behind.ts). */
+  /** Explain a mark in its drawer. By default the explanation comes from the lane's own tables (derive/behind.ts). */
   readonly behind?: (index: RunIndex, frame: Frame, lesson: Lesson, mark: Mark) => Behind | null;
-  /** Describe one point of a counting axis; default: the fields in which points differ. */
+  /** Describe one point of a counting axis. By default the description names the fields in which points differ. */
   readonly entryWords?: EntryWords;
-  /** The window in words, a sentence per lane. */
+  /** Describe the window in words, with a sentence per lane. */
   readonly summary: (index: RunIndex, frame: Frame, lesson: Lesson) => readonly string[];
-  /** At most 50 marks near the moment. */
+  /** A table of at most 50 marks near the moment. */
   readonly table: (index: RunIndex, frame: Frame, lesson: Lesson) => readonly NearbyRow[];
   /** Comfortable height, px. */
   readonly preferredHeight: (
@@ -219,37 +233,37 @@ export interface ViewKind {
     show?: Scene['show'],
     fontSize?: number,
   ) => number;
-  /** Comfortable height in a window of at most 700 px width; null: unchanged. */
+  /** Comfortable height in a window of at most 700 px width; null if it is the same. */
   readonly narrowHeight?: (index: RunIndex, lesson: Lesson, show?: Scene['show']) => number | null;
-  /** Least share of the comfortable height that still shows every lane in a low window; default 0.62. */
+  /** The least share of the comfortable height at which a low window still shows every lane; default 0.62. */
   readonly leastShare?: number | ((lanes: number) => number);
   /** Sentences that a scene may name; 'none' needs no entry. */
   readonly sentences: Readonly<Record<string, Sentence>>;
-  /** Its sentences mention marks and regions, and its artist outlines those in `frame`, one stroke each. */
+  /** Whether its sentences mention marks and regions, and its artist outlines those in `frame` with one stroke each. */
   readonly outlines?: boolean;
-  /** Moments in addition to those of every view. */
+  /** Moments that this view adds to those of every view. */
   readonly moments?: Readonly<Record<string, MomentFinder>>;
-  /** Answers of predictions in addition to ops_ratio. */
+  /** Answers to predictions, in addition to ops_ratio. */
   readonly answers?: Readonly<Record<string, Answerer>>;
   /**
-   * Where the page would reveal such an answer: names of panels, 'counts', 'overview'. These parts are hidden in steps
-   * before the one that asks. An answer without an entry hides all of them.
+   * Where the page would reveal such an answer: names of panels, 'counts', 'overview'. These parts are hidden in the
+   * steps before the one that asks for the prediction. An answer without an entry hides all of them.
    */
   readonly tells?: Readonly<Record<string, readonly string[]>>;
   readonly panels?: Readonly<Record<string, Panel>>;
-  /** Interactive rules that a scene's `toy` names; they need no run. */
+  /** Toys that a scene's `toy` names. They let the user try rules, and need no run. */
   readonly toys?: Readonly<Record<string, Toy | TileToy>>;
   readonly counts?: (index: RunIndex, frame: Frame, lesson: Lesson) => Counts;
   /**
-   * Kinds in the legend of a scene; default: those in focus, or all of the lesson. `there`: kinds with a span in the
-   * run on the stage; null: no run yet.
+   * Kinds in the legend of a scene. By default these are the kinds in focus, or if there are none, all kinds of the
+   * lesson. `there`: kinds with a span in the run on the stage; null if there is no run yet.
    */
   readonly legend?: (
     lesson: Lesson,
     scene: Scene,
     there: ReadonlySet<string> | null,
   ) => readonly Kind[];
-  /** Opacity of kinds out of focus, in the picture and in the legend; default: not muted. */
+  /** Opacity of kinds out of focus, in the picture and in the legend. By default they are not muted. */
   readonly mutes?: number;
   /** Sample of a kind, painted by the view's brush. */
   readonly Swatch: ComponentType<SwatchProps>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The lives of inodes for authors of lessons. */
+/** Facts about the view of inodes' lives, for authors of lessons. */
 
 import type { About } from '@page/views/about.ts';
 
@@ -57,7 +57,10 @@ export const about: About = {
     early_share: 'how many in a hundred reuses on the first arm came before the grace period ended',
     throttle_waits: 'waits for the backlog on the first arm',
   },
-  panels: { sweep: 'files a second against batch, ours and the published ones' },
+  panels: {
+    sweep: 'files a second against batch, ours and the published ones',
+    scale: 'files a second against the number of removing processes, by host',
+  },
   parts: {
     flow: 'numbers of inodes in each state, over time',
     inode: 'one inode, enlarged',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A mark in words. */
+/** Describes a mark in words. */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import { formatCount, formatMoment, formatNs, ns } from '@page/base/units.ts';
@@ -14,7 +14,7 @@ import { type Life, lifeAt, never, type Tally } from './lives.ts';
 
 // Figures that the sentences, the picture and the tips of this view share.
 
-/** Format a count of the run up to the moment; a name that ends in Ns is a time. */
+/** Format a count of the run up to the moment. A count whose name ends in Ns is a time. */
 export function counted(
   lane: LaneIndex,
   tally: Tally,
@@ -24,7 +24,7 @@ export function counted(
   return figure('far', lane.arm, name, tally[name], text);
 }
 
-/** Format the time from the release of an inode to its next file. */
+/** Format the time between the release of an inode and its next file. */
 export function ageAtReuse(
   arm: string,
   { ino, born }: Life,
@@ -35,14 +35,14 @@ export function ageAtReuse(
   return figure('mark', arm, `age of ${ino} at ${born}`, value, formatNs(value), mark);
 }
 
-/** Format how much of the shadow was left at the reuse; null: its end is unknown. */
+/** Format how much of the shadow was left at the reuse; null if the shadow's end is unknown. */
 export function shadowLeft(arm: string, { ino, born }: Life, before: Life): string | null {
   if (before.shadowEnd === never) return null;
   const value = before.shadowEnd - born;
   return figure('mark', arm, `shadow of ${ino} at ${born}`, value, formatNs(value));
 }
 
-/** Return the mark of a span of an inode or a CPU; it ends at the watermark if it is open. */
+/** Return the mark of a span of an inode or a CPU. If the span is open, the mark ends at the watermark. */
 export function markOf(
   { index, lane }: { readonly index: RunIndex; readonly lane: LaneIndex },
   kind: string,
@@ -120,7 +120,7 @@ function inodeWords(mark: Mark, kind: string, life: Life | null, length: string)
     case 'shadow':
       return t('an old reader may still look, {length},', { length });
     case 'wait_gp':
-      return t('a create is given it and waits for its grace period, {length},', {
+      return t('a create gets it and waits for its grace period, {length},', {
         length,
       });
     case 'early': {
@@ -145,7 +145,7 @@ function inodeWords(mark: Mark, kind: string, life: Life | null, length: string)
   }
 }
 
-// The events behind a mark of an inode or of a worker: those that name it, from the start of the mark to its end.
+// The events behind a mark of an inode or of a worker: those that name it, between the mark's start and its end.
 
 /** Points whose first field is an inode number. */
 const ofInode: ReadonlySet<string> = new Set([
@@ -161,13 +161,13 @@ const ofWorker: ReadonlySet<string> = new Set(['batch', 'batch_done', 'gp_wait',
 
 const computed: Readonly<Record<string, string>> = {
   shadow: tr(
-    'Computed from events: it begins when the inode is queued, and ends with the first grace period that began after that.',
+    'Computed from events: the shadow begins when the inode is queued, and ends with the first grace period that began after that.',
   ),
   walker: tr(
     'Modelled: there was no reader here. A reader that had found the inode before it was queued could have continued until that grace period ended.',
   ),
   early: tr(
-    'Computed from events: the inode was queued and used again before the first grace period that began in between had ended.',
+    'Computed from events: the inode was queued, and it was reused before the end of the first grace period that began after the queueing.',
   ),
 };
 
@@ -184,7 +184,7 @@ export function behindInode(
   const life = lifeAt(lifeOf(index, lane, lesson).lives, mark.row, mark.t0);
   const again = kind === 'early' || kind === 'reuse';
   const from = again ? (life?.before?.queued ?? mark.t0) : mark.t0;
-  // The event of a reuse is its start; its end belongs to another event.
+  // The event of a reuse is at the mark's start. The event at its end is not about the reuse.
   const until = again ? mark.t0 : mark.t1;
   const all = placesOf(lane, lesson, ofInode, from, until, (i) => lane.points.a[i] === mark.row);
   const made = all.find((i) => lane.points.t[i] === mark.t0);
@@ -199,8 +199,12 @@ export function behindInode(
 function beforeWords(kind: string, life: Life | null): string {
   if (kind !== 'alive' || life === null || life.born > 0) return '';
   return life.queued < never
-    ? tr('A file had this inode before the workload started; only its end is an event.')
-    : tr('A file had this inode before the workload started; no event has named it since.');
+    ? tr(
+        'A file had this inode before the workload started; the only event about that file is its end.',
+      )
+    : tr(
+        'A file had this inode before the workload started, and no event has named the inode since.',
+      );
 }
 
 function behindWorker(lane: LaneIndex, lesson: Lesson, mark: Mark): Behind {

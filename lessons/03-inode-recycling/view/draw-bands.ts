@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The bands on the time axis: the process, one inode, all inodes, a queue, the grace periods. */
+/** Draws the bands on the time axis: the process, one inode, all inodes, a queue, the grace periods. */
 
 import { firstAtLeast } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -22,17 +22,20 @@ import {
 } from './lives.ts';
 import { heroShapes, type Shape, stripShapes, workerShapes } from './shapes.ts';
 
-// The parts of a wait for a grace period that looks at its cookie once (cond_synchronize_rcu() of 6.1): the rest of the
-// current grace period, the whole of the next, and the time until the sleeping task runs.
+// The parts of a wait in which the kernel checks its grace-period cookie only once (cond_synchronize_rcu() of 6.1): the
+// rest of the current grace period, the whole of the next one, and the time until the sleeping task runs.
 
 export interface WaitPart {
   readonly t0: number;
   readonly t1: number;
-  /** 1: the rest of the current grace period, 2: the whole of the next, 3: until the task runs. */
+  /**
+   * Number of the part. 1 is the rest of the current grace period, 2 the whole of the next one, 3 the time until the
+   * task runs.
+   */
   readonly nth: 1 | 2 | 3;
 }
 
-/** Return the parts of a wait from `t0` to `t1`, in order; missing parts are left out. */
+/** Return the parts of a wait from `t0` to `t1`, in order. Parts that do not occur are left out. */
 export function partsOf({ begins, ends }: Graces, t0: number, t1: number): readonly WaitPart[] {
   const inside = [...ends.keys()].filter((i) => ends[i]! > t0 && ends[i]! <= t1);
   const [first] = inside;
@@ -49,10 +52,10 @@ export function partsOf({ begins, ends }: Graces, t0: number, t1: number): reado
 
 /** Height of a number, at 13 px text. */
 const numberHigh = 12;
-/** Half the height of words on a plate. */
+/** Half the height of words on a background plate. */
 const halfPlate = 8;
 
-/** Return the space for words in the middle of the wait that its numbers leave free; px. */
+/** Return the space in the middle of the wait that its numbers leave free for words, px. */
 function clearOf(
   { layout, box }: { readonly layout: Layout; readonly box: LaneBox },
   wait: Shape,
@@ -68,7 +71,7 @@ function clearOf(
   return spaces.toSorted(([a, b], [c, d]) => d - c - (b - a))[0]!;
 }
 
-/** Draw a line between two parts, and the number of each part that has room. */
+/** Draw a line between two parts, and the number of each part that has room for it. */
 function drawParts(
   pen: Pen,
   { layout, box }: { readonly layout: Layout; readonly box: LaneBox },
@@ -86,7 +89,7 @@ function drawParts(
       pen.fillStyle = theme.ink;
       pen.fillRect(Math.round(x0) - 1, wait.y, 2, wait.h);
     }
-    // Clear of the line, so that a short part's number and the next one are not read as one.
+    // Keep the number clear of the line, so that the numbers of a short part and the next one are not read as one.
     const x = Math.max(x0, layout.left) + (nth > 1 ? 3 : 0);
     const wide = Math.min(room - 3, x1 - x - 3);
     if (wide < room * 0.55) continue;
@@ -98,7 +101,7 @@ function drawParts(
 }
 
 export interface Scene {
-  /** Parts that the step shows; undefined: all. */
+  /** Parts that the step shows; undefined for all parts. */
   readonly show?: readonly string[] | undefined;
   readonly index: RunIndex;
   readonly layout: Layout;
@@ -138,7 +141,7 @@ function name(
 ): void {
   if (shape.h < 13 * easel.em) return;
   const x0 = Math.max(from, layout.left);
-  // Words end at the playhead; marks after it are labelled as later.
+  // Words end at the playhead, because the marks after it get labels that are drawn later.
   const known = x0 + 9 < layout.revealX ? layout.revealX : layout.right;
   const room = Math.min(to, layout.right, known) - x0 - 18;
   const words = shape.words.find((one) => widthOf(pen, easel, one, 500) <= room);
@@ -158,7 +161,7 @@ export function drawThread(pen: Pen, scene: Scene, band: Band, easel: Easel): vo
   paint(pen, shapes, easel);
 }
 
-/** Draw the ends of grace periods, where shadows end, as thin lines through a band. */
+/** Draw the ends of grace periods as thin lines through a band, because shadows end there. */
 function graceLines(pen: Pen, { layout, box }: Scene, band: Band, easel: Easel): void {
   pen.fillStyle = mix(easel.theme.mechanism, easel.theme.paper, 0.4);
   const { ends } = box.lives.graces;
@@ -195,7 +198,7 @@ export function drawHero(pen: Pen, scene: Scene, band: Band, easel: Easel): void
   const { theme, em } = easel;
   for (const shape of shapes.dangers) {
     if (!walks) name(pen, shape, layout, easel, true);
-    // A line joins the new file above with the previous shadow below.
+    // A line connects the new file above with the previous shadow below.
     pen.fillStyle = theme.hazard;
     pen.fillRect(Math.round(shape.x0) - 1, shapes.lifeTop, 2, shape.y + shape.h - shapes.lifeTop);
     const r = Math.min(6 * em, shapes.lifeHeight * 0.26);
@@ -217,7 +220,7 @@ function wholeParts({ box }: Scene, { mark }: Shape) {
   return mark.t1 === never ? [] : partsOf(box.lives.graces, mark.t0, mark.t1);
 }
 
-/** Draw all shapes; only the longest in view has a name. */
+/** Draw all shapes. Only the longest shape in view has a name. */
 function drawWalkers(pen: Pen, shapes: readonly Shape[], layout: Layout, easel: Easel): void {
   const seen = (shape: Shape) =>
     Math.min(shape.x1, layout.revealX) - Math.max(shape.x0, layout.left);
@@ -228,7 +231,7 @@ function drawWalkers(pen: Pen, shapes: readonly Shape[], layout: Layout, easel: 
   name(pen, longest, layout, easel, true, longest.x0 + 10 * easel.em, to);
 }
 
-/** Draw a reader that was not there: dashed, as everything modelled. */
+/** Draw a modelled reader, which did not exist in the run. Its outline is dashed, as for everything modelled. */
 function drawWalker(pen: Pen, shape: Shape, layout: Layout, easel: Easel): void {
   const { theme, em } = easel;
   const y = Math.round(shape.y + shape.h * 0.5);
@@ -249,7 +252,7 @@ function drawWalker(pen: Pen, shape: Shape, layout: Layout, easel: Easel): void 
   }
 }
 
-/** Draw a thin row for each inode: alive, free, in its shadow, in danger. */
+/** Draw a thin row for each inode, which shows when it is alive, free, in its shadow, or in danger. */
 export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout, box } = scene;
   const { theme } = easel;
@@ -269,7 +272,7 @@ export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
       if (life.born > end || (life.next < box.t0 && life.shadowEnd < box.t0)) continue;
       add('alive', life.born, life.queued, y);
       add('queued', life.queued, Math.min(life.inactivated, life.next), y);
-      // The shadow shows through queued inodes; a new file inside it is the danger.
+      // The shadow shows through queued inodes. A new file inside the shadow is the danger.
       add('shadow', life.queued, Math.min(life.shadowEnd, life.next), y);
       if (life.early) add('early', life.born, Math.min(dangerEnd(life), life.queued), y);
     }
@@ -287,7 +290,9 @@ export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
 type Layer = 'shadow' | 'queued' | 'alive' | 'early';
 const layers: readonly Layer[] = ['shadow', 'queued', 'alive', 'early'];
 
-/** Parts of the queue band: the queue is above the worker's strip, the inodes that the worker has taken below it. */
+/**
+ * Parts of the queue band. The queue is above the worker's strip; the inodes that the worker has taken are below it.
+ */
 export function queueParts({ deepest: longest, em }: Layout, box: LaneBox, band: Band) {
   const strip = Math.round(9 * em);
   const deepest = Math.max(longest, 40);
@@ -348,7 +353,7 @@ function drawLimit(pen: Pen, { layout, box }: Scene, y: number, easel: Easel): v
   easel.late?.push(() => sayOn(pen, easel, words, layout.right - 8, at, 'right', easel.theme.soft));
 }
 
-/** Draw the worker alone, if there is no room for its queue. */
+/** Draw only the worker, if there is no room for its queue. */
 export function drawWorker(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout } = scene;
   pen.fillStyle = mix(easel.theme.rule, easel.theme.paper, 0.6);
@@ -372,7 +377,7 @@ export function drawGrace(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
     name(pen, { ...shape, words }, scene.layout, easel, false);
   }
   if (!showsReaders(scene.show)) return;
-  // Drawn on top of the grace period that they begin.
+  // They are drawn on top of the grace period whose beginning they are.
   paint(
     pen,
     shapes.filter(({ kind }) => kind === 'may_read'),
@@ -388,7 +393,7 @@ function lengthWords(shape: Shape): string {
 
 const known = new WeakMap<Lives, { readonly startNs: number | null; readonly grid: Grid | null }>();
 
-/** Null: the phase is unknown, without the guest's clock and without enough ends of grace periods. */
+/** Null if the phase is unknown, because neither the guest's clock nor enough ends of grace periods were recorded. */
 export function gridOf(
   lives: Lives,
   every: number,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The inodes at the moment, a cell each, in the place where they are now. Cells jump; nothing is animated. */
+/**
+ * Draws the inodes at the moment, with one cell each, in the place where they are now. Cells jump; nothing is animated.
+ */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount } from '@page/base/units.ts';
@@ -33,7 +35,7 @@ export interface Stations {
   readonly title: number;
 }
 
-/** The places: alive, queued, free, used again. */
+/** The places where an inode can be: alive, queued, free, used again. */
 function stationsOf(band: Band, { margin, left: from, right, em }: Layout): Stations {
   const left = margin ? from : 14;
   const title = 17 * em;
@@ -50,12 +52,12 @@ function stationsOf(band: Band, { margin, left: from, right, em }: Layout): Stat
 }
 
 interface Cells {
-  /** An inode that is younger than this is new, ns. */
+  /** An inode that is younger than this is drawn as new, ns. */
   readonly fresh: number;
   readonly pitch: number;
 }
 
-/** An inode that arrived less than this share of the window ago is bright. */
+/** An inode is bright if it arrived less than this share of the window ago. */
 const glow = 0.02;
 
 export function drawFlow(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
@@ -105,7 +107,7 @@ function frameOf(pen: Pen, place: Place, easel: Easel): void {
   pen.stroke();
 }
 
-/** Return the largest cell size with which `most` cells fit; all places use it, so that they can be compared. */
+/** Return the largest cell size with which `most` cells fit. All places use this size, so that they can be compared. */
 export function pitchOf(place: Place, most: number, em: number): number {
   const smallest = Math.round(9 * em);
   for (let pitch = Math.round(17 * em); pitch > smallest; pitch--) {
@@ -114,7 +116,10 @@ export function pitchOf(place: Place, most: number, em: number): number {
   return smallest;
 }
 
-/** Return the top left corners of the cells of a place, row by row; if not all fit, the last row is left for words. */
+/**
+ * Return the top left corners of a place's cells, row by row. If not all cells fit, the last row is kept free for
+ * words.
+ */
 function cornersIn(place: Place, n: number, pitch: number): { x: number; y: number }[] {
   const columns = Math.max(1, Math.floor((place.w - 8) / pitch));
   const rows = Math.max(1, Math.floor((place.h - 6) / pitch));
@@ -125,7 +130,7 @@ function cornersIn(place: Place, n: number, pitch: number): { x: number; y: numb
   }));
 }
 
-/** Draw the cells of a place; the last row says how many did not fit. */
+/** Draw the cells of a place. If some did not fit, the last row says how many. */
 function cells(
   pen: Pen,
   place: Place,
@@ -154,7 +159,7 @@ function drawAlive(
 ): void {
   const { theme } = easel;
   frameOf(pen, place, easel);
-  title(pen, place, t('alive, a file each'), now(box, 'alive', people.alive.length), easel);
+  title(pen, place, t('alive: each has a file'), now(box, 'alive', people.alive.length), easel);
   const calm = mix(theme.work, theme.paper, 0.75);
   cells(pen, place, people.alive, pitch, easel, (life, x, y, side) => {
     const danger = endangered(life, box.now);
@@ -192,7 +197,7 @@ function drawFree(
   });
 }
 
-/** Draw a stack for each CPU, as high as its queue, with the limit as a line. */
+/** Draw a stack for each CPU, as high as its queue, and a line at the limit. */
 function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, easel: Easel): void {
   const { box } = scene;
   const { theme, em, tiles } = easel;
@@ -210,7 +215,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     const hands = Math.max(0, step.hands) * px;
     const list = step.list * px;
     const rcu = step.rcu * px;
-    // Inodes that the worker has taken are next to the stack: the limit does not count them.
+    // Inodes that the worker has taken are drawn next to the stack, because the limit does not count them.
     const half = (x1 - x0) * 0.66;
     if (list > 0) {
       pen.fillStyle = lookOf('listed', theme, tiles).narrow;
@@ -225,7 +230,8 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     const y = Math.round(bottom - box.limit * px);
     for (let x = x0 - 3; x < x0 + half + 4; x += 6) pen.fillRect(x, y, 4, 1.5);
     const waits = now(box, `wait on CPU ${cpu}`, step.list + step.rcu);
-    // Zeros are shown as well: all figures belong to the same moment, and one that appears later would not.
+    // Zeros are shown as well, because all figures must belong to the same moment. A figure that appears later would
+    // not.
     const words = [
       t('{waits} of {limit}', { waits, limit: figure('setup', box.lane.arm, 'limit', box.limit) }),
       t('{n} taken', { n: now(box, `taken on CPU ${cpu}`, step.hands) }),
@@ -242,7 +248,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
 function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, easel: Easel): void {
   const { theme, em } = easel;
   const of = (name: keyof Tally) => counted(lane, tally, name);
-  /** Wordings, the longest first. */
+  /** Wordings of each kind of wait, the longer one first. */
   const waits: [string, string][] = [];
   for (const name of ['gpWaits', 'throttles'] as const) {
     if (tally[name] === 0) continue;
@@ -254,7 +260,7 @@ function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, ease
   const line = 16 * em;
   let at = place.y + 8 * em;
   title(pen, place, t('used again so far'), of('reused'), easel);
-  // A removal reuses no inode.
+  // A workload that removes files reuses no inode.
   if (tally.reused > 0) {
     const h = Math.min(22 * em, place.h * 0.3);
     const y = place.y + 4;
@@ -305,17 +311,17 @@ function arrow(pen: Pen, from: Place, to: Place, easel: Easel): void {
   pen.stroke();
 }
 
-// Where the cells are drawn, to find the cell under the pointer and to ring it.
+// Where the cells are drawn. This is used to find the cell under the pointer and to draw a ring around it.
 
 export interface Cell {
   readonly life: Life;
-  /** Top left corner and edge, px. */
+  /** Top left corner and edge length, px. */
   readonly x: number;
   readonly y: number;
   readonly side: number;
 }
 
-/** Cells of inodes that are alive or free; the queues are stacks without cells. */
+/** Cells of inodes that are alive or free. The queues are stacks without cells. */
 export function flowCells(layout: Layout, box: LaneBox, band: Band): readonly Cell[] {
   const { alive, free } = stationsOf(band, layout);
   const people = populationAt(box.lives, box.now);

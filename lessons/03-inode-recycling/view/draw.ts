@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture: lanes, bands, axis, playhead. Its only time is the frame's moment. */
+/** Draws the picture: lanes, bands, axis, playhead. The only time it knows is the frame's moment. */
 
 import { t as tr } from '@page/base/lang/t.ts';
 import { formatCount, momentMs } from '@page/base/units.ts';
@@ -107,7 +107,7 @@ const timeBands: ReadonlySet<string> = new Set([
   ...['thread', 'inode', 'inodes', 'worker', 'queue', 'ticks', 'grace'],
 ]);
 
-/** Draw the names at the left, and the band without a time axis. */
+/** Draw the names at the left, and the band that has no time axis. */
 function drawWords(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout, box } = scene;
   if (band.name === 'flow') return drawFlow(pen, scene, band, easel);
@@ -194,7 +194,8 @@ function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void
     pen.fillRect(from, top, layout.right - from, height);
     const words = box.lane.ended ? tr('the run is over') : tr('not known yet');
     const y = box.bottom - 8 * easel.em;
-    // On the last line of the lane, which has no other words, so the veil does not cover it.
+    // Write on the lane's last line, which has no other words, and write late, so that the veil does not cover the
+    // words.
     if (layout.right - from > 130 * easel.em)
       easel.late?.push(() =>
         say(pen, easel, words, (from + layout.right) / 2, y, 'center', theme.soft),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The view of lesson 03: one inode enlarged, all inodes as rows and as cells, queues, grace periods. */
+/** The view of lesson 03: one enlarged inode, all inodes as rows and as cells, the queues, and the grace periods. */
 
 import { t } from '@page/base/lang/t.ts';
 import type { Artist, Drawing, SwatchProps, ViewKind } from '@page/views/contract.ts';
+import { curvePanel } from '@page/views/curve-panel.tsx';
 import { canvasTiles, type TileMaker } from '@page/views/paints.ts';
 import { brushTick } from '@page/views/tick-marks.ts';
 import { type Draw, useCanvas } from '@page/views/use-canvas.ts';
@@ -99,7 +100,7 @@ export const view: ViewKind = {
   behind: behindInode,
   summary,
   table,
-  // With many lanes, leave out the grace periods rather than let a lane go below the fold.
+  // With many lanes, the grace periods are left out so that no lane goes below the fold.
   leastShare: (lanes) => (lanes > 3 ? 0.4 : 0.62),
   preferredHeight: (index, lesson, show, fontSize = 13) =>
     naturalHeight(index, lesson, show, Math.round((34 * fontSize) / 13), fontSize),
@@ -112,7 +113,12 @@ export const view: ViewKind = {
   mutes: mutedness,
   toys: { walker },
   panels: {
-    sweep: { title: t('Files a second against batch'), evidence: 'counted', Body: SweepPanel },
+    sweep: {
+      title: t('Files per second against batch size'),
+      evidence: 'counted',
+      Body: SweepPanel,
+    },
+    scale: curvePanel('scale', t('Files a second, by the number of removing processes')),
   },
   Swatch,
 };

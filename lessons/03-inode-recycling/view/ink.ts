@@ -9,7 +9,7 @@ export interface Look {
   readonly wide: Fill;
   readonly narrow: string;
   readonly border: string | null;
-  /** Colour of words on the mark. */
+  /** Colour of words that are written on the mark. */
   readonly ink: string;
 }
 
@@ -17,7 +17,7 @@ export interface Easel {
   readonly theme: Theme;
   readonly tiles: TileMaker;
   readonly em: number;
-  /** Kind names in focus; others are paler. Empty: all. */
+  /** Names of the kinds in focus; other kinds are paler. If empty, all kinds are in focus. */
   readonly focus: ReadonlySet<string>;
   /** Words about the time after the playhead, written over the veil. */
   readonly late?: (() => void)[];
@@ -119,7 +119,7 @@ export function lookOf(kind: string, theme: Theme, tiles: TileMaker): Look {
 
 const textured = 6;
 
-/** Draw a bar of a kind; hatched only if wide enough. */
+/** Draw a bar of a kind. It is hatched only if it is wide enough. */
 export function bar(
   pen: Pen,
   look: Look,
@@ -146,7 +146,7 @@ export function bar(
   pen.stroke();
 }
 
-/** Draw a cross: something happened that must not happen. */
+/** Draw a cross, which means that something happened that must not happen. */
 export function cross(pen: Pen, x: number, y: number, r: number, colour: string, width = 2): void {
   pen.beginPath();
   pen.moveTo(x - r, y - r);
@@ -209,7 +209,7 @@ export function sayOn(
 
 // The legend: a swatch for each kind that the bands of a step can show. Pure.
 
-/** The kinds that each part of a step draws; other kinds are drawn if they have events. */
+/** The kinds that each part of a step draws. Other kinds are drawn if they have events. */
 const bands: Readonly<Record<string, readonly string[]>> = {
   inode: ['alive', 'queued', 'free', 'shadow', 'early', 'reuse'],
   inodes: ['alive', 'queued', 'shadow', 'early'],
@@ -220,15 +220,18 @@ const bands: Readonly<Record<string, readonly string[]>> = {
   walker: ['walker'],
 };
 
-/** Kinds of reuse: absent if a workload only removes. */
+/** Kinds of reuse. They are absent if a workload only removes files. */
 const again: ReadonlySet<string> = new Set(['early', 'reuse']);
 
-/** The time of possible readers is shown only together with inodes that they may have found. */
+/** The time of possible readers is shown only together with the inodes that they may have found. */
 export function showsReaders(show: readonly string[] | undefined): boolean {
   return show === undefined || show.includes('inode') || show.includes('inodes');
 }
 
-/** `there`: kinds that occur in the run; null: not known yet, so the kinds in the step's focus. */
+/**
+ * `there` contains the kinds that occur in the run. It is null while they are not known; then the kinds in the step's
+ * focus are used.
+ */
 export function legend(
   lesson: Pick<Lesson, 'kinds'>,
   { focus, show, workload, arms }: Pick<Scene, 'focus' | 'show' | 'workload' | 'arms'>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The layout: lanes above each other on one time axis, each a stack of bands. Pure. */
+/** The layout: lanes above each other on one time axis. Each lane is a stack of bands. Pure. */
 
 import { laneTime } from '@page/derive/align.ts';
 import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
@@ -7,7 +7,7 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import type { Drawing, Laid, LaidLane } from '@page/views/contract.ts';
 import { type Lives, livesOf, never, type Queues, queuesFor } from './lives.ts';
 
-// Which inode is enlarged: that of the selected mark, or the one that is reused most often.
+// Chooses the inode that is enlarged: that of the selected mark, or the inode that is reused most often.
 
 interface Fact {
   readonly lane: LaneIndex;
@@ -30,16 +30,23 @@ function heroOf({ index, frame }: Drawing, facts: readonly Fact[]): number | nul
   return commonest(facts.map((fact) => fact.lives));
 }
 
-/** Of inodes that are reused equally often, prefer one reused early, then the lowest number. */
+/**
+ * Among inodes that are reused equally often, prefer one that was reused early, then the one with the lowest number.
+ */
 const tieBreak = 1e-4;
 
-/** Cache by the first lane, then by all lanes: each frame needs the result, and it changes only with a new life. */
+/**
+ * Cache by the first lane, then by all lanes. Each frame needs the result, but it changes only when a new life begins.
+ */
 const cached = new WeakMap<
   Lives,
   { readonly lanes: readonly Lives[]; readonly ino: number | null }[]
 >();
 
-/** Return the inode whose smallest number of reuses on any lane is largest. */
+/**
+ * Return the inode that is reused most often. If it is reused more often on one lane than on another, the smaller
+ * number counts.
+ */
 export function commonest(lanes: readonly Lives[]): number | null {
   const first = lanes[0];
   if (first === undefined) return null;
@@ -82,7 +89,7 @@ export interface Band {
   readonly name: BandName;
   readonly top: number;
   readonly height: number;
-  /** Set for the bands of a worker and its queue. */
+  /** Set only for the bands of a worker and its queue. */
   readonly cpu: number;
 }
 
@@ -97,11 +104,11 @@ export interface LaneBox extends LaidLane {
   readonly t0: number;
   /** The moment in the lane's own time. */
   readonly now: number;
-  /** The enlarged inode; null: none was seen. */
+  /** The enlarged inode; null if no inode was seen. */
   readonly hero: number | null;
-  /** Inodes of the weave, a row each. */
+  /** Inodes of the weave, with one row each. */
   readonly rows: readonly number[];
-  /** The backlog limit: inodes that may wait on a CPU. */
+  /** The backlog limit: the number of inodes that may wait on a CPU. */
   readonly limit: number;
 }
 
@@ -120,14 +127,17 @@ export interface Layout extends Laid {
   readonly playheadX: number;
   /** Whether there is room for words at the left. */
   readonly margin: boolean;
-  /** The longest queue of all lanes: all queues have the same scale. */
+  /** Length of the longest queue on any lane. All queues are drawn to the same scale. */
   readonly deepest: number;
 }
 
 /** XFS_INODEGC_MAX_BACKLOG of 6.1: four chunks of 64 inodes. */
 const backlog = 256;
 
-/** Heights at 13 px text with one lane, with two or three, with more; and a band's share of spare room. */
+/**
+ * Per band: its heights at 13 px text with one lane, with two or three, and with more lanes, and its share of spare
+ * room.
+ */
 const sizes: Readonly<Record<BandName, readonly [number, number, number, number]>> = {
   flow: [104, 100, 84, 0.3],
   thread: [18, 18, 15, 0],
@@ -139,21 +149,21 @@ const sizes: Readonly<Record<BandName, readonly [number, number, number, number]
   grace: [18, 18, 15, 0],
 };
 
-/** Heights of bands that do not stretch, with many lanes in a low window. */
+/** Factor for the heights of bands that do not stretch, with many lanes in a low window. */
 const tight = 0.75;
 
 const order: readonly BandName[] = [
   ...(['flow', 'thread', 'inode', 'inodes', 'worker', 'queue', 'ticks', 'grace'] as const),
 ];
-/** Gap between bands: with few lanes, with many, with many in a low window. */
+/** Gap between bands, px: with few lanes, with many lanes, and with many lanes in a low window. */
 const gaps = [9, 5, 3] as const;
-/** With more lanes than this, lanes are many. */
+/** More lanes than this count as many. */
 const few = 3;
 const axisHeight = 30;
 const headRoom = 28;
 const mostStretch = 2.4;
 
-/** Return the height of a row of the weave: whole pixels if they fit, so that rows are equal. */
+/** Return the height of a row of the weave. It is a whole number of pixels if that fits, so that rows are equal. */
 export function pitchIn(band: Band, rows: number): number {
   const pitch = band.height / Math.max(1, rows);
   return pitch < 1 ? pitch : Math.floor(pitch);
@@ -231,7 +241,10 @@ export function naturalHeight(
 /** Inodes that XFS allocates at once. */
 const chunk = 64;
 
-/** Return the rows of the weave, the same on every lane: a chunk of inodes from the lowest that was seen. */
+/**
+ * Return the rows of the weave, which are the same on every lane: a chunk of inodes, beginning with the lowest one that
+ * was seen.
+ */
 export function rowsOf(lanes: readonly Lives[], hero: number | null): readonly number[] {
   const all = [...new Set(lanes.flatMap((lives) => lives.inos))].sort((a, b) => a - b);
   if (hero === null || all.length <= chunk) return all;
@@ -248,7 +261,7 @@ function heightOf(plan: Plan, factor: number): number {
   return Math.round(plan.natural * Math.max(leastSqueeze, 1 + plan.stretch * factor));
 }
 
-/** Low bands without the grace periods, for more than three lanes that would not fit otherwise. */
+/** Lower bands, without the grace periods, for more than three lanes that would not fit otherwise. */
 function lowest(plans: Plans): Plans {
   return plans.map((lane) =>
     lane
@@ -257,7 +270,7 @@ function lowest(plans: Plans): Plans {
   );
 }
 
-/** Below this height leave out the weave if the enlarged inode fits, and pools if the queue fits. */
+/** Below this stretch factor, leave out the weave if the enlarged inode fits, and the pools if the queue fits. */
 const crowded = -0.5;
 const leastSqueeze = 0.3;
 
@@ -347,7 +360,7 @@ export function leastHeight({ axisY, em }: Layout): number {
   return axisY + axisHeight * em;
 }
 
-/** Return the x of a lane's own time; far outside the window x stays near the edge. */
+/** Return the x of a lane's own time. For times far outside the window, x stays near the edge. */
 export function xOf(layout: Layout, box: LaneBox, t: number): number {
   const x = layout.left + (t - box.t0) / layout.nsPerPx;
   return Math.max(layout.left - 50, Math.min(layout.right + 50, x));

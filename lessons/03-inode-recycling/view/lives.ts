@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Points of a lane -> the lives of its inodes, and the shadow that each life leaves.
+ * Turns the points of a lane into the lives of its inodes, and the shadow that each life leaves.
  *
- * A life begins when a file gets the inode and ends when the next file gets it. In between the VFS releases the inode
- * (queued), with call_rcu its grace period passes (listed), and the worker frees it (inactivated). The shadow runs from
- * the release to the end of the first grace period that began after it. Until then an RCU reader may still look.
+ * A life begins when a file gets the inode and ends when the next file gets it. In between, the VFS releases the inode
+ * (queued), its grace period passes on kernels with call_rcu (listed), and the worker frees it (inactivated). The
+ * shadow runs from the release to the end of the first grace period that began after it. Until then an RCU reader may
+ * still look at the inode.
  */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
@@ -14,13 +15,13 @@ import type { LaneIndex, PointTable } from '@page/derive/types.ts';
 
 export interface Life {
   readonly ino: number;
-  /** When a file got the inode; -Infinity: before the lane's time began. */
+  /** When a file got the inode; -Infinity if that was before the lane's time began. */
   readonly born: number;
-  /** It began inside the shadow of the previous life, as the kernel reports it (gp_done). */
+  /** Whether the life began inside the shadow of the previous life, as the kernel reports it (gp_done). */
   readonly early: boolean;
-  /** Id of the point at which the life began; -1: none. */
+  /** Id of the point at which the life began; -1 if there is none. */
   readonly bornId: number;
-  /** The previous life of this inode; null: unknown. */
+  /** The previous life of this inode; null if unknown. */
   readonly before: Life | null;
   unlinked: number;
   queued: number;
@@ -33,14 +34,14 @@ export interface Life {
   next: number;
   nextId: number;
   nextEarly: boolean;
-  /** End of its grace period; Infinity: not known yet. */
+  /** End of the life's grace period; Infinity if it is not known yet. */
   shadowEnd: number;
-  /** A create waits until the shadow is over. */
+  /** When a create began to wait until the shadow had ended. */
   waitFrom: number;
   waitTo: number;
 }
 
-/** A wait for a grace period: of the worker, or of a task that creates a file. */
+/** A wait for a grace period, by the worker or by a task that creates a file. */
 export interface GraceWait {
   readonly t0: number;
   t1: number;
@@ -54,7 +55,7 @@ export interface Lives {
   /** Sorted by release; lives without a release come last. */
   readonly all: readonly Life[];
   readonly byIno: ReadonlyMap<number, readonly Life[]>;
-  /** Every inode number seen, ascending. */
+  /** Every inode number that was seen, in ascending order. */
   readonly inos: readonly number[];
   readonly waits: readonly GraceWait[];
   readonly graces: Graces;
@@ -70,7 +71,10 @@ export const never = Number.POSITIVE_INFINITY;
 
 const reaches = new WeakMap<Lives, number>();
 
-/** Longest time from the start of a life to the end of it and its shadow, except for the last life of each inode. */
+/**
+ * Longest time between a life's start and the later of its end and its shadow's end, except for the last life of each
+ * inode.
+ */
 function reachOf(lives: Lives): number {
   const known = reaches.get(lives);
   if (known !== undefined) return known;
@@ -84,7 +88,7 @@ function reachOf(lives: Lives): number {
   return longest;
 }
 
-/** Return the lives of an inode that may overlap [a, b) with their shadows, in order; open ones included. */
+/** Return the lives of an inode that, with their shadows, may overlap [a, b), in order. Open lives are included. */
 export function livesIn(lives: Lives, ino: number, a: number, b: number): readonly Life[] {
   const list = lives.byIno.get(ino) ?? [];
   const to = firstAbove(list.length, (i) => list[i]!.born, b);
@@ -107,13 +111,13 @@ export function gracesOf(lane: LaneIndex, gp: number): Graces {
   for (const span of spansIn(lane, 'track', 0, never)) {
     if (span.kind !== gp) continue;
     begins.push(span.t0);
-    // An open grace period has no end: its t1 is where the data end.
+    // An open grace period has no end yet: its t1 is where the data end.
     ends.push(span.open ? never : span.t1);
   }
   return { begins: Float64Array.from(begins), ends: Float64Array.from(ends) };
 }
 
-/** Reads points in order of time; one object per lane while a run is shown. */
+/** Reads points in order of time. There is one reader per lane while a run is shown. */
 class Reader {
   readonly byIno = new Map<number, Life[]>();
   readonly waits: GraceWait[] = [];
@@ -171,7 +175,7 @@ class Reader {
       }
       case 'listed':
       case 'inactivated': {
-        // Inodes that need no worker become free without being queued; skip them.
+        // Skip inodes that need no worker: they become free without being queued.
         const life = this.#newest(a);
         if (life !== undefined && life.queued < never && life[name] === never) life[name] = t;
         return;
@@ -212,7 +216,7 @@ interface CachedLives {
 
 const cachedLives = new WeakMap<LaneIndex, CachedLives>();
 
-/** The lives of a lane, cached until events arrive. */
+/** The lives of a lane, cached until new events arrive. */
 export function livesOf(
   lane: LaneIndex,
   names: readonly string[],
@@ -237,14 +241,14 @@ export function stateAt(life: Life, t: number): State {
   return t < life.inactivated ? 'queued' : 'free';
 }
 
-/** Return the life of an inode at t; null: unknown. */
+/** Return the life of an inode at t; null if unknown. */
 export function lifeAt(lives: Lives, ino: number, t: number): Life | null {
   const list = lives.byIno.get(ino) ?? [];
   const at = firstAbove(list.length, (i) => list[i]!.born, t) - 1;
   return at < 0 ? null : list[at]!;
 }
 
-/** May a reader of the previous life still look at t, while a new file has the inode? */
+/** Tell whether a reader of the previous life may still look at the inode at t, while a new file has it. */
 export function endangered(life: Life, t: number): boolean {
   return life.early && t >= life.born && t < dangerEnd(life);
 }
@@ -254,8 +258,9 @@ export function dangerEnd(life: Life): number {
   return life.before?.shadowEnd ?? life.born;
 }
 
-// The queues of a lane, a CPU each, as steps in time: inodes that wait for RCU (call_rcu only), inodes listed for the
-// worker, and inodes that the worker has taken but not inactivated. The backlog limit counts the first two.
+// A lane's queues, one per CPU, as steps in time. They count inodes that wait for RCU (call_rcu only), inodes that are
+// listed for the worker, and inodes that the worker has taken but not inactivated. The backlog limit counts only the
+// first two.
 
 export interface Step {
   readonly t: number;
@@ -264,7 +269,7 @@ export interface Step {
   readonly hands: number;
 }
 
-/** A run of the worker, from taking a batch to finishing it. */
+/** A run of the worker, from when it takes a batch until it finishes the batch. */
 export interface Batch {
   readonly t0: number;
   t1: number;
@@ -281,7 +286,7 @@ export interface CpuQueue {
 export interface Queues {
   readonly cpus: readonly CpuQueue[];
   readonly batches: readonly Batch[];
-  /** Most inodes that waited on one CPU at the same time. */
+  /** The largest number of inodes that waited on one CPU at the same time. */
   readonly deepest: number;
 }
 
@@ -289,10 +294,10 @@ interface Event {
   readonly t: number;
   readonly cpu: number;
   readonly what: 'rcu' | 'queue' | 'list' | 'take' | 'done';
-  /** The inodes that are taken: all that were listed, so the event names none. */
+  /** A `take` event takes all inodes that were listed, so it names none. */
 }
 
-/** Do inodes wait for RCU before they are listed? */
+/** Tell whether inodes wait for RCU before they are listed. */
 function listsLate(lives: readonly Life[]): boolean {
   return lives.some((life) => life.listed < never);
 }
@@ -374,7 +379,7 @@ export function stepAt(queue: CpuQueue, t: number): Step {
 
 const cachedQueues = new WeakMap<Lives, Queues>();
 
-/** The queues that belong to these lives, computed once. */
+/** The queues for these lives, computed only once. */
 export function queuesFor(lives: Lives, points: PointTable, names: readonly string[]): Queues {
   let queues = cachedQueues.get(lives);
   if (queues === undefined) {
@@ -384,12 +389,12 @@ export function queuesFor(lives: Lives, points: PointTable, names: readonly stri
   return queues;
 }
 
-// Intervals sorted by time, to find those that overlap a window by bisection.
+// Intervals sorted by time, so that those overlapping a window can be found by bisection.
 
 export class Intervals<T> {
   readonly #all: readonly T[];
   readonly #from: Float64Array;
-  /** For each interval, the latest end of it and all before it; ascending. */
+  /** For each interval, the latest end among it and all intervals before it, so the ends are ascending. */
   readonly #latest: Float64Array;
 
   /** @param all sorted by their start; must not change afterwards */
@@ -403,7 +408,10 @@ export class Intervals<T> {
     });
   }
 
-  /** Return indexes [from, to) that include all intervals overlapping [a, b], ends included, and maybe others. */
+  /**
+   * Return indexes [from, to) that include all intervals that overlap [a, b], with both ends included, and maybe other
+   * intervals.
+   */
   near(a: number, b: number): { readonly from: number; readonly to: number } {
     const n = this.#all.length;
     const to = firstAbove(n, (i) => this.#from[i]!, b);
@@ -417,15 +425,15 @@ export class Intervals<T> {
   }
 }
 
-// Counts of a lane up to a moment, and where its inodes are. Derived from the points alone.
+// Counts of a lane up to a moment, and where its inodes are. They are derived only from the points.
 
 export interface Tally {
   readonly queued: number;
   readonly inactivated: number;
   readonly reused: number;
-  /** Of these, reused before their grace period was over, as the kernel reports. */
+  /** How many of these were reused before their grace period had ended, as the kernel reports. */
   readonly early: number;
-  /** Inodes used for the first time. */
+  /** Number of inodes that were used for the first time. */
   readonly fresh: number;
   readonly gpWaits: number;
   readonly gpWaitNs: number;
@@ -433,7 +441,7 @@ export interface Tally {
   readonly throttleNs: number;
 }
 
-/** Return the sum of a column over the points of one name up to t that `counts` accepts. */
+/** Sum a column over those points of one name, up to t, that `counts` accepts. */
 function sumUpTo(
   lane: LaneIndex,
   name: string,
@@ -448,7 +456,9 @@ function sumUpTo(
   return sum;
 }
 
-/** Count what happened in [from, t]. Inodes that were never queued need no worker and do not count as inactivated. */
+/**
+ * Count what happened in [from, t]. Inodes that were never queued need no worker, so they do not count as inactivated.
+ */
 export function tallyOf(
   lane: LaneIndex,
   lives: Lives,
@@ -508,7 +518,7 @@ export function populationAt(lives: Lives, t: number): Population {
 
 const rests = new WeakMap<Lives, number>();
 
-/** Longest time from the release of an inode to its next file. */
+/** Longest time between an inode's release and its next file. */
 function longestRest(lives: Lives): number {
   const known = rests.get(lives);
   if (known !== undefined) return known;
@@ -519,7 +529,7 @@ function longestRest(lives: Lives): number {
   return longest;
 }
 
-/** Return the ages of inodes reused in [a, b), ns since their release, and the lengths of their shadows. */
+/** Return the ages of inodes reused in [a, b), which are ns since their release, and the lengths of their shadows. */
 export function agesIn(lives: Lives, a: number, b: number): { ages: number[]; shadows: number[] } {
   const ages: number[] = [];
   const shadows: number[] = [];
@@ -527,7 +537,7 @@ export function agesIn(lives: Lives, a: number, b: number): { ages: number[]; sh
   let at = firstAtLeast(all.length, (i) => all[i]!.queued, a - longestRest(lives));
   for (; at < all.length; at++) {
     const life = all[at]!;
-    // An inode released after the window came back after it.
+    // An inode that was released after the window was also reused after it.
     if (life.queued === never || life.queued >= b) break;
     if (life.next < a || life.next >= b || life.shadowEnd === never) continue;
     ages.push(life.next - life.queued);

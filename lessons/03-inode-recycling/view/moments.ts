@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Moments at which scenes open: a life whose inode is reused, the fullest queue, the middle of the run. */
+/** Moments at which scenes open: a life whose inode is reused, the fullest queue, or the middle of the run. */
 
 import { quantile } from '@page/base/columns.ts';
 import { ns } from '@page/base/units.ts';
@@ -8,7 +8,7 @@ import type { LaneIndex, PointTable, RunIndex } from '@page/derive/types.ts';
 import { kindAt } from './layout.ts';
 import { graceAfter, gracesOf } from './lives.ts';
 
-/** Return a column of the points of one name. */
+/** Return a column of the points that have one name. */
 function column(lane: LaneIndex, name: string, of: (points: PointTable) => Float64Array): number[] {
   const { order, length } = lane.pointsOf(name);
   const values = of(lane.points);
@@ -22,7 +22,7 @@ interface Return {
   readonly early: boolean;
 }
 
-/** Every reuse of every inode: when it was released and when it was reused. */
+/** All reuses of all inodes, with the times of release and reuse. */
 function returnsOf(lane: LaneIndex): Return[] {
   const let_go = new Map<number, number>();
   const events = [
@@ -45,10 +45,10 @@ function zip(lane: LaneIndex, name: string) {
   return t.map((at, i) => ({ t: at, ino: ino[i]!, b: b[i]! }));
 }
 
-/** Of inodes that are reused equally often, prefer one reused early; see commonest(). */
+/** Among inodes that are reused equally often, prefer one that was reused early; see commonest(). */
 const tieBreak = 1e-4;
 
-/** Return the inode of a run that is reused most often; the picture enlarges the same inode. */
+/** Return the inode of a run that is reused most often. It is the one that the picture enlarges. */
 function favourite(lanes: readonly (readonly Return[])[]): number | null {
   const first = lanes[0];
   if (first === undefined) return null;
@@ -63,13 +63,16 @@ function favourite(lanes: readonly (readonly Return[])[]): number | null {
   return best?.ino ?? null;
 }
 
-/** Reuses to skip at the start, when the run is cold. */
+/** Number of reuses to skip at the start, when caches are still cold. */
 const cold = 2;
 
-/** Share of the window before the release; the shadow must end within the rest. */
+/** Share of the window that lies before the release. The shadow must end within the rest of the window. */
 const lead = 0.13;
 
-/** Return a reuse of the enlarged inode whose whole shadow is in the window, as much of it as possible after the reuse. */
+/**
+ * Return a reuse of the enlarged inode for which the whole shadow is in the window, and as much of the shadow as
+ * possible is after the reuse.
+ */
 const life: Finder = (index, scene) => {
   const lanes = index.lanes.map(returnsOf);
   const ino = favourite(lanes);
@@ -102,7 +105,7 @@ function around(one: Return, span: number) {
   return { ...place, moment: ns(one.born + span * 0.06) };
 }
 
-/** Return the middle of the run, on a tick. */
+/** Return a place near the middle of the run that begins at a tick. */
 const swing: Finder = (index, scene) => {
   const first = index.lanes[0];
   const last = first === undefined ? [] : column(first, 'reuse', (p) => p.t);
@@ -115,10 +118,13 @@ const swing: Finder = (index, scene) => {
   return { ...place, start: place.start };
 };
 
-/** Share of the longest queue that counts as nearly longest. */
+/** A queue counts as nearly longest if it has at least this share of the longest queue's length. */
 const nearlyFull = 0.9;
 
-/** Return a moment in the first wait for the backlog; without a wait, the moment at which a queue was nearly longest. */
+/**
+ * Return a moment in the first wait for the backlog. If there was no wait, return the moment at which a queue was
+ * nearly longest.
+ */
 const fullest: Finder = (index, scene) => {
   const span = spanOf(scene);
   const waits = index.lanes.flatMap((lane) => {
@@ -135,7 +141,10 @@ const fullest: Finder = (index, scene) => {
   return null;
 };
 
-/** Return the reuse that is furthest ahead of the end of its grace period, among those that the kernel reports as early. */
+/**
+ * Among the reuses that the kernel reports as early, return the one that came longest before the end of its grace
+ * period.
+ */
 const danger: Finder = (index: RunIndex, scene) => {
   const lane = index.lanes[0];
   if (lane === undefined) return null;

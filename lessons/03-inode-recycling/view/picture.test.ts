@@ -129,9 +129,9 @@ test('sentences follow the moment', () => {
   expect(say('life', 90)).toContain('25 µs after the old one was released and 20 µs before');
   expect(say('life', 62)).toContain('waits for the worker');
   expect(say('reuses', 499)).toContain(
-    'stock 2 inodes came back so far, 1 of them inside the shadow',
+    'On stock, XFS has reused 2 inodes so far, 1 of them inside the shadow',
   );
-  expect(say('reuses', 499)).toContain('tasks waited for RCU once, 30 µs in all');
+  expect(say('reuses', 499)).toContain('tasks waited for RCU once, for 30 µs in total');
   expect(say('buys', 499)).toContain('1 of 2 on stock and none of 1 on wait at recycle');
   expect(say('dam', 58)).toContain('1 of 256 inodes wait on CPU 0');
 });

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a pointer can select: shapes of bands, rows of the weave, cells of inodes; and the position of a mark. */
+/**
+ * What a pointer can select: shapes in bands, rows of the weave, and cells of inodes. Also finds the position of a
+ * mark.
+ */
 
 import type { Mark, RunIndex } from '@page/derive/types.ts';
 import type { Box, Item, Row } from '@page/views/contract.ts';
@@ -17,7 +20,7 @@ import {
   workerShapes,
 } from './shapes.ts';
 
-/** The shapes of a band of strips; the enlarged inode, the weave and the cells have separate items. */
+/** The shapes in a band of strips. The enlarged inode, the weave and the cells have their own items. */
 export function shapesOf(at: At, band: Band): readonly Shape[] {
   switch (band.name) {
     case 'thread':
@@ -35,12 +38,15 @@ export function shapesOf(at: At, band: Band): readonly Shape[] {
   }
 }
 
-/** How far a pointer may be beside a shape, px. */
+/** Largest horizontal distance of a pointer from a shape that it still hits, px. */
 const slop = 3;
-/** How far a pointer may be from the start of a danger, at any height of the lives, px. */
+/**
+ * Largest horizontal distance of a pointer from the start of a danger, px. The pointer may be at any height within the
+ * lives.
+ */
 const around = 8;
 
-/** The shape on top. */
+/** Ranks that decide which shape is on top. */
 const ranks: Readonly<Record<string, number>> = {
   ...{ reuse: 3, early: 2, worker_wait: 1 },
   ...{ alive: 1, queued: 1, free: 1, wait_gp: 1, gp: 1 },
@@ -83,12 +89,12 @@ export function rowsOf(index: RunIndex, layout: Layout): readonly Row[] {
   );
 }
 
-/** Return the kind of a life's state; early while an old reader may look at the new file. */
+/** Return the kind of a life's state. It is `early` while an old reader may look at the new file. */
 function seenAs({ index }: At, life: Life, mark: Mark): Mark {
   return { ...mark, kind: kindAt(index, 'early'), id: life.bornId };
 }
 
-/** A row for each inode. Keys move along the enlarged inode; the pointer or the table selects another. */
+/** A row for each inode. Arrow keys move along the enlarged inode; the pointer or the table selects another inode. */
 function weaveRows(at: At, band: Band): readonly Row[] {
   const { layout, box } = at;
   const { arm, hero, lives, rows } = box;
@@ -114,7 +120,7 @@ function weaveRows(at: At, band: Band): readonly Row[] {
   });
 }
 
-/** A cell has the kind that it is drawn as: a free inode that an old reader may still look at is a shadow. */
+/** A cell has the kind that it is drawn as. A free inode that an old reader may still look at is a shadow. */
 function cellItems(at: At, band: Band): readonly Item[] {
   const { box, layout } = at;
   return flowCells(layout, box, band).flatMap(({ life, x, y, side }): Item[] => {
@@ -145,7 +151,7 @@ export function firstMark(index: RunIndex, layout: Layout): Mark | null {
   return null;
 }
 
-// The position of a mark: in its band, and the cell of its inode now.
+// The position of a mark: in its band, and as the cell that its inode has now.
 
 const bandsOf: Readonly<Record<string, readonly string[]>> = {
   running: ['thread'],
@@ -159,7 +165,7 @@ const bandsOf: Readonly<Record<string, readonly string[]>> = {
   worker_wait: ['queue', 'worker'],
 };
 
-/** Return the band that shows a kind for a row, which is a CPU or an inode, not only the enlarged one. */
+/** Return the band that shows a kind for a row. The row is a CPU or an inode, which need not be the enlarged one. */
 function bandOf(box: LaneBox, kind: string, row = box.hero): Band | undefined {
   const names = bandsOf[kind] ?? (row === box.hero ? ['inode', 'inodes'] : ['inodes', 'inode']);
   const bands = names.flatMap((name) => box.bands.filter((band) => band.name === name));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Lives, shadows, queues and the worker as shapes of a lane's bands. The same shapes are drawn and pointed at. */
+/**
+ * Lives, shadows, queues and the worker as shapes in a lane's bands. The shapes that are drawn are also those that a
+ * pointer can hit.
+ */
 
 import { firstAtLeast } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -17,13 +20,13 @@ import {
   type Queues,
 } from './lives.ts';
 
-// The part of a lane in the window, or in the requested part of it, found by bisection.
+// The part of a lane that is in the window, or in the requested part of the window. It is found by bisection.
 
 export interface At {
   readonly index: RunIndex;
   readonly layout: Layout;
   readonly box: LaneBox;
-  /** Only shapes that may overlap these times of the lane, ends included; undefined: the whole window. */
+  /** Only shapes that may overlap these times of the lane, with both ends included; undefined for the whole window. */
   readonly near?: readonly [number, number];
 }
 
@@ -57,7 +60,7 @@ function* livesIn(at: At, ino: number): Generator<readonly [Life, number]> {
   }
 }
 
-/** Those of a CPU, sorted by their start. */
+/** The intervals of a CPU, sorted by their start. */
 interface WorkerIntervals {
   readonly batches: readonly Batch[];
   readonly waits: readonly GraceWait[];
@@ -82,7 +85,7 @@ function workerIntervals({ queues, lives }: LaneBox, cpu: number): WorkerInterva
   return found;
 }
 
-/** Return batches and waits of a CPU's worker that may overlap the requested part. */
+/** Return the batches and waits of a CPU's worker that may overlap the requested part. */
 function workerIn(at: At, cpu: number): Pick<WorkerIntervals, 'batches' | 'waits'> {
   const { batches, waits, ofBatches, ofWaits } = workerIntervals(at.box, cpu);
   const [a, b] = askedOf(at);
@@ -97,7 +100,7 @@ export interface Shape {
   readonly y: number;
   readonly h: number;
   readonly mark: Mark;
-  /** Names, the longest first; the first that fits is written on the shape. */
+  /** Names from long to short. The first name that fits is written on the shape. */
   readonly words: readonly string[];
 }
 
@@ -131,13 +134,13 @@ export function statesOf(at: At, life: Life, y: number, h: number): Shape[] {
   add('free', life.queuedId, life.inactivated, until, [tr('free for the next file'), tr('free')]);
   if (life.waitFrom < never)
     add('wait_gp', life.nextId, life.waitFrom, life.next, [
-      tr('create waits for readers'),
+      tr('the create waits for readers'),
       tr('create waits'),
     ]);
   return shapes;
 }
 
-/** Return the shadow of a life, on one of a few rows so that overlapping shadows can be distinguished. */
+/** Return the shadow of a life. It is on one of several rows, so that overlapping shadows can be distinguished. */
 export function shadowOf(at: At, life: Life, nth: number, top: number, h: number): Shape | null {
   if (life.queued === never || life.queued > at.box.lane.watermark) return null;
   const [x0, x1] = span(at, life.queued, life.shadowEnd);
@@ -172,9 +175,9 @@ export interface HeroShapes {
   readonly states: readonly Shape[];
   readonly shadows: readonly Shape[];
   readonly dangers: readonly Shape[];
-  /** Starts of a next life after the shadow. */
+  /** Starts of a next life that came after the shadow. */
   readonly safe: readonly Shape[];
-  /** Readers that could have been there: from before the release to the end of the shadow. */
+  /** Readers that could have existed, from before the release to the end of the shadow. */
   readonly walkers: readonly Shape[];
   readonly lifeTop: number;
   readonly lifeHeight: number;
@@ -208,10 +211,10 @@ export function heroShapes(at: At, band: Band): HeroShapes {
   return { ...found, lifeTop: band.top, lifeHeight, shadowTop };
 }
 
-/** Share of a life for which a modelled reader is drawn before the release. */
+/** How long before the release a modelled reader begins, as a share of the life. */
 const before = 0.12;
 
-/** Return a modelled reader: it found the inode shortly before the release, and walks as long as RCU allows. */
+/** Return a modelled reader. It found the inode shortly before the release, and it walks as long as RCU allows. */
 function walkerOf(at: At, life: Life, shadow: Shape): Shape | null {
   const t0 = Math.max(
     life.born,
@@ -249,22 +252,22 @@ export function workerShapes(at: At, band: Band, y: number, h: number): Shape[] 
   return shapes;
 }
 
-/** From the start of a grace period to the moment when the CPU passed a point without readers. */
+/** The time between the start of a grace period and the moment when the CPU passed a point without readers. */
 const readersKind = 'may_read';
-/** Least width, px: these times last for microseconds, and the grace period exists for them. */
+/** Least width, px. These times last only microseconds, but they are the reason for the grace period. */
 const leastReaders = 4;
 
 function severalCpus({ clock, params }: At['index']): boolean {
   return clock === 'wall' && (params['vcpus'] ?? 1) > 1;
 }
 
-/** It ended with its grace period: no such event was recorded. */
+/** Tell whether the span ended together with its grace period, which means that no event of its own was recorded. */
 function endsPeriod({ box }: At, t: number): boolean {
   const { ends } = box.lives.graces;
   return ends[firstAtLeast(ends.length, (i) => ends[i]!, t)] === t;
 }
 
-/** Return the spans of a layer in the window as shapes of a strip; processes share its height. */
+/** Return a layer's spans in the window as shapes of a strip. Processes share the strip's height. */
 export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape[] {
   const { index, box, layout } = at;
   const shapes: Shape[] = [];
@@ -274,7 +277,7 @@ export function stripShapes(at: At, layer: 'state' | 'track', band: Band): Shape
     const kind = index.kinds[found.kind];
     if (kind === undefined) continue;
     const readers = kind.name === readersKind;
-    // The first CPU to report ends the span, so with several CPUs it would mean nothing.
+    // The first CPU that reports ends the span, so with several CPUs the span would mean nothing.
     if (readers && (severalCpus(index) || endsPeriod(at, found.t1))) continue;
     const x0 = xOf(layout, box, found.t0);
     const x1 = Math.max(xOf(layout, box, found.t1), readers ? x0 + leastReaders * layout.em : x0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Files a second against batch. Ours come from untraced runs alone: those recorded, and each that the viewer
- * measures. An explain run counts; it gives no rate and no point here.
+ * Chart of files per second against batch. Our values come only from untraced runs: those recorded with the lesson, and
+ * each run that the viewer measures. An explain run only counts, so it gives no rate and no point in this chart.
  */
 
 import { t } from '@page/base/lang/t.ts';
@@ -23,7 +23,7 @@ export interface Line {
   readonly points: readonly SweepPoint[];
 }
 
-/** The published lines, one per arm, in the order of the lesson's arms. */
+/** The published lines, one per arm, in the order in which the lesson lists its arms. */
 export function publishedLines(lesson: Pick<Lesson, 'arms' | 'references'>): readonly Line[] {
   return lesson.arms.flatMap((arm) => {
     const points = lesson.references
@@ -40,7 +40,7 @@ export function publishedLines(lesson: Pick<Lesson, 'arms' | 'references'>): rea
 const worth = (table: MeasuredTable, clock: string) =>
   table.workload === 'recycle' && table.clock === clock;
 
-/** Our lines, one per arm; of several tables for a batch the last one counts. */
+/** Our lines, one per arm. If there are several tables for a batch, the last one counts. */
 export function ourLines(
   lesson: Pick<Lesson, 'arms'>,
   tables: readonly MeasuredTable[],
@@ -82,7 +82,7 @@ function path(points: readonly SweepPoint[]): string {
   return lineOf(points) ?? '';
 }
 
-/** The band between stock and the arm that waits: what the wait costs. */
+/** The area between stock and the arm that waits. It shows what the wait costs. */
 function area(lines: readonly Line[], arms: readonly [string, string]): string {
   const [one, other] = arms.map((arm) => lines.find((line) => line.arm === arm)?.points ?? []);
   if (!one?.length || !other?.length) return '';
@@ -102,7 +102,7 @@ export function SweepPanel({ lesson, data }: PanelProps) {
         viewBox={`0 0 ${box.width} ${box.height}`}
         role="img"
         aria-label={t(
-          "Files a second against batch, ours and the mail's; the table below has the figures",
+          'Files per second against batch size, in our runs and in the mail; the table below has the figures',
         )}
         style={{ width: '100%', height: 'auto', font: '13px var(--font)' }}
       >
@@ -116,7 +116,7 @@ export function SweepPanel({ lesson, data }: PanelProps) {
       <SweepTable lesson={lesson} ours={ours} mails={mails} />
       <p className="small quiet">
         {t(
-          "Ours: untraced runs on the count clock, 1 ns an instruction; solid. The mail's: Foster, January 2022, another machine; dashed. Filled dots are the kernel before, hollow ones wait at recycle. Measure at another batch and a point joins.",
+          "The solid lines are our untraced runs on the count clock, at 1 ns per instruction. The dashed lines are from Foster's mail of January 2022 and were measured on another machine. Filled dots are the kernel without the wait, and hollow dots are wait at recycle. If you measure with another batch size, the chart gets a new point.",
         )}
       </p>
     </div>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The toy of the lives: drag an old reader across an unlink and the next life of the inode. */
+/** The toy about inodes' lives: drag an old reader across an unlink and across the next life of the inode. */
 
 import { quantile } from '@page/base/columns.ts';
 import { t } from '@page/base/lang/t.ts';
@@ -20,23 +20,26 @@ import type {
 import { lifeOf } from './layout.ts';
 import { type Life, never } from './lives.ts';
 
-// A file is unlinked, its inode is reused, and a reader may still look: the outcome on each kernel. Pure.
+// A file is unlinked, its inode is reused, and a reader may still look at it. This model computes the outcome on each
+// kernel. Pure.
 //
-// After fs/xfs/xfs_icache.c of 6.1 and the three patches of this lesson. A reader that found the inode before the unlink
-// walks under RCU. A grace period does not end before every reader has left that was inside when it began. Wait at recycle
-// and call_rcu start a grace period when the inode is queued; the worker starts one when it takes the inode; stock starts
-// none. cond_synchronize_rcu() waits for a whole grace period that begins after the call, so after the current one. All
-// times in ns.
+// The model follows fs/xfs/xfs_icache.c of 6.1 and the three patches of this lesson. A reader that found the inode
+// before the unlink walks under RCU. A grace period does not end until every reader that was inside when it began has
+// left. Wait at recycle and call_rcu start a grace period when the inode is queued. The worker starts one when it takes
+// the inode. Stock starts none. cond_synchronize_rcu() waits for a whole grace period that begins after the call, and
+// therefore after the current one ends. All times are in ns.
 
 export interface Race {
   readonly unlink: number;
-  /** From the unlink until the worker has inactivated the inode. */
+  /** Time from the unlink until the worker has inactivated the inode. */
   readonly work: number;
-  /** From the unlink to the end of a grace period requested then, if our reader does not delay it. */
+  /**
+   * Time from the unlink to the end of a grace period that is requested at the unlink, if our reader does not delay it.
+   */
   readonly asked: number;
-  /** How long cond_synchronize_rcu() sleeps: the current grace period may have to end before its own begins. */
+  /** How long cond_synchronize_rcu() sleeps. The current grace period may have to end before its own can begin. */
   readonly whole: number;
-  /** From the unlink to the end of a grace period that another part of the kernel requested. */
+  /** Time from the unlink to the end of a grace period that another part of the kernel requested. */
   readonly shadow: number;
   readonly reader: { readonly from: number; readonly to: number };
   /** When a task creates a file and would get this inode. */
@@ -50,25 +53,28 @@ export interface Wait {
 }
 
 export interface Fate {
-  /** When the inode is on the worker's list. */
+  /** When the inode gets onto the worker's list. */
   readonly listed: number;
-  /** Inactivated: the next file may have it. */
+  /** When the inode is inactivated, so that the next file may have it. */
   readonly free: number;
-  /** End of the grace period after which no old reader is left. */
+  /** End of the grace period after which there are no old readers. */
   readonly over: number;
-  /** When a new file has the inode; null: the create took another inode. */
+  /** When a new file gets the inode; null if the create took another inode. */
   readonly reused: number | null;
   readonly wait: Wait | null;
-  /** The reader found the old file and now looks at the new one. */
+  /** Whether the reader found the old file and later looks at the new one. */
   readonly wrong: boolean;
 }
 
-/** Return the end of a grace period from `begin` to `usual`; our reader delays it if inside at `begin`. */
+/**
+ * Return the end of a grace period that lasts from `begin` to `usual`. Our reader delays the end if it is inside at
+ * `begin`.
+ */
 export function graceEnd({ reader }: Pick<Race, 'reader'>, begin: number, usual: number): number {
   return Math.max(usual, reader.from < begin ? reader.to : 0);
 }
 
-/** Did the reader find the inode while the old file had it? */
+/** Tell whether the reader found the inode while the old file had it. */
 export function isOld({ reader, unlink }: Race): boolean {
   return reader.from < unlink;
 }
@@ -85,7 +91,7 @@ export function stock(race: Race): Fate {
   return fated(race, { listed: unlink, free, over, reused: taken(create, free), wait: null });
 }
 
-/** Return `create` if the inode is free by then, else null. */
+/** Return `create` if the inode is free by then, otherwise null. */
 function taken(create: number, free: number): number | null {
   return create >= free ? create : null;
 }
@@ -97,7 +103,7 @@ export function waitAtRecycle(race: Race): Fate {
   const base = { listed: unlink, free, over };
   const at = taken(create, free);
   if (at === null || at >= over) return fated(race, { ...base, reused: at, wait: null });
-  // The next grace period begins when the current one is over.
+  // The next grace period begins when the current one has ended.
   const to = graceEnd(race, over, Math.max(over, at + whole));
   return fated(race, { ...base, reused: to, wait: { who: 'create', from: at, to } });
 }
@@ -117,9 +123,10 @@ export function callRcu(race: Race): Fate {
   return fated(race, { listed: over, free, over, reused: taken(create, free), wait: null });
 }
 
-// Median times of a run on stock, from the unlink of an inode: to its inactivation, its reuse, the end of its shadow.
+// Median times of a run on stock: from the unlink of an inode to its inactivation, to its reuse, and to the end of its
+// shadow.
 
-/** Times without a run, ns. */
+/** Times that are used if there is no run, ns. */
 const chosen = {
   work: millisecond,
   again: 3 * millisecond,
@@ -127,7 +134,7 @@ const chosen = {
   asked: 6 * millisecond,
   whole: 9 * millisecond,
 };
-/** Time before the unlink, and after the longest wait that no reader extends, as shares of a wait. */
+/** Time before the unlink, and time after the longest wait that no reader extends, as shares of a wait. */
 const lead = 0.35;
 const tail = 0.5;
 
@@ -137,15 +144,18 @@ function inodeTimes(index: RunIndex | null, lesson: Lesson): Times {
   const { work, again, asked, whole, shadow } = found;
   const words = [
     t(
-      'on stock {work} from an unlink until the inode is free, {again} to its next file, {shadow} to the end of its shadow',
+      'on stock it takes {work} from an unlink until the inode is free, {again} until its next file, and {shadow} until the end of its shadow',
       { work: formatNs(work), again: formatNs(again), shadow: formatNs(shadow) },
     ),
-    t('on wait at recycle {asked} to the end of the shadow, and {whole} for a wait', {
-      asked: formatNs(asked),
-      whole: formatNs(whole),
-    }),
+    t(
+      'with wait at recycle it takes {asked} until the end of the shadow, and a wait lasts {whole}',
+      {
+        asked: formatNs(asked),
+        whole: formatNs(whole),
+      },
+    ),
   ];
-  return laid(found, t('{words}; each the median', { words: words.join('; ') }));
+  return laid(found, t('{words}; each time is a median', { words: words.join('; ') }));
 }
 
 function measured(index: RunIndex, lesson: Lesson): typeof chosen | null {
@@ -184,7 +194,7 @@ function laid(found: typeof chosen, from: string | null): Times {
   };
 }
 
-// What the toy says about the race, on the two kernels that differ most.
+// What the toy says about the race on the two kernels that differ most.
 
 interface Fates {
   readonly stock: Fate;
@@ -193,7 +203,7 @@ interface Fates {
   readonly rcu: Fate;
 }
 
-/** Does a create wait, or wait longer, for a reader that never saw the old file? */
+/** Tell whether a create waits at all, or waits longer, for a reader that never saw the old file. */
 function innocent(race: Race, { recycle }: Fates): boolean {
   const alone = waitAtRecycle({ ...race, reader: { from: -2, to: -1 } });
   const length = ({ wait }: Fate) => (wait === null ? 0 : wait.to - wait.from);
@@ -207,13 +217,16 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
     const instead =
       wait === null
         ? ''
-        : t(' On wait at recycle the create sleeps {time}, and the reader is gone.', {
-            time: formatNs(wait.to - wait.from),
-          });
+        : t(
+            ' With wait at recycle, the create sleeps for {time}, and by then the reader is gone.',
+            {
+              time: formatNs(wait.to - wait.from),
+            },
+          );
     return {
       face: 'hazard',
       words: t(
-        'On stock the reader looks at the wrong file for {long}: it found the inode under its old name.{instead}',
+        'On stock the reader looks at the wrong file for {long}, because it found the inode under its old name.{instead}',
         { long, instead },
       ),
     };
@@ -222,20 +235,20 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
     return {
       face: 'wait',
       words: t(
-        'The reader came after the unlink and cannot see the old file. RCU knows nothing about files: a grace period waits for every reader that is inside when it begins.',
+        'The reader came after the unlink and cannot see the old file. But RCU knows nothing about files. A grace period waits for every reader that is active when the grace period begins.',
       ),
     };
   if (wait === null)
     return {
       face: 'gain',
       words: t(
-        'The shadow is over when the file is created: on wait at recycle no task waits, and nothing would have gone wrong on stock either.',
+        'The shadow is over when the file is created. So no task waits with wait at recycle, and nothing would have gone wrong on stock either.',
       ),
     };
   return {
     face: 'wait',
     words: t(
-      'Nothing goes wrong on stock. On wait at recycle the create still sleeps {time}, because the kernel does not know that no reader is left.',
+      'Nothing goes wrong on stock. With wait at recycle, the create still sleeps for {time}, because the kernel does not know that no reader is left.',
       { time: formatNs(wait.to - wait.from) },
     ),
   };
@@ -261,7 +274,7 @@ function says(race: Race, fates: Fates): Readonly<Record<string, string>> {
   return {
     reader: t('{began}, {left}; {end}', { began, left, end }),
     end: t('inside for {time}, {left}; {end}', { time: formatNs(to - from), left, end }),
-    create: t('{create} after the unlink; on wait at recycle {sleeps}; {end}', {
+    create: t('{create} after the unlink; with wait at recycle {sleeps}; {end}', {
       create: formatNs(race.create - race.unlink),
       sleeps,
       end,
@@ -306,7 +319,7 @@ function laneRow(name: string, title: string, race: Race, fate: Fate, span: numb
     face: Face,
     look: Stretch['look'],
   ): void => {
-    // If a label does not fit, the words below the lane or another lane have it.
+    // If a label does not fit, the words below the lane, or another lane, show it.
     const terse = label !== 'queued';
     const place = { from, to: Math.min(to, span) };
     if (to > from) items.push({ kind: 'stretch', ...place, label, face, look, terse });
@@ -364,17 +377,20 @@ function verdict(race: Race, fate: Fate): { readonly verdict: string; readonly f
   }
   if (wait?.who === 'worker')
     return {
-      verdict: t('the worker waits {time}, once for a batch; inodes that come meanwhile pile up', {
-        time: formatNs(wait.to - wait.from),
-      }),
+      verdict: t(
+        'the worker waits {time}, once for a whole batch; meanwhile newly queued inodes pile up',
+        {
+          time: formatNs(wait.to - wait.from),
+        },
+      ),
       face: 'wait',
     };
   return reused === null
     ? { verdict: t('no task waits; the inode stays unused for longer'), face: 'gain' }
-    : { verdict: t('no task waits, nothing goes wrong'), face: 'gain' };
+    : { verdict: t('no task waits, and nothing goes wrong'), face: 'gain' };
 }
 
-/** The shortest reader, as a share of the time before the unlink. */
+/** Length of the shortest reader, as a share of the time before the unlink. */
 const shortest = 0.1;
 
 export function raceOf({ at }: Times, setting: Setting): Race {
@@ -450,7 +466,7 @@ function reached(race: Race, fates: Fates): readonly string[] {
   return goals;
 }
 
-/** Positions along the axis that are tried for a proof. */
+/** Number of positions along the axis that are tried for a proof. */
 const grain = 48;
 
 function neverElsewhere(times: Times): string {
@@ -464,22 +480,25 @@ function neverElsewhere(times: Times): string {
         tried += 1;
         if (others(fatesOf(raceOf(times, setting))).some((fate) => fate.wrong)) return t('Yes.');
       }
-  return t('No: with none of {n} positions of reader and file.', {
-    n: formatCount(tried),
-  });
+  return t(
+    'No: it happens with none of the {n} positions of the reader and the file that were tried.',
+    {
+      n: formatCount(tried),
+    },
+  );
 }
 
 export const walker: Toy = {
   title: t('Show the reader the wrong file'),
   ask: t(
-    'A file is unlinked, and the next file gets its inode. Drag an RCU reader, its end, and the moment of the next file. What does the reader see, and which task waits, on four kernels?',
+    'A file is unlinked, and the next file gets its inode. Drag the RCU reader, the end of the reader, and the moment at which the next file is created. What does the reader see on each of four kernels, and which task waits?',
   ),
   leavesOut: t(
-    'One inode and one reader. A grace period that the reader holds up ends when it leaves; in a real kernel about a tick later.',
+    'There are only one inode and one reader here. A grace period that waits for the reader ends when the reader leaves; in a real kernel it ends about a tick later.',
   ),
   handles: [
     { name: 'reader', title: t('the reader') },
-    { name: 'end', title: t('the end of the reader') },
+    { name: 'end', title: t("the end of the reader's walk") },
     { name: 'create', title: t('the next file') },
   ],
   switches: [],
@@ -491,14 +510,13 @@ export const walker: Toy = {
     },
     {
       name: 'nobody',
-      title: t('On wait at recycle, let no task wait.'),
+      title: t('With wait at recycle, let no task wait.'),
       can: () => t('Yes: the shadow must end before the file is created.'),
     },
     {
       name: 'innocent',
       title: t('Make a create wait longer for a reader that never saw the old file.'),
-      can: () =>
-        t('Yes: a long reader that comes after the unlink holds up the next grace period.'),
+      can: () => t('Yes: a long reader that comes after the unlink delays the next grace period.'),
     },
     {
       name: 'elsewhere',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Sentences, summary, table and counts. Every number comes from the events of the run. */
+/** Sentences, summary, table and counts. Every number comes from the run's events. */
 
 import { quantile } from '@page/base/columns.ts';
 import { t, t as tr } from '@page/base/lang/t.ts';
@@ -37,7 +37,7 @@ interface Seen {
   readonly lives: Lives;
   readonly lesson: Lesson;
   readonly name: string;
-  /** In the lane's own time: the moment, and the start of the window. */
+  /** The moment in the lane's own time, and the start of the window. */
   readonly t: number;
   readonly from: number;
 }
@@ -67,7 +67,7 @@ function perLane(say: PerLane): Sentence {
       .join(' ');
 }
 
-/** The life of the enlarged inode, as far as the moment has come. */
+/** The life of the enlarged inode, as far as it has come at the moment. */
 const life: Sentence = (index, frame, lesson) => {
   const lane = known(index)[0];
   if (lane === undefined) return '';
@@ -110,12 +110,14 @@ function lifeWords(now: Life, see: Seen): string {
     case 'free': {
       const inside = t < now.shadowEnd;
       const shadow = inside
-        ? tr('its grace period is not over: an old reader may still look.')
-        : tr('its grace period has been over for {ago}: no reader can be looking any more.', {
+        ? tr('its grace period is not over, so an old reader may still look at it.')
+        : tr('its grace period has been over for {ago}, so no reader can still be looking at it.', {
             ago: ago('its grace period', now.shadowEnd),
           });
       const wait =
-        now.waitFrom <= t ? tr(' A task that creates a file was given it and waits.') : '';
+        now.waitFrom <= t
+          ? tr(' A task that creates a file was given this inode and is waiting.')
+          : '';
       return tr('was inactivated {inactivated} ago and is free; {shadow}{wait}', {
         inactivated: ago('its inactivation', now.inactivated, spans.free()),
         shadow,
@@ -127,9 +129,12 @@ function lifeWords(now: Life, see: Seen): string {
       const mark = now.early && t < dangerEnd(now) ? spans.early() : spans.alive();
       const age = ageAtReuse(see.lane.arm, now, before, mark);
       if (!now.early)
-        return tr('has a new file, {age} after it was released, when its grace period was over.', {
-          age,
-        });
+        return tr(
+          'has a new file, {age} after it was released, and after its grace period had ended.',
+          {
+            age,
+          },
+        );
       const left = shadowLeft(see.lane.arm, now, before);
       const over = t - before.shadowEnd;
       const of = { age, left: left ?? 'unknown' };
@@ -164,7 +169,7 @@ function waits(n: number): string {
   return tr('{n, plural, one {# wait} other {# waits}}', { n });
 }
 
-/** Reuses so far, and the waits; in few words if there are more than two lanes. */
+/** The reuses so far, and the waits. If there are more than two lanes, few words are used. */
 const reuses = perLane((see) => {
   const { index, lane, lives, name, t } = see;
   const tally = tallyOf(lane, lives, t);
@@ -172,7 +177,7 @@ const reuses = perLane((see) => {
   const early = () => of('early', tally.early === 0 ? someOf(0) : undefined);
   if (index.lanes.length > 2) {
     const held = tally.gpWaits === 0 ? '' : tr(', {gpWaitNs} waited', { gpWaitNs: of('gpWaitNs') });
-    return tr('{name}: {reused} came back so far, {early} in the shadow{held}.', {
+    return tr('{name}: {reused} reused so far, {early} of them in the shadow{held}.', {
       name,
       reused: of('reused'),
       early: early(),
@@ -180,11 +185,11 @@ const reuses = perLane((see) => {
     });
   }
   if (tally.reused === 0 && tally.gpWaits === 0)
-    return tr('on {name} no inode has come back yet.', { name });
+    return tr('on {name} no inode has been reused yet.', { name });
   const costs: string[] = [];
   if (tally.gpWaits > 0)
     costs.push(
-      tr('tasks waited for RCU {gpWaits}, {gpWaitNs} in all', {
+      tr('tasks waited for RCU {gpWaits}, for {gpWaitNs} in total', {
         gpWaits: of('gpWaits', times(tally.gpWaits)),
         gpWaitNs: of('gpWaitNs'),
       }),
@@ -195,15 +200,18 @@ const reuses = perLane((see) => {
     );
   const back = of('reused', inodes(tally.reused));
   if (costs.length === 0)
-    return tr('on {name} {back} came back so far, {early} of them inside the shadow.', {
+    return tr('on {name}, XFS has reused {back} so far, {early} of them inside the shadow.', {
       ...{ name, back, early: early() },
     });
-  return tr('on {name} {back} came back so far, {early} of them inside the shadow; {costs}.', {
-    ...{ name, back, early: early(), costs: list(costs) },
-  });
+  return tr(
+    'on {name}, XFS has reused {back} so far, {early} of them inside the shadow; {costs}.',
+    {
+      ...{ name, back, early: early(), costs: list(costs) },
+    },
+  );
 });
 
-/** What the process and the worker do now, and how long the queue is. */
+/** What the process and the worker are doing now, and how long the queue is. */
 const dam = perLane((see) => {
   const { index, lane, lives, lesson, name, t } = see;
   const { queues } = lifeOf(index, lane, lesson);
@@ -223,14 +231,17 @@ const dam = perLane((see) => {
   if (rcu > 0) parts.push(tr('{forRCU} of them for RCU', { forRCU: of('for RCU', rcu) }));
   if (hands > 0)
     parts.push(
-      tr('{taken} {hands, plural, one {more is} other {more are}} with the worker', {
-        taken: of('taken', hands),
-        hands,
-      }),
+      tr(
+        '{taken} {hands, plural, one {more has been} other {more have been}} taken by the worker',
+        {
+          taken: of('taken', hands),
+          hands,
+        },
+      ),
     );
   const asleep = lives.waits.find((w) => w.worker && w.t0 <= t && t < w.t1);
   const worker = asleep
-    ? tr('; the worker waits for a grace period, for {time} now', {
+    ? tr('; the worker has been waiting for a grace period for {time}', {
         time: sinceBegin(
           markOf(see, 'worker_wait', asleep.id, asleep.cpu, asleep.t0, asleep.t1),
           t,
@@ -242,14 +253,14 @@ const dam = perLane((see) => {
   const kind = state === null ? '' : index.kinds[state.kind]?.name;
   const held =
     state !== null && kind === 'wait_backlog'
-      ? tr(' The unlink waits too, for {time} now.', {
+      ? tr(' The unlink waits too, and has done so for {time}.', {
           time: sinceBegin(spanMark(lane.arm, state), t),
         })
       : '';
   return tr('on {name} {parts}{worker}.{held}', { name, parts: list(parts), worker, held });
 });
 
-/** Ages of inodes when they come back, compared with the lengths of their shadows. */
+/** Ages of inodes when they are reused, compared with the lengths of their shadows. */
 const ages = perLane(({ lane, lives, name, t }) => {
   const { ages: old, shadows } = agesIn(lives, 0, t);
   const tally = tallyOf(lane, lives, t);
@@ -257,7 +268,7 @@ const ages = perLane(({ lane, lives, name, t }) => {
   if (old.length < 5) {
     const { free } = populationAt(lives, t);
     if (free.length === 0)
-      return tr('on {name} no inode is free yet, and none has come back.', { name });
+      return tr('on {name} no inode is free yet, and no inode has been reused.', { name });
     const shaded = free.filter((one) => t < one.shadowEnd).length;
     const still = tr('{shaded, plural, =0 {none is} one {# is} other {# are}}', { shaded });
     const say = (what: string, n: number, text: string) => figure('now', lane.arm, what, n, text);
@@ -274,24 +285,24 @@ const ages = perLane(({ lane, lives, name, t }) => {
   const waited =
     tally.gpWaits === 0
       ? tr(' No task waited.')
-      : tr(' So far tasks waited {gpWaits}, {gpWaitNs} in all.', {
+      : tr(' So far tasks waited {gpWaits}, for {gpWaitNs} in total.', {
           gpWaits: of('gpWaits', times(tally.gpWaits)),
           gpWaitNs: of('gpWaitNs'),
         });
   const inside =
     tally.early === 0
-      ? tr('None came back inside it.')
-      : tr('{early} of {reused} came back inside it so far.', {
+      ? tr('XFS has reused none inside the shadow.')
+      : tr('So far, XFS has reused {early} of {reused} inside the shadow.', {
           early: of('early'),
           reused: of('reused'),
         });
   return tr(
-    'on {name} inodes came back {old} after they were released (the median so far), and a shadow lasts {shadows}. {inside}{waited}',
+    'on {name} inodes were reused {old} after they were released (the median so far), and a shadow lasts {shadows}. {inside}{waited}',
     { name, old: median('age', old), shadows: median('shadow', shadows), inside, waited },
   );
 });
 
-/** What the wait buys: occasions at which a reader could have been harmed. */
+/** What the wait prevents: occasions at which a reader could have been harmed. */
 const buys: Sentence = (index, frame, lesson) => {
   const tallies = known(index).map((lane) => {
     const see = seen(index, lane, frame, lesson);
@@ -307,7 +318,7 @@ const buys: Sentence = (index, frame, lesson) => {
     });
   });
   return tr(
-    'Up to this moment a reader could have been caught in {open}. There was no reader here: these are opportunities, not accidents.',
+    'Up to this moment, a reader could have seen the wrong file in these reuses: {open}. This run had no reader, so they are opportunities, not accidents.',
     { open: list(open) },
   );
 };
@@ -328,7 +339,7 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
     const tally = tallyOf(lane, see.lives, to, see.from);
     const gps = [...spansIn(lane, 'track', see.from, to)].length;
     const lost = lostIn(lane, see.from, to)
-      ? tr(' Events were lost here, so no number is proven.')
+      ? tr(' Events were lost here, so none of these numbers is certain.')
       : '';
     const of = (what: string, n: number, text = formatCount(n)) =>
       figure('window', lane.arm, what, n, text);
@@ -342,7 +353,7 @@ export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly
         early: of('early', tally.early),
       },
     );
-    const held = tr('{gps}, {gpWaits} for one, {throttles} for the backlog', {
+    const held = tr('{gps}, {gpWaits} for a grace period, and {throttles} for the backlog', {
       gps: of(
         'grace periods',
         gps,
@@ -378,10 +389,10 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
 
 // Answers to predictions, from the events of the run.
 
-/** Least number of inodes for an answer. */
+/** Least number of inodes that an answer needs. */
 const least = 50;
 
-/** Answer how many in a hundred reuses on the first arm were inside the shadow. */
+/** Answer how many in a hundred reuses on the first arm came inside the shadow. */
 const earlyShare: Answerer = (index, prediction, lesson) => {
   const lane = laneOf(index, prediction.arms[0]);
   if (lane === null || lostIn(lane, 0, lane.watermark)) return null;
@@ -389,7 +400,7 @@ const earlyShare: Answerer = (index, prediction, lesson) => {
   const { early, reused } = tallyOf(lane, lives, lane.watermark);
   if (reused < least) return null;
   const value = (early / reused) * 100;
-  const words = t('{scope} {early} of {reused} on {name}: {value} in a hundred.', {
+  const words = t('{scope} {early} of {reused} on {name}, which is {value} in a hundred.', {
     scope: scopeWords(index),
     early: formatCount(early),
     reused: formatCount(reused),
@@ -407,7 +418,7 @@ const throttles: Answerer = (index, prediction, lesson) => {
   const { queued, throttles: value } = tallyOf(lane, lives, lane.watermark);
   if (queued < least) return null;
   const words = t(
-    '{scope} the unlinking program on {name} had to wait {value, plural, =1 {once} other {# times}} for {queued} inodes.',
+    '{scope} the unlinking program on {name} had to wait {value, plural, =1 {once} other {# times}} while {queued} inodes were queued.',
     {
       scope: scopeWords(index),
       name: armTitle(lesson, lane),
@@ -427,7 +438,10 @@ export const answers: Readonly<Record<string, Answerer>> = {
 
 const mostRows = 50;
 
-/** Return the marks nearest to the moment, at most 50: changes in the lives of inodes, batches, waits, grace periods. */
+/**
+ * Return the marks nearest to the moment, at most 50: changes in the lives of inodes, batches, waits, and grace
+ * periods.
+ */
 export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly NearbyRow[] {
   const found: { readonly mark: Mark; readonly far: number; readonly lane: LaneIndex }[] = [];
   for (const lane of known(index)) {

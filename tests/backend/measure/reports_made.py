@@ -97,7 +97,7 @@ def wall() -> Report:
 
 
 def count() -> Report:
-    """Two arms swept on the count clock at two settings of ns an instruction."""
+    """Two arms swept on the count clock at two settings of ns per instruction."""
     report = Report(
         lesson="01-shrinker-bitmaps",
         title="Shrinker bitmaps",

@@ -121,7 +121,7 @@ def test_count_clock_is_deterministic_and_names_nanoseconds() -> None:
         "deterministic", None, None, (0.49, 0.51),
     )  # fmt: skip
     assert found.ratio == pytest.approx((50.0 + 50.2) / 2 / 100), "the median over all starts"
-    assert "2 equal runs at 8 ns an instruction" in found.sentence
+    assert "2 equal runs at 8 ns per instruction" in found.sentence
     assert "over 4 starts 0.49 to 0.51" in found.sentence
 
 
@@ -144,7 +144,7 @@ def test_noise_of_equal_kernels_is_no_difference(better: str, other: float) -> N
     found = compare(ours, theirs, COUNT)
     assert found.verdict == "no difference proven"
     assert not any(word in found.sentence for word in ("better", "worse", "deterministic"))
-    assert "2 equal runs at 8 ns an instruction" in found.sentence
+    assert "2 equal runs at 8 ns per instruction" in found.sentence
     assert compare(counted("b", 98.9), theirs, COUNT).verdict == "deterministic"
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 from duet.cli import main
 from duet.kernels import KernelSettings
 from duet.kernels.arms import arm_spec, made_of
-from duet.lessons.load import LessonFolder
+from duet.lessons.load import LessonFolder, load
+from duet.measure.curves import curve_plans
 from duet.measure.elsewhere import (
     BadHostResult,
     EndLine,
@@ -41,6 +43,7 @@ from duet.measure.published import (
     stored_table,
 )
 from duet.measure.run import Collector
+from duet.server.recordings import read_own_tables, read_tables
 
 HOST = {"cpu": "Example CPU", "cpus": "16", "qemu": "7.2.22", "accel": "tcg", "os": "Example OS"}
 AT = "2026-11-29T08:00:00+00:00"
@@ -68,11 +71,11 @@ def table_of(job: PackedJob, arms: Sequence[ArmFacts]) -> StoredTable:
 
 
 class Made:
-    """The lines of a result of lesson 02's first published measurement."""
+    """The lines of a result of one measurement: a lesson's first published one, or a plan."""
 
-    def __init__(self, folder: LessonFolder) -> None:
-        self.plan = next(iter(published_plans(folder, every=True).values()))
-        self.job = job_of(self.plan)
+    def __init__(self, folder: LessonFolder, plan: MeasurePlan | None = None) -> None:
+        self.plan = plan or next(iter(published_plans(folder, every=True).values()))
+        self.job = job_of(self.plan, published=plan is None)
         arms = [facts(folder, arm) for arm in self.plan.arms]
         packed = {arm.name: PackedArm(facts=arm, bzimage_sha256="b" * 64) for arm in arms}
         record = PackRecord(
@@ -126,8 +129,8 @@ def changed_number(text: bytes) -> bytes:
         (lambda text: b"".join(text.splitlines(True)[::2]), "line 2 does not match its hash"),
         (lambda text: b"hello\n", "is not a result of ./measure"),
         (lambda text: b"", "its first line names no host"),
-        (lambda text: b'{"a": 1}\n', "a line is not one of a result"),
-        (lambda text: b"5\n", "a line is not one of a result"),
+        (lambda text: b'{"a": 1}\n', "a line does not have the form of a result line"),
+        (lambda text: b"5\n", "a line does not have the form of a result line"),
     ],
     ids=["number", "cut after a line", "cut in a line", "a line is gone", "text", "empty",
          "another object", "no object"],
@@ -150,12 +153,14 @@ def test_another_kernel_is_refused_even_with_hashes_that_fit(made: Made, tmp_pat
     arms = {**made.host.record.arms[slug], arm: packed.model_copy(update={"facts": other})}
     record = made.host.record.model_copy(update={"arms": {slug: arms}})
     made.host = made.host.model_copy(update={"record": record})
-    with pytest.raises(BadHostResult, match=f"another kernel of {arm} than this tree has"):
+    with pytest.raises(BadHostResult, match=f"another kernel of {arm} than this tree"):
         read_result(written(tmp_path / "r.jsonl", made.lines()))
     keys = [replace(one, key="0" * 64) for one in made.table.table.arms]
     made = Made(made.plan.folder)
     made.table.table.arms = keys
-    with pytest.raises(BadHostResult, match=r"figures of another kernel of .* than its pack"):
+    with pytest.raises(
+        BadHostResult, match=r"figures for a kernel of .* that is not the one in its pack"
+    ):
         read_result(written(tmp_path / "r.jsonl", made.lines()))
 
 
@@ -164,7 +169,9 @@ def test_another_plan_is_refused_even_with_hashes_that_fit(made: Made, tmp_path:
         job = made.job.model_copy(update=other)
         record = made.host.record.model_copy(update={"jobs": (job,)})
         host = made.host.model_copy(update={"record": record})
-        with pytest.raises(BadHostResult, match="is of another plan"):
+        with pytest.raises(
+            BadHostResult, match=r"was measured with (another plan|a plan that is not)"
+        ):
             read_result(written(tmp_path / "r.jsonl", [host, made.table, made.end]))
 
 
@@ -177,7 +184,7 @@ def test_a_job_is_the_same_text_in_every_process(made: Made) -> None:
 
 def test_a_table_of_another_condition_is_refused(made: Made, tmp_path: Path) -> None:
     made.table.table.params = {**made.table.table.params, "hogs": 1}
-    with pytest.raises(BadHostResult, match="a table is not what its job measures"):
+    with pytest.raises(BadHostResult, match="a table does not have what its job measures"):
         read_result(written(tmp_path / "r.jsonl", made.lines()))
 
 
@@ -198,7 +205,7 @@ def test_a_run_is_continued_where_it_stopped(made: Made, tmp_path: Path) -> None
         writer.add(made.end)
     assert len(read_result(path).tables) == 1
     other = made.host.model_copy(update={"pack": "e" * 64})
-    sentence = "the result of another pack"
+    sentence = "a result of another pack"
     with pytest.raises(BadHostResult, match=sentence), ResultWriter(path, other):
         pass
 
@@ -253,4 +260,27 @@ def test_a_report_of_a_result(
     assert main(["measure", "02-grace-periods", "--from", path, "--set", "hogs=1"]) == 2
     assert "the results have no such table" in capsys.readouterr().err
     assert main(["measure", "02-grace-periods", "--from", path, "--repeats", "3"]) == 2
-    assert "takes no options of a measurement" in capsys.readouterr().err
+    assert "takes no measurement options" in capsys.readouterr().err
+
+
+def test_a_point_of_a_curve_is_recorded_for_the_page_under_its_host(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slug, mine = "03-inode-recycling", "06-mine"
+    without = shutil.ignore_patterns("recorded")
+    for top in ("lessons", "kernel-patches"):
+        shutil.copytree(root / top / slug, tmp_path / top / mine, ignore=without)
+    monkeypatch.setenv("DUET_LESSONS", str(tmp_path))
+    folder = load(mine)
+    (four,) = (plan for plan in curve_plans(folder) if plan.params["removers"] == 4)
+    path = written(tmp_path / "r.jsonl", Made(folder, four).lines())
+    tables = folder.folder / "recorded/measured.json"
+    for _ in range(2):  # a table replaces that of the same condition and host
+        assert main(["measure", mine, "--from", str(path), "--record"]) == 0
+    (table,) = read_tables(tables)
+    assert (table.on, table.params["removers"], table.params["vcpus"]) == ("16 x Example", 4, 4)
+    assert [row.arm for row in table.rows] == ["stock", "wait-in-worker", "call-rcu"]
+    assert table.host == "Example CPU, 16 CPUs, Linux ?"
+    assert read_own_tables(tables) == []
+    assert main(["measure", mine, "--record"]) == 2
+    assert "it needs --from" in capsys.readouterr().err

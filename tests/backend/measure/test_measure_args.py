@@ -86,7 +86,7 @@ def test_layouts_are_asked_for_by_number_and_one_is_off() -> None:
         ({"repeats": ""}, "--repeats needs 1 to 100 runs per arm, but got nothing"),
         ({"sweep": ""}, "--sweep needs NAME=VALUE,VALUE, but got ''"),
         ({"sweep": "=1,2"}, "--sweep needs NAME=VALUE,VALUE, but got '=1,2'"),
-        ({"sweep": "hogs=1,2", "settings": ("hogs=3",)}, "'hogs' is set and swept at once"),
+        ({"sweep": "hogs=1,2", "settings": ("hogs=3",)}, "'hogs' is both set and swept"),
         ({"sweep": "hogs"}, "--sweep needs NAME=VALUE,VALUE"),
         ({"sweep": "hogs="}, "--sweep needs NAME=VALUE,VALUE"),
         ({"sweep": "hogs=1,x"}, "--sweep hogs needs whole numbers"),
@@ -135,7 +135,7 @@ def test_bad_input_is_reported_in_a_sentence(given: dict[str, Any], sentence: st
         (["--published", "--layouts", "5"], "from the lessons' own `published:`"),
         (["--all", "--published", "--repeats", "0"], "from the lessons' own `published:`"),
         (["--all", "--published", "--output", "/nowhere/x"], "/nowhere/x cannot be written"),
-        (["--all", "--published", "--format", "lkp"], "makes one table, not 'lkp'"),
+        (["--all", "--published", "--format", "lkp"], "makes one table and has no format 'lkp'"),
     ],
 )
 def test_options_that_do_not_go_together(

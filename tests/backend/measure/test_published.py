@@ -107,7 +107,7 @@ def test_what_cannot_be_tested_never_passes(lesson02: LessonFolder) -> None:
 
 
 def test_a_figure_without_test_or_reason_is_refused() -> None:
-    with pytest.raises(ValidationError, match="is not tested, and gives no reason"):
+    with pytest.raises(ValidationError, match="is not tested, and no reason is given"):
         figure(None, None, metric=None)
 
 
@@ -132,7 +132,7 @@ def test_a_complexity_compares_exponents(lesson02: LessonFolder) -> None:
         ({"base": None}, "this figure has no ratio to test"),
         ({"exponent": 2}, "an exponent needs two sizes"),
         ({"exponent": 2, "to_params": {"hogs": 9}}, "an exponent needs two sizes"),
-        ({"mail_interval": (2.0, 1.0)}, "the interval of a ratio goes from low to high"),
+        ({"mail_interval": (2.0, 1.0)}, "the interval of a ratio must go from low to high"),
         ({"context": " "}, "this must be one line of text"),
     ],
 )

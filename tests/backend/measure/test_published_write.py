@@ -148,7 +148,8 @@ def test_results_that_are_something_else_are_refused(
 ) -> None:
     (tmp_path / "PAGE.json").write_text('{"tables": 3}')
     assert main(["measure", "--published", "--write", str(tmp_path / "PAGE.md")]) == 2
-    assert "published figures in PAGE.json, but it has other contents" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "published figures in PAGE.json, but the file has other contents" in error
 
 
 def test_a_knob_that_a_lesson_has_got_since_is_at_its_usual_value(

@@ -113,7 +113,7 @@ def test_the_count_clock_has_no_interval(how: str) -> None:
     text = render(count(), how)
     assert "95 %" not in text and "95.0%" not in text and " p = " not in text
     flat = re.sub(r"\s+", " ", text)
-    assert "deterministic (2 equal runs at 1 ns an instruction; over 4 starts" in flat
+    assert "deterministic (2 equal runs at 1 ns per instruction; over 4 starts" in flat
     assert "8 ns per instruction (shift 3)" in flat
     assert "1 ns per instruction (shift 0)" in flat
 
@@ -155,7 +155,7 @@ def test_kernels_of_two_compilers_are_told_apart(how: str) -> None:
 
 
 def by_shift(first: float, second: float) -> Report:
-    """The same arms at 1 and at 8 ns an instruction, with these ratios."""
+    """The same arms at 1 and at 8 ns per instruction, with these ratios."""
     report = count()
     report.sweep, report.tables = None, []
     for shift, ratio in ((0, first), (3, second)):
@@ -173,7 +173,7 @@ RULE = "a result that depends on the choice is a property of the clock, not of t
 @pytest.mark.parametrize("how", TEXTS)
 def test_a_difference_that_depends_on_the_clock_is_called_its_property(how: str) -> None:
     flat = re.sub(r"\s+", " ", render(by_shift(1 / 35, 1 / 4.5), how).replace("\n!! ", "\n"))
-    said = "of after is 0.0286 at 1 ns an instruction and 0.222 at 8 ns an instruction, of before"
+    said = "of after is 0.0286 at 1 ns per instruction and 0.222 at 8 ns per instruction, of before"
     assert f"{said}: {RULE}." in flat
     assert RULE not in render(by_shift(0.5, 0.51), how).replace("\n", " ")
     assert RULE in json.loads(render(by_shift(0.9, 1.1), "json"))["warnings"][0]
@@ -192,8 +192,8 @@ def test_a_lesson_that_waits_says_so_at_one_setting() -> None:
 def test_verbatim_lines_say_of_which_setting_they_are() -> None:
     lines = render(by_shift(0.5, 0.51), "mail").splitlines()
     titles = [line for line in lines if line.startswith("Verbatim, after")]
-    assert [title.count("1 ns an") + title.count("8 ns an") for title in titles] == [1, 1]
-    assert "1 ns an instruction" in titles[0] and "8 ns an instruction" in titles[1]
+    assert [title.count("1 ns per") + title.count("8 ns per") for title in titles] == [1, 1]
+    assert "1 ns per instruction" in titles[0] and "8 ns per instruction" in titles[1]
 
 
 def test_arms_with_other_instrumentation_are_called_unfair() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet record-all`: record all stale recordings and recorded tables again."""
+"""`duet record-all`: records all stale recordings and measured tables again."""
 
 from __future__ import annotations
 
@@ -62,8 +62,9 @@ def record_all(
 ) -> int:
     """Record stale recordings and measured tables again. Each keeps its parameters.
 
-    An item is stale if its kernels' patches or config have changed since. Missing kernels are built
-    first. After an interruption, finished items stay, and the next call resumes.
+    An item is stale if its kernels' patches or config have changed since it was recorded. Missing
+    kernels are built first. After an interruption, finished items are kept, and the next call
+    resumes.
     """
     from duet.cli.building import build_missing
     from duet.cli.measuring import INTERRUPTED, interruptible
@@ -76,7 +77,7 @@ def record_all(
     which = which or []
     kernels = KernelSettings.default()
     items = find_items(which, kernels)
-    todo = [item for item in items if all or item.stale]
+    todo = [item for item in items if (all or item.stale) and not item.on]
     todo = todo[:most] if most else todo
     pace = Pace(kernels.cache / PACE)
     done, whole = ItemResults(), True
@@ -97,9 +98,9 @@ def record_all(
 
 
 PACE = "record-pace.json"
-"""File in the cache folder."""
+"""File in the cache folder with the time that each item took."""
 TABLES = "measured"
-"""LESSON/measured names the recorded tables of a lesson."""
+"""LESSON/measured is the name of a lesson's recorded tables."""
 
 
 @dataclass(slots=True)
@@ -111,11 +112,12 @@ class ItemResults:
 
 
 def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
-    """Find recordings and tables of these lessons, or those named LESSON/NAME; by default of all
-    lessons.
+    """Find the recordings and tables that the words name as LESSON or LESSON/NAME.
+
+    Without words, find those of all lessons.
 
     Raises:
-        InputError: no such lesson or recording, or one cannot be opened.
+        InputError: a lesson or recording does not exist or cannot be opened.
     """
     from duet.lessons import load as lessons
     from duet.server.recorded_items import recordings_of, tables_of
@@ -139,7 +141,10 @@ def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
 async def record_items(
     todo: Sequence[Item], pace: Pace, kernels: KernelSettings, done: ItemResults
 ) -> None:
-    """Record one after another. A failure keeps the old file and does not stop the others."""
+    """Record the items one after another.
+
+    If an item fails, its old file stays and the others go on.
+    """
     from duet.base.clock import format_duration
     from duet.server.recorded_items import remove_stale
 
@@ -162,7 +167,7 @@ async def record_item(item: Item, kernels: KernelSettings) -> None:
     """Record an item again, with its parameters.
 
     Raises:
-        DuetError: a lane failed, or the file cannot be written; the old file is still there.
+        DuetError: a lane failed, or the file cannot be written. The old file is then kept.
     """
     from duet.cli.record import record_run
     from duet.cli.recorded_table import record_table
@@ -182,7 +187,7 @@ async def record_item(item: Item, kernels: KernelSettings) -> None:
 def lines(
     items: Sequence[Item], todo: Sequence[Item], pace: Pace, done: ItemResults, listing: bool
 ) -> list[str]:
-    """Format for people what is stale and why, or what was recorded."""
+    """Format what is stale and why, or what was recorded, for people."""
     from duet.base.clock import format_duration
 
     if listing:

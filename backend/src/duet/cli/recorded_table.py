@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measured table that is recorded with a lesson's runs."""
+"""Records a measured table along with a lesson's recordings."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ from duet.session import RunSpec
 
 
 async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
-    """Measure, and store the table with the recordings; replace a table of the same run.
+    """Measure, and store the table with the recordings. It replaces the same run's older table.
 
-    On the wall clock five runs per arm. On the count clock two equal runs and three perturbed
-    starts,
-    at 1 ns per instruction.
+    The wall clock takes five runs per arm. The count clock takes two equal runs and three perturbed
+    starts, at 1 ns per instruction.
 
     Raises:
         DuetError: a kernel is not built, an arm failed, or the file cannot be written.
@@ -47,11 +46,12 @@ async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
     return store_table(request, report, perturbed)
 
 
-def store_table(request: RunSpec, report: Report, perturbed: int) -> Path:
-    """Store the headline of a report with the recordings; replace a table of the same run.
+def store_table(request: RunSpec, report: Report, perturbed: int, on: str = "") -> Path:
+    """Store a report's headline with the recordings. It replaces the same run's older table.
 
     Args:
-        perturbed: perturbed starts of the count clock, besides the equal runs.
+        perturbed: number of perturbed starts on the count clock, besides the equal runs.
+        on: name of the other host that measured it; "" for this host.
     """
     seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)
     message = measured_message(request, report, None, "recorded")
@@ -59,20 +59,20 @@ def store_table(request: RunSpec, report: Report, perturbed: int) -> Path:
         message = message.model_copy(update={"command": report.command})
     path = request.folder.folder / "recorded" / MEASURED
     usual = {name: param.default for name, param in request.folder.lesson.params.items()}
-    _put(path, message.model_copy(update={"made": made(report, seeds)}), usual)
+    _put(path, message.model_copy(update={"made": made(report, seeds), "on": on}), usual)
     return path
 
 
 def _put(path: Path, table: Measured, usual: Mapping[str, int]) -> None:
-    """Replace the table of the same run in the file, or append.
+    """Write the table into the file, in place of the same run's older table if there is one.
 
     Args:
-        usual: defaults of the lesson's knobs, for knobs that an older table does not have.
+        usual: the knobs' defaults in the lesson, for knobs that an older table does not have.
     """
 
     def run_of(one: Measured) -> tuple[object, ...]:
         params = {name: one.params.get(name, usual[name]) for name in table.params}
-        return (one.clock, params, one.workload)
+        return (one.on, one.clock, params, one.workload)
 
     tables = read_tables(path)
     place = next((i for i, one in enumerate(tables) if run_of(one) == run_of(table)), len(tables))

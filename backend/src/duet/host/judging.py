@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Judge a change by a lesson's challenge: measurements, and stress on a debug kernel."""
+"""Judge a changed patch by a lesson's challenge, with measurements and stress on a debug kernel."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def measured(
     kernels: KernelSettings,
     progress: Callable[[Progress, int], None] | None = None,
 ) -> Mapping[int, Table]:
-    """Measure all groups, and return index of a group -> its table.
+    """Measure all groups, and return a map from each group's index to its table.
 
     Args:
         progress: called when a guest starts, with the number of guests of earlier groups.
@@ -68,8 +68,8 @@ class Judging:
     """One judgement of an arm.
 
     Args:
-        kernels: settings of the usual kernels; debug kernels use them with `debug`.
-        publish: called with each step and with the result.
+        kernels: settings of the usual kernels. Debug kernels use the same settings with `debug`.
+        publish: called with each step's message and with the result.
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class Judging:
         self._tell(phase="done", **_fields(judged))
 
     def _own_patches(self) -> list[Path]:
-        """Return the patches that the challenge's arm does not have."""
+        """Return the arm's patches that the challenge's arm does not have."""
         before = self._folder.patch_files(self._challenge.arm)
         return [path for path in self._folder.patch_files(self._arm) if path not in before]
 
     async def _stress(self) -> Verdict | str:
-        """Return the verdict of the debug kernel's console, or why there is no debug kernel."""
+        """Return the verdict from the debug kernel's console, or why there is no debug kernel."""
         debug = replace(self._kernels, debug=True)
         spec = arm_spec(self._folder, self._arm)
         if lookup(plan(spec, debug), debug) is None:
@@ -156,7 +156,7 @@ async def _stoppable(work: Callable[[Event], Made]) -> Made:
         raise
 
 
-# The page's measurement: its plan, and its table. Pure.
+# Plan and table of the page's measurement. Pure.
 
 
 def measure_plan(request: RunSpec, repeats: int) -> MeasurePlan:
@@ -177,11 +177,11 @@ def measure_plan(request: RunSpec, repeats: int) -> MeasurePlan:
 def measured_message(
     request: RunSpec, step: Progress | Report, run_id: str | None, source: m.Source = "live"
 ) -> m.Measured:
-    """Return the message with the table: partial for Progress, final for Report."""
+    """Return the message with the table, which is partial for Progress and final for Report."""
     report = step.report if isinstance(step, Progress) else step
     table = report.tables[0]
     metric = headline(request.folder.lesson, request.workload, table.condition.clock)
-    host = host_fingerprint()
+    host = report.host or host_fingerprint()
     hardware = f", {report.host['hardware']}" if report.host.get("hardware") else ""
     series = [one for one in table.series if one.metric == metric]
     return m.Measured(
@@ -197,7 +197,7 @@ def measured_message(
         rows=[measured_row(one, series[0], table) for one in series],
         at=report.at,
         verdict=str(step) if isinstance(step, Progress) else verdict_words(report, metric),
-        host=f"{host['cpu']}, {host['cpus']} CPUs, Linux {host['kernel']}{hardware}",
+        host=f"{host['cpu']}, {host['cpus']} CPUs, Linux {host.get('kernel', '?')}{hardware}",
         command=command_line(
             request, max((one.n for one in series), default=1), table.condition.shift or 0
         ),
@@ -208,7 +208,7 @@ def measured_message(
 
 
 def verdict_words(report: Report, metric: str) -> str:
-    """Return the verdicts of the headline metric, and the caveats of the clock."""
+    """Return the verdicts on the headline metric, and the caveats about the clock."""
     said = [verdict_line(report.tables[0], metric)]
     said += [f"{one[0].upper()}{one[1:]}." for one in of_the_clock(report)]
     return " ".join(said)
@@ -264,6 +264,6 @@ def command_line(request: RunSpec, repeats: int, shift: int = 0) -> str:
 
 
 def unfinished(table: m.Measured) -> m.Measured:
-    """Return the partial table of an aborted measurement, marked as without a verdict."""
+    """Return the partial table of an aborted measurement, marked as having no verdict."""
     verdict = f"No verdict: measuring ended after {table.done} of {table.total} runs."
     return table.model_copy(update={"total": table.done, "verdict": verdict})

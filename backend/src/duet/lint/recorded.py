@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules on recordings and recorded tables: they open, lost nothing, and support the claims."""
+"""Rules on recordings and recorded tables: they can be read, lost no events, and support the
+claims."""
 
 from __future__ import annotations
 
@@ -33,13 +34,13 @@ from duet.server.recorded_items import (
     recordings_of,
     tables_of,
 )
-from duet.server.recordings import MEASURED, LessonRecordings, read_tables
+from duet.server.recordings import MEASURED, LessonRecordings, read_own_tables
 
 Found = Iterator[Finding | NotChecked]
 MAX_RECORDING_BYTES = 1_000_000
 """Maximum size of a bundle in the repository."""
 CLEAR = 0.1
-"""A measured ratio this close to a bound of its prediction, relative to it, decides nothing."""
+"""Relative distance to a prediction's bound within which a measured ratio does not decide it."""
 DECODED_BY = ("lesson.yaml", "trace.yaml")
 """Lesson files that affect a recording."""
 
@@ -58,16 +59,19 @@ class Recorded:
 
 
 def recordings(subject: Subject) -> Found:
-    """Each recording is small, complete and has operations; each pattern matches a line."""
+    """Check that recordings are small and complete and have operations, and that patterns match."""
     folder = subject.folder
     found: list[Recorded] = []
-    # Cached by the recording and the files that decode it: --watch runs this often.
+    # The cache key is the recording and the files that affect its decoding, because --watch runs
+    # this often.
     by = tuple(one for one in folder_stamp(folder.folder) if one[0] in DECODED_BY)
     for path in folder.recordings():
         status = path.stat()
         if status.st_size > MAX_RECORDING_BYTES:
             sentence = f"the recording has {status.st_size} bytes, more than {MAX_RECORDING_BYTES}"
-            yield Finding(sentence, "Record a shorter --window-ms.", file=path, where=path.name)
+            yield Finding(
+                sentence, "Record again with a shorter --window-ms.", file=path, where=path.name
+            )
         try:
             one = _read(folder.slug, path, (by, status.st_size, status.st_mtime_ns))
         except DuetError as error:
@@ -82,7 +86,7 @@ def recordings(subject: Subject) -> Found:
 
 @lru_cache(maxsize=64)
 def _read(slug: str, path: Path, key: object) -> Recorded:
-    """Decode a recording; `key` only keys the cache."""
+    """Decode a recording. `key` serves only as the cache key."""
     del key
     run = asyncio.run(LessonRecordings().load(slug, path.stem))
     assert run is not None
@@ -101,25 +105,25 @@ def _lacking(folder: LessonFolder, run: Run, workload: str) -> Iterator[tuple[st
                 ends = f"from the probe {operation.open} to {operation.close}"
                 remedy = (
                     f"If the workload {workload} does something else, give it a separate "
-                    "`operation` in lesson.yaml; else correct the probes and record it again."
+                    "`operation` in lesson.yaml. Otherwise correct the probes and record it again."
                 )
                 yield f"lane {arm} has no {operation.name}, {ends}", remedy
         elif _watched(folder, workload) and not run.log.seen(arm):
-            # Only its lenses show anything, since no event marks its operations.
-            yield f"no lens has seen anything of lane {arm}", again
+            # No event marks the workload's operations, so only its lenses can show anything.
+            yield f"no lens has observed anything in lane {arm}", again
         if metrics.events_lost:
             yield f"lane {arm} has lost {metrics.events_lost} events", again
 
 
 def _watched(folder: LessonFolder, workload: str) -> bool:
-    """Return whether a lens watches the workload."""
+    """Return whether a lens (x-ray or microscope) watches the workload."""
     lesson = folder.lesson
     scope = lesson.microscope is not None and workload in lesson.microscope.workloads
     return scope or any(workload in (x.workloads or lesson.workloads) for x in lesson.xray)
 
 
 def native(subject: Subject) -> Found:
-    """A result of `duet microscope --native` can be read."""
+    """Check that a result of `duet microscope --native` can be read."""
     try:
         read_native(subject.folder.folder)
     except InputError as error:
@@ -127,9 +131,9 @@ def native(subject: Subject) -> Found:
 
 
 def claims(subject: Subject) -> Found:
-    """The recorded tables satisfy the claims."""
+    """Check that the recorded tables satisfy the claims."""
     folder = subject.folder
-    tables = read_tables(folder.folder / "recorded" / MEASURED)
+    tables = read_own_tables(folder.folder / "recorded" / MEASURED)
     for index, sentence in broken_claims(folder.lesson, tables):
         remedy = "Measure again with ./duet record --measured, or correct the claim."
         place = ("claims", index)
@@ -137,7 +141,7 @@ def claims(subject: Subject) -> Found:
 
 
 def table(subject: Subject) -> Found:
-    """A step that shows the table of untraced runs has one, or the lesson explains its absence."""
+    """Check that a table of untraced runs that a step shows exists, or its absence is explained."""
     folder = subject.folder
     lesson = folder.lesson
     if (folder.folder / "recorded" / MEASURED).is_file():
@@ -159,9 +163,9 @@ def table(subject: Subject) -> Found:
 
 
 def predictions(subject: Subject) -> Found:
-    """A prediction that a recorded table decides has that table, with a clear answer."""
+    """Check that a prediction decided by a recorded table has that table, and a clear answer."""
     folder = subject.folder
-    tables = read_tables(folder.folder / "recorded" / MEASURED)
+    tables = read_own_tables(folder.folder / "recorded" / MEASURED)
     if not tables:
         return
     usual = next(iter(folder.lesson.workloads), "")
@@ -169,17 +173,20 @@ def predictions(subject: Subject) -> Found:
         if one.measured_on is None:
             continue
         if one.metric != "ops_ratio":
-            sentence = f"a table answers ops_ratio, not {one.metric}"
+            sentence = f"a table can answer only ops_ratio, not {one.metric}"
             remedy = "Leave `measured_on` out."
             yield Finding(sentence, remedy, ("predictions", key, "measured_on"))
             continue
         ratio = table_ratio(one, [table for table in tables if table.workload == usual])
         if ratio is None:
             sentence = (
-                f"no recorded table of the {one.measured_on} clock with these params has "
+                f"no recorded table on the {one.measured_on} clock with these params has "
                 f"{one.arms[0]} and {one.arms[1]}"
             )
-            remedy = f"Measure with ./duet record {folder.slug} --only-measured, or correct it."
+            remedy = (
+                f"Measure with ./duet record {folder.slug} --only-measured, "
+                "or correct the prediction."
+            )
             yield Finding(sentence, remedy, ("predictions", key, "measured_on"))
             continue
         for bound in one.bounds:
@@ -189,17 +196,20 @@ def predictions(subject: Subject) -> Found:
                 yield Finding(sentence, remedy, ("predictions", key, "bounds"))
 
 
-# Recordings and recorded tables were made with the patches and the config of the tree.
+# Rule: recordings and recorded tables were made with the tree's current patches and config.
 
 
 def fresh(subject: Subject) -> Iterator[Finding | NotChecked]:
-    """The kernels of each recording and recorded table are those that the tree makes now."""
-    remedy = f"Make it again with ./duet record-all {subject.folder.slug}."
+    """Check that each recording and recorded table has the kernels that the tree makes now."""
+    slug = subject.folder.slug
     known = known_stale(subject.folder.folder / "recorded")
     for item in chain(_found(recordings_of, subject), _found(tables_of, subject)):
         if item.stale and item.name in known:
-            yield NotChecked(f"{item.name} is stale, and listed to be made again ({STALE})")
+            yield NotChecked(f"{item.name} is stale, and {STALE} lists it to be made again")
             continue
+        remedy = f"Make it again with ./duet record-all {slug}."
+        if item.on:
+            remedy = f"Measure there again with ./duet pack {slug}, or delete the table."
         for arm, changed in item.stale.items():
             which = f"{item.name}: " if item.kind == "table" else ""
             sentence = (
@@ -212,33 +222,36 @@ def fresh(subject: Subject) -> Iterator[Finding | NotChecked]:
 def _found(
     items: Callable[[LessonFolder, KernelSettings], Iterator[Item]], subject: Subject
 ) -> Iterator[Item]:
-    """Yield items of a kind; another rule reports unreadable ones."""
+    """Yield items of one kind. Another rule reports unreadable items."""
     try:
         yield from items(subject.folder, KernelSettings.default())
     except InputError:
         return
 
 
-# Each step's claim is visible: the recording that the page opens has a window that shows it.
+# Rule: each step's claim is visible, that is, the recording that the page opens has a window that
+# shows it.
 
 HZ = 250
-"""Ticks per second, unless the base says otherwise (messages.lesson)."""
+"""Ticks per second, unless the base sets another number (messages.lesson)."""
 
 
 def spans(subject: Subject) -> Iterator[Finding | NotChecked]:
-    """Kinds that a step's window must show have spans."""
+    """Check that the kinds that a step's window must show have spans."""
     drawn = {kind.name for kind in subject.folder.lesson.kinds if kind.layer == "mark"}
     for index, scene in enumerate(subject.folder.lesson.scenes):
         for number, one in enumerate(scene.must_show.marks if scene.must_show else ()):
             for key in ("kind", "during"):
                 if (name := getattr(one, key)) in drawn:
-                    sentence = f"the kind '{name}' is drawn by the view and has no spans"
+                    sentence = (
+                        f"the kind '{name}' is drawn by the view from points and has no spans"
+                    )
                     place = ("scenes", index, "must_show", "marks", number, key)
-                    yield Finding(sentence, "Name a `point:` that it stands for.", place)
+                    yield Finding(sentence, "Name the `point:` for which it stands.", place)
 
 
 def windows(subject: Subject) -> Iterator[Finding | NotChecked]:
-    """Each step's `must_show` is visible in its recording."""
+    """Check that each step's `must_show` is visible in its recording."""
     folder = subject.folder
     listing = LessonRecordings().listing(folder.slug)
     for index, scene in enumerate(folder.lesson.scenes):
@@ -264,16 +277,16 @@ def windows(subject: Subject) -> Iterator[Finding | NotChecked]:
 
 
 def _why_unfit(folder: LessonFolder, scene: Scene, entry: Entry) -> str:
-    """Return why the recording is of another run than the step's; "" if it fits."""
+    """Return why the recording does not fit the step's run; "" if it does."""
     arms, params = entry["arms"], entry["params"]
     assert isinstance(arms, list) and isinstance(params, dict)
     lacking = [arm for arm in scene.arms if arm not in arms]
     if lacking:
-        return f"no recording has the lane {', '.join(lacking)}"
+        return f"the recording that fits best has no lane {', '.join(lacking)}"
     wanted = wanted_params(folder, scene)
     off = [name for name, value in wanted.items() if params.get(name, value) != value]
     if off:
-        return f"no recording has its {', '.join(off)}"
+        return f"the recording that fits best has other values of {', '.join(off)}"
     return ""
 
 
@@ -292,7 +305,7 @@ def _shows_claim(folder: LessonFolder, scene: Scene, path: Path, workload: str) 
 
 @lru_cache(maxsize=8)
 def _lanes(slug: str, path: Path, key: object) -> dict[str, LaneTables]:
-    """Decode a recording; `key` only keys the cache."""
+    """Decode a recording. `key` serves only as the cache key."""
     del key
     run = asyncio.run(LessonRecordings().load(slug, path.stem))
     assert run is not None

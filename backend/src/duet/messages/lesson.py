@@ -25,11 +25,11 @@ from duet.messages.base import (
     Span,
 )
 
-# Result of `duet microscope --native`, measured on some machine.
+# Result of `duet microscope --native`, which may come from any machine.
 
 
 class NativePart(BaseModel):
-    """Base of the native models: frozen; it ignores keys of the file that the page does not use."""
+    """Base of the native models. They are frozen and ignore keys that the page does not use."""
 
     model_config = ConfigDict(
         extra="ignore", frozen=True, json_schema_serialization_defaults_required=True
@@ -37,7 +37,7 @@ class NativePart(BaseModel):
 
 
 class NativePoint(NativePart):
-    """Operations a second of all threads: median, lowest and highest of several runs."""
+    """Operations per second of all threads: median, lowest and highest value of several runs."""
 
     threads: int = Field(ge=1)
     median: float = Field(gt=0)
@@ -99,7 +99,7 @@ class NativeView(NativePart):
 
 
 class Build(ServerMessage):
-    """Progress of a kernel build; latest wins per arm."""
+    """Progress of a kernel build. A newer message replaces the previous one for the arm."""
 
     latest_by = ("lesson", "arm")
     lasting = True
@@ -126,7 +126,7 @@ class MadeArm(Message):
     """The kernel of one arm."""
 
     arm: str
-    key: str = Field(description="key of the build in the store of kernels")
+    key: str = Field(description="key of the build in the kernel store")
     kernel: str = Field(description="output of `uname -r`")
     config_sha256: str = Field(description="hash of the requested configuration options")
     compiler: str
@@ -138,12 +138,12 @@ class Made(Message):
 
     arms: list[MadeArm]
     host: dict[str, str] = Field(description="machine, QEMU, and how the guests ran")
-    shift: int | None = Field(description="2^shift ns an instruction; null on the wall clock")
+    shift: int | None = Field(description="2^shift ns per instruction; null on the wall clock")
     seeds: list[int] = Field(description="random seeds of the perturbed starts")
 
 
 class MeasuredRow(Message):
-    """One arm of a measured table."""
+    """An arm's row in a measured table."""
 
     arm: str
     n: int
@@ -181,6 +181,7 @@ class MeasuredTable(Message):
     at: str = Field(description="ISO 8601 UTC")
     verdict: str
     host: str = ""
+    on: str = Field(default="", description="name of another host that measured it, from a pack")
     command: str = Field(description="command that reproduces the table")
     done: int = Field(default=0, description="finished runs")
     total: int = Field(default=0, description="planned runs; done < total: still measuring")
@@ -202,7 +203,7 @@ class Measured(MeasuredTable, ServerMessage):
 
 
 class Part(BaseModel):
-    """Base of a lesson's parts: frozen, and without unknown keys; all keys are always sent."""
+    """Base of a lesson's parts. They are frozen, reject unknown keys, and always send all keys."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_serialization_defaults_required=True
@@ -210,7 +211,7 @@ class Part(BaseModel):
 
 
 class PatchText(Part):
-    """One patch in the form of git format-patch; `text` is '' if the file is unreadable."""
+    """One patch in `git format-patch` form. `text` is empty if the file is unreadable."""
 
     file: str
     subject: str
@@ -233,13 +234,13 @@ class RecordingLine(Part):
     arms: tuple[str, ...]
     clock: Clock
     workload: str | None
-    seconds: int | None = Field(description="the parameter `seconds`; null: there is none")
+    seconds: int | None = Field(description="the parameter `seconds`; null if there is none")
     bytes: int
     recorded_at: str | None = Field(description="ISO 8601 UTC")
 
 
 class LessonView(schema.Lesson, Part):
-    """Fields of every lesson, with and without a view."""
+    """Fields that every lesson has, with or without a view."""
 
     slug: str
     arms: tuple[ArmView, ...] = Field(min_length=1)
@@ -264,12 +265,12 @@ class PictureLesson(LessonView):
     operation: schema.Operation
     kinds: tuple[schema.Kind, ...]
     scenes: tuple[schema.Scene, ...]
-    hz: float = Field(default=250, gt=0, description="timer ticks a second of its kernels")
+    hz: float = Field(default=250, gt=0, description="timer ticks per second of its kernels")
     base: str = Field(default="", description="version of the base kernel; '': not known")
 
 
 class NumbersLesson(LessonView):
-    """A lesson without a view; its numbers come from the command line."""
+    """A lesson without a view, whose numbers come from the command line."""
 
     view: None = None
     prose: str = Field(default="", description="content.md, unchanged markdown")
@@ -285,9 +286,9 @@ def lesson_of(tree: dict[str, JsonValue]) -> PictureLesson | NumbersLesson:
 
 
 class Sample(SessionMessage):
-    """One reading of a structure by the x-ray. The probe defines columns, facts and texts.
+    """One x-ray reading of a structure. The probe defines columns, facts and texts.
 
-    At a given moment, the newest sample at or before it is valid.
+    At any moment, the newest sample up to that moment is valid.
     """
 
     type: Literal["sample"] = "sample"
@@ -315,7 +316,7 @@ class Sample(SessionMessage):
 
 
 class Lens(SessionMessage):
-    """State of a lane's lens; latest wins."""
+    """State of a lane's lens. A newer message replaces the previous one."""
 
     latest_by = ("run_id", "arm", "lens")
     type: Literal["lens"] = "lens"
@@ -335,7 +336,10 @@ class Lens(SessionMessage):
 
 
 class Held(SessionMessage):
-    """Hold state of a lane; latest wins. A guest stops some accesses after the request."""
+    """Hold state of a lane. A newer message replaces the previous one.
+
+    A guest stops a few accesses after the request.
+    """
 
     latest_by = ("run_id", "arm")
     type: Literal["held"] = "held"
@@ -351,7 +355,7 @@ class Held(SessionMessage):
 # A visitor's change to an arm, and the progress of its build.
 
 CHANGE_CHARS = 48_000
-"""Longest diff, so that its message stays below the size limit of messages. Usual: 500."""
+"""Largest diff, chosen so that its message stays below the message size limit. Usual: 500."""
 ChangePhase = Literal[
     "refused", "wait", "extract", "patch", "config", "compile", "link", "store", "built", "failed"
 ]
@@ -360,8 +364,8 @@ ChangePhase = Literal[
 class Change(Command):
     """Build an arm with a change on top, for this visitor.
 
-    Sending an equal change of an arm again does not start a second build. A new change replaces
-    the visitor's queued one.
+    Sending the same change of an arm again does not start a second build. A new change replaces the
+    visitor's queued change.
 
     Args:
         arm: the lesson's arm to change.
@@ -384,19 +388,21 @@ class DropChange(Command):
 
 
 class Problem(Message):
-    """A message of the compiler or patch(1) about a line."""
+    """A message from the compiler or patch(1) about a line."""
 
     file: str = Field(description="path relative to the kernel's source")
     line: int = Field(ge=1, description="line number in the changed file")
-    column: int = Field(ge=0, description="column from 1; 0: the whole line")
+    column: int = Field(ge=0, description="column from 1; 0 means the whole line")
     severity: Literal["error", "warning"]
     text: str
 
 
 class Changed(ServerMessage):
-    """Progress of a visitor's change; latest wins per arm. Sent to the visitor's pages only.
+    """Progress of a visitor's change, sent only to that visitor's pages.
 
-    By the phase `wait` the lesson has been sent again, with the new arm. `start` and `measure`
+    A newer message replaces the previous one for the arm.
+
+    Before the phase `wait`, the lesson is sent again, with the new arm. `start` and `measure`
     accept the arm once it is `built`.
     """
 
@@ -416,16 +422,16 @@ class Changed(ServerMessage):
     problems: list[Problem] = Field(default=[])
 
 
-# Judging an arm by a lesson's challenge.
+# Judging an arm against a lesson's challenge.
 
 JudgePhase = Literal["waiting", "measuring", "building", "stress", "done", "failed"]
 
 
 class Judge(Command):
-    """Judge an arm by a challenge of its lesson, once the request reaches the head of the queue.
+    """Judge an arm against its lesson's challenge once the request reaches the head of the queue.
 
     Args:
-        arm: the challenge's base arm with a change that is built.
+        arm: the challenge's base arm with a visitor's change, which must be built already.
     """
 
     boots = True
@@ -441,13 +447,16 @@ class JudgedLine(Message):
 
     kind: Literal["goal", "rule", "without", "order", "stress"]
     says: str = Field(description="the criterion in words")
-    wanted: str = Field(description="limits of a goal or rule; else ''")
+    wanted: str = Field(description="limits of a goal or rule, or ''")
     found: str
     holds: bool | None = Field(description="null: it cannot be judged on this server")
 
 
 class Judged(ServerMessage):
-    """Progress and result of a judgement; latest wins per challenge. Sent to its requester."""
+    """Progress and result of a judgement, sent to its requester.
+
+    A newer message replaces the previous one for the challenge.
+    """
 
     latest_by = ("lesson", "challenge")
     lasting = True
@@ -459,16 +468,16 @@ class Judged(ServerMessage):
     done: int = Field(default=0, ge=0, description="finished guests")
     total: int = Field(default=0, ge=0)
     met: bool | None = Field(default=None, description="null until the phase is done")
-    because: str = Field(default="", description="the reason, one sentence")
+    because: str = Field(default="", description="the reason, in one sentence")
     lines: list[JudgedLine] = Field(default=[])
     error: ErrorMessage | None = None
 
 
-# Messages at the start of a connection, and a lesson.
+# Messages at the start of a connection, and the message that contains a lesson.
 
 
 class Heartbeat(ServerMessage):
-    """Sent on an otherwise idle connection, as a sign that connection and server work."""
+    """Sent on an otherwise idle connection, to show that the connection and the server work."""
 
     type: Literal["heartbeat"] = "heartbeat"
 
@@ -494,7 +503,8 @@ class Hello(ServerMessage):
     live: bool = Field(default=True, description="false: this server shows recordings only")
     role: RoleName = "operator"
     denied: dict[ActionName, str] = Field(
-        default={}, description="action that this visitor may not do -> the reason, a sentence"
+        default={},
+        description="action that this visitor may not perform -> the reason, as a sentence",
     )
     lessons: list[LessonCard]
 
@@ -507,5 +517,6 @@ class LessonMessage(ServerMessage):
     type: Literal["lesson"] = "lesson"
     lesson: PictureLesson | NumbersLesson = Field(
         json_schema_extra={"opaque": True},
-        description="checked by the page, not by the contract: it names what it cannot show",
+        description="checked by the page and not by the contract, because the page names what "
+        "it cannot show",
     )

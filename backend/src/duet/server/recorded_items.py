@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The recordings and tables of a lesson, with their parameters, and which of them are stale.
+"""Lists a lesson's recordings and tables with their parameters, and finds those that are stale.
 
-A recording is stale if its kernels had other patches or another config than the tree has. The
-source package and the compiler do not count: a host's update must not make every recording stale.
+A recording is stale if its kernels were made with other patches or another config than the tree has
+now. The source package and the compiler do not count, because an update of the host must not make
+every recording stale.
 """
 
 from __future__ import annotations
@@ -28,14 +29,15 @@ from duet.measure.model import ArmFacts
 from duet.messages.lesson import NativeView
 from duet.server.recordings import MEASURED, read_tables
 
-# Provenance of a recorded table: written into it, and compared with the tree. Pure.
+# Provenance of a recorded table, which is written into the table and later compared with the tree.
+# Pure.
 
 
 def made(report: Report, seeds: Iterable[int]) -> m.Made:
-    """Kernels, machine and seeds of a measurement with one table.
+    """Return the kernels, machine and seeds of a measurement with one table.
 
     Args:
-        seeds: of its perturbed starts.
+        seeds: seeds of the measurement's perturbed starts.
     """
     return m.Made(
         arms=[_arm(arm) for arm in report.arms],
@@ -58,7 +60,7 @@ def _arm(arm: ArmFacts) -> m.MadeArm:
 
 
 def made_of_table(table: m.MeasuredTable) -> dict[str, MadeOf]:
-    """Arm -> what its kernel was made of; empty where the table does not say."""
+    """Return what each arm's kernel was made from; empty where the table does not say."""
     arms = {arm.arm: arm for arm in table.made.arms} if table.made else {}
     return {
         row.arm: MadeOf(
@@ -72,7 +74,7 @@ def made_of_table(table: m.MeasuredTable) -> dict[str, MadeOf]:
 
 
 MOST = 3
-"""Number of changes of one arm that a sentence lists."""
+"""Maximum number of changes of one arm that a sentence lists."""
 Kind = Literal["recording", "table"]
 
 
@@ -81,10 +83,12 @@ class Item:
     """One recording, or one recorded table.
 
     Args:
-        name: of the file, or "measured" with what tells the table from others.
-        shift, seed: of a recording on the count clock.
-        window_ms: what a recording keeps of each lane; None keeps all.
-        stale: arm -> what of its kernel has changed; empty if the item is up to date.
+        name: the recording's file name, or "measured" plus what distinguishes the table from
+            others.
+        shift, seed: shift and seed of a recording on the count clock.
+        window_ms: how much of each lane the recording keeps; None means all.
+        on: name of another host that measured the table; only a new pack makes it again.
+        stale: what has changed in each stale arm's kernel; empty if the item is up to date.
     """
 
     lesson: str
@@ -99,6 +103,7 @@ class Item:
     shift: int = 0
     seed: int = 1
     window_ms: int | None = None
+    on: str = ""
 
     @property
     def title(self) -> str:
@@ -106,7 +111,7 @@ class Item:
 
     @property
     def why(self) -> str:
-        """What is stale, in words; "" if nothing is."""
+        """Description of what is stale; "" if nothing is."""
         arms: dict[str, list[str]] = {}
         for arm, found in self.stale.items():
             arms.setdefault(first_changes(found), []).append(arm)
@@ -114,13 +119,13 @@ class Item:
 
 
 def first_changes(changed: Sequence[str]) -> str:
-    """List the first changes, and the number of the others."""
+    """List the first few changes, and the number of others."""
     more = [f"{len(changed) - MOST} more"] if len(changed) > MOST else []
     return ", ".join([*changed[:MOST], *more])
 
 
 def recordings_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[Item]:
-    """The bundles of a lesson.
+    """Yield a lesson's recordings.
 
     Raises:
         InputError: a bundle cannot be opened, or a patch or the config cannot be read.
@@ -144,10 +149,10 @@ def recordings_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[It
 
 
 def tables_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[Item]:
-    """The recorded tables of a lesson.
+    """Yield a lesson's recorded tables.
 
     Raises:
-        InputError: the file is not usable, or a patch or the config cannot be read.
+        InputError: the file is unusable, or a patch or the config cannot be read.
     """
     path = folder.folder / "recorded" / MEASURED
     for table in read_tables(path):
@@ -156,9 +161,11 @@ def tables_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[Item]:
             for name, value in table.params.items()
             if name not in folder.lesson.params or value != folder.lesson.params[name].default
         ]
+        where = [f"on {table.on}"] if table.on else []
         yield Item(
             lesson=folder.slug,
-            name=" ".join(["measured", table.workload, table.clock, *knobs]),
+            on=table.on,
+            name=" ".join(["measured", table.workload, table.clock, *knobs, *where]),
             kind="table",
             path=path,
             arms=tuple(row.arm for row in table.rows),
@@ -172,7 +179,7 @@ def tables_of(folder: LessonFolder, settings: KernelSettings) -> Iterator[Item]:
 def _stale(
     folder: LessonFolder, recorded: Mapping[str, MadeOf], settings: KernelSettings
 ) -> dict[str, tuple[str, ...]]:
-    """Stale arm -> what has changed."""
+    """Return what has changed, for each stale arm."""
     known = {arm.name for arm in folder.lesson.arms}
     found: dict[str, tuple[str, ...]] = {}
     for arm, one in recorded.items():
@@ -184,23 +191,24 @@ def _stale(
 
 
 def _made_of_entry(entry: ArmEntry) -> MadeOf:
-    """Return what a lane's kernel was made of, according to its bundle."""
+    """Return what a lane's kernel was made from, according to its bundle."""
     return MadeOf(entry.config_sha256, patches_of(entry))
 
 
 def checked_params(folder: LessonFolder, item: Item) -> dict[str, int]:
-    """The knobs of an item, checked by today's lesson. Knobs that the lesson no longer has are
+    """Check an item's knobs against today's lesson and return them. Knobs that no longer exist are
     dropped.
 
     Raises:
-        InputError: the lesson no longer has the arm, the workload or the value.
+        InputError: the lesson no longer has the arm, the workload, the clock or the value.
     """
     for arm in item.arms:
         folder.arm(arm)
     if item.workload not in folder.lesson.workloads or item.clock not in folder.lesson.clocks:
         raise InputError(
-            f"{item.title} has the workload {item.workload:.40} on the {item.clock} clock, "
-            "which the lesson no longer has.",
+            f"{item.title} was made with the workload {item.workload:.40} on the {item.clock} "
+            "clock, "
+            "and the lesson no longer has both.",
             remedy="Delete it, and record another with ./duet record.",
         )
     return folder.check_recorded_params(item.params, item.clock)
@@ -208,15 +216,16 @@ def checked_params(folder: LessonFolder, item: Item) -> dict[str, int]:
 
 # recorded/stale.txt of a lesson: known stale recordings and tables.
 #
-# Each line is a name as `duet record-all --list` prints it. The lint reports these as not checked.
-# `duet record-all` removes what it has made again, and deletes the file after the last line.
+# Each line is a name as `duet record-all --list` prints it. Lint reports these items as not
+# checked. `duet record-all` removes the lines of items that it has made again, and deletes the file
+# when no line is left.
 
 
 STALE = "stale.txt"
 
 
 def known_stale(recorded: Path) -> tuple[str, ...]:
-    """Names in stale.txt of this folder; empty without that file."""
+    """Return the names in this folder's stale.txt; empty if there is no such file."""
     path = recorded / STALE
     if not path.is_file():
         return ()
@@ -225,7 +234,7 @@ def known_stale(recorded: Path) -> tuple[str, ...]:
 
 
 def remove_stale(item: Item) -> None:
-    """Remove an item that was made again from stale.txt.
+    """Remove an item from stale.txt after it was made again.
 
     Raises:
         OSError: the file cannot be written.
@@ -238,14 +247,14 @@ def remove_stale(item: Item) -> None:
         (recorded / STALE).unlink(missing_ok=True)
 
 
-# The result file of `duet microscope --native`, among a lesson's recordings.
+# The result file of `duet microscope --native`, which is stored with a lesson's recordings.
 
 NATIVE: Final = "recorded/native.json"
-"""Path in the lesson's folder."""
+"""Path of the result file in the lesson's folder."""
 
 
 def read_native(folder: Path) -> NativeView | None:
-    """Read the native result of a lesson's folder; None if there is no file.
+    """Read the native result in a lesson's folder; None if there is no file.
 
     Raises:
         InputError: the file is not what --native writes, or belongs to another lesson.
@@ -258,7 +267,7 @@ def read_native(folder: Path) -> NativeView | None:
         found = NativeView.model_validate(json.loads(path.read_bytes()))
     except (ValueError, ValidationError) as error:
         raise InputError(
-            f"{folder.name}/{NATIVE} is not what --native writes.",
+            f"{folder.name}/{NATIVE} is not a result of ./duet microscope --native.",
             remedy=remedy,
             detail=str(error),
         ) from error

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded runs. Each bundle is decoded once, and its packets go to all viewers as they come."""
+"""Recorded runs. Each bundle is decoded once, and its packets go to all viewers as they are
+decoded."""
 
 from __future__ import annotations
 
@@ -32,26 +33,27 @@ from duet.server.interfaces import Run
 from duet.session import Batch, Contention, Lanes, Limits, RunSession
 from duet.stream.hub import RunLog
 
-# One recording, which goes through the same decode and session as a live lane.
+# One recording, which goes through the same decoder and session as a live lane.
 
 LIMITS = Limits(backlog_bytes=2 << 20, transcript_bytes=0)
-"""Small backlog, so that a watching page gets its first events soon. No transcript: a recording is
-not recorded again."""
+"""The backlog is small, so that a page that watches gets its first events soon. There is no
+transcript, because a recording is not recorded again."""
 STEPS = 50
 """Maximum number of progress reports."""
 
 Publish = Callable[[RunLog, Packet], None]
-"""Adds a packet to a log, and may send it to viewers."""
+"""Function that adds a packet to a log, and may send it to viewers."""
 
 
 class Progress:
-    """How much of a recording is decoded.
+    """Reports how much of a recording is decoded.
 
-    Each time a lane's watermark moves, at least the bytes fed before its previous move are decoded.
+    When a lane's watermark moves, at least the bytes that were fed before its previous move have
+    been decoded.
 
     Args:
-        sizes: lane -> bytes of its transcript.
-        tell: called with the total of bytes decoded.
+        sizes: size of each lane's transcript in bytes.
+        tell: called with the total number of bytes that are decoded.
     """
 
     def __init__(self, sizes: Mapping[str, int], tell: Callable[[int], None]) -> None:
@@ -67,7 +69,7 @@ class Progress:
         self._fed[arm] += length
 
     def decoded(self, arm: str, watermark_ns: float) -> None:
-        """Note that a lane's watermark has moved."""
+        """Take note that a lane's watermark has moved."""
         if self._marks.get(arm) == watermark_ns:
             return
         self._marks[arm] = watermark_ns
@@ -93,7 +95,7 @@ class RecordedRun:
     """A decoded recording (implements server.interfaces.Run).
 
     Args:
-        run_id: the run's id on the page.
+        run_id: the run's id for pages.
         publish: receives packets.
     """
 
@@ -107,19 +109,20 @@ class RecordedRun:
         self._session: RunSession | None = None
 
     async def perform(self) -> None:
-        """Read the bundle into the log; viewers get packets as they are decoded.
+        """Read the bundle into the log. Viewers get packets as they are decoded.
 
         Raises:
-            InputError: the bundle is not usable.
+            InputError: the bundle is unusable.
         """
         manifest = await asyncio.to_thread(read_manifest, self._path)
         if manifest.lesson != self._folder.slug:
             raise InputError(
-                f"the recording {self._path.stem} is not of lesson {self._folder.slug}.",
+                f"the recording {self._path.stem} does not belong to lesson {self._folder.slug}.",
                 remedy="List the saved runs of a lesson with ./duet runs.",
             )
         own = are_changed(entry.name for entry in manifest.arms)
-        # Load the patches first: viewers need the lesson with these arms before the run's packets.
+        # Load the patches first, because viewers need the lesson with these arms before the run's
+        # packets.
         bundle = await asyncio.to_thread(self._with_changes, own) if own else None
         spec = recorded_spec(self._folder, manifest, self.log.run_id)
         waited = {x.name: x.contention for x in manifest.arms if x.contention is not None}
@@ -189,22 +192,22 @@ class RecordedRun:
     async def stop(self) -> None: ...
 
     async def act(self, name: str, value: int) -> None:
-        """Refuse: a recording cannot be acted on.
+        """Refuse, because a recording cannot be acted on.
 
         Raises:
             InputError: always.
         """
         raise InputError(
-            f"{name} {value} cannot be done to a recording.", remedy="Press run first."
+            f"a recording cannot perform the act {name} {value}.", remedy="Press run first."
         )
 
     async def hold(self, on: bool, after: int) -> None:
-        """Refuse: a recording has no guests to hold.
+        """Refuse, because a recording has no guests to hold.
 
         Raises:
             InputError: always.
         """
-        raise InputError("a recording's guests cannot be held.", remedy="Press run first.")
+        raise InputError("a recording has no guests that could be held.", remedy="Press run first.")
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
@@ -219,21 +222,23 @@ class RecordedRun:
 
 
 MAX_OPEN_RUNS = 4
-"""Maximum number of decoded recordings in memory; each takes a few megabytes."""
+"""Maximum number of decoded recordings in memory. Each takes a few megabytes."""
 READERS = 2
-"""Maximum number of recordings read at once; more would only slow each other down."""
+"""Maximum number of recordings that are read at once. More would only slow each other down."""
 MEASURED = "measured.json"
 LARGE = 8 << 20
-"""Of larger recordings a listing reads only the manifest; unpacking them takes seconds."""
+"""Size above which a listing reads only a recording's manifest, because unpacking it takes
+seconds."""
 MANIFESTS = 64
-"""Size of the manifest cache, shared by all servers of a process; tests start hundreds."""
+"""Size of the manifest cache, which all servers in a process share. Tests start hundreds of
+servers."""
 
 log = logging.getLogger("duet.api")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedRecording:
-    """A recording, and the task that reads it; None once it is read."""
+    """A recording, and the task that reads it. The task is None once the recording is read."""
 
     run: RecordedRun
     task: asyncio.Task[Exception | None] | None = None
@@ -243,11 +248,11 @@ class LessonRecordings:
     """The recordings in the lessons' folders (implements server.interfaces.Recordings)."""
 
     kind = "recorded"
-    """Prefix of the ids of these runs."""
+    """First part of these runs' ids."""
 
     def __init__(self) -> None:
         self.publish: Publish = RunLog.add
-        """Receives the packets of recordings that are being read."""
+        """Function that receives the packets of recordings that are being read."""
         self._open_runs: OrderedDict[tuple[str, str], RecordedRun] = OrderedDict()
         self._coming: dict[tuple[str, str], OpenedRecording] = {}
         self._readers = asyncio.Semaphore(READERS)
@@ -255,7 +260,7 @@ class LessonRecordings:
         self._listed: dict[Path, tuple[tuple[int, int], dict[str, JsonValue] | None]] = {}
 
     def paths(self, slug: str) -> dict[str, Path]:
-        """Name -> bundle, the lesson's first recording first."""
+        """Return the bundles by name, the lesson's first recording first."""
         return {path.stem: path for path in lesson_cache.find(slug).recordings()}
 
     def file(self, slug: str, name: str) -> Path | None:
@@ -263,12 +268,12 @@ class LessonRecordings:
         return self.paths(slug).get(name)
 
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
-        """List the recordings. A bundle that cannot be opened is left out; lint reports it."""
+        """List the recordings. A bundle that cannot be opened is omitted, and lint reports it."""
         listed = (self._entry(name, path) for name, path in self.paths(slug).items())
         return [entry for entry in listed if entry is not None]
 
     def _entry(self, name: str, path: Path) -> dict[str, JsonValue] | None:
-        """One entry of the listing; a bundle is opened again only when it changed."""
+        """Return one entry of the listing. A bundle is opened again only if it has changed."""
         status = path.stat()
         stamp = (status.st_size, status.st_mtime_ns)
         known = self._listed.get(path)
@@ -278,21 +283,21 @@ class LessonRecordings:
         return known[1]
 
     def begin(self, slug: str, name: str | None = None) -> Run | None:
-        """Return the named recording, or the first one. It may still be being read; `load` waits.
+        """Return the named recording, or the first one, even if it is not completely read yet.
 
-        Its packets go to `publish` as they come; so does the error if it is not usable.
+        Its packets go to `publish` as they are decoded, and so does the error if it is unusable.
 
         Raises:
-            InputError: no recording of that name.
+            InputError: there is no recording of that name.
         """
         found = self._find(slug, name)
         return None if found is None else found.run
 
     async def load(self, slug: str, name: str | None = None) -> Run | None:
-        """Return the named recording, or the first one, once it is read completely.
+        """Return the named recording, or the first one, after it has been read completely.
 
         Raises:
-            InputError: no recording of that name, or it is not usable.
+            InputError: there is no recording of that name, or it is unusable.
         """
         found = self._find(slug, name)
         if found is None:
@@ -304,7 +309,7 @@ class LessonRecordings:
         return found.run
 
     async def close(self) -> None:
-        """Cancel the readings in progress."""
+        """Cancel the reading of recordings that is in progress."""
         tasks = [one.task for one in self._coming.values() if one.task is not None]
         for task in tasks:
             task.cancel()
@@ -325,7 +330,7 @@ class LessonRecordings:
         if key in self._open_runs:
             self._open_runs.move_to_end(key)
             return OpenedRecording(self._open_runs[key])
-        if key not in self._coming:  # many pages open the same recording at once
+        if key not in self._coming:  # many pages may open the same recording at once
             run_id = f"{self.kind}:{slug}:{chosen}"
             run = RecordedRun(folder, path, run_id, self.publish)
             with about(run=run_id, lesson=slug):
@@ -352,7 +357,7 @@ class LessonRecordings:
         return None
 
     def tables(self, slug: str) -> list[JsonValue]:
-        """All recorded measured tables as trees; empty if they are unreadable."""
+        """Return all recorded measured tables as trees; empty if they are unreadable."""
         try:
             tables = self._read_tables(slug)
         except DuetError:  # reported when the table itself is requested
@@ -360,16 +365,15 @@ class LessonRecordings:
         return [table.model_dump(mode="json", exclude={"type"}) for table in tables]
 
     def measured(self, slug: str) -> m.Measured | None:
-        """The first recorded measured table; None if there is none.
+        """Return the first recorded table that no other host measured; None if there is none.
 
         Raises:
             InputError: the tables are unreadable.
         """
-        tables = self._read_tables(slug)
-        return tables[0] if tables else None
+        return next((table for table in self._read_tables(slug) if table.on == ""), None)
 
     def _read_tables(self, slug: str) -> list[m.Measured]:
-        """Read the tables, again only when the file changed: each `open` calls this."""
+        """Read the tables, again only if the file has changed, because each `open` calls this."""
         folder = lesson_cache.find(slug)
         path = folder.folder / "recorded" / MEASURED
         now = stamp(path)
@@ -381,10 +385,10 @@ class LessonRecordings:
 
 
 class ChosenRecordings(LessonRecordings):
-    """Recordings of one lesson, from any place, instead of its own.
+    """Recordings from any place, shown for one lesson instead of its own recordings.
 
     Args:
-        chosen: name -> bundle.
+        chosen: the bundles by name.
     """
 
     def __init__(self, slug: str, chosen: Mapping[str, Path]) -> None:
@@ -392,15 +396,16 @@ class ChosenRecordings(LessonRecordings):
         self._chosen = {slug: dict(chosen)}
 
     def paths(self, slug: str) -> dict[str, Path]:
-        """Name -> bundle, as chosen."""
+        """Return the chosen bundles by name."""
         return self._chosen.get(slug, {})
 
 
 def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | None:
-    """One entry of a listing; None if the bundle cannot be opened.
+    """Return one entry of a listing; None if the bundle cannot be opened.
 
     Args:
-        whole: unpack all of it and check its sums; else read only the manifest.
+        whole: whether to unpack the whole bundle and check its checksums, or read only the
+            manifest.
     """
     try:
         size = path.stat().st_size
@@ -422,17 +427,26 @@ def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | No
 
 @lru_cache(MANIFESTS)
 def _manifest(path: Path, seen: Stamp | None, whole: bool) -> Manifest:
-    """Return the manifest of a file, cached by its stamp. Errors are not cached."""
+    """Return a file's manifest, cached by the file's stamp. Errors are not cached."""
     return open_bundle(path).manifest if whole else read_manifest(path)
 
 
 def length_s(manifest: Manifest) -> int | None:
-    """Seconds that the workload ran; None if no knob of a known lesson says so."""
+    """Return for how many seconds the workload ran; None if no knob of a known lesson says it."""
     try:
         name = knob(lesson_cache.find(manifest.lesson).lesson, "duration")
     except DuetError:
         return None
     return None if name is None else manifest.params.get(name)
+
+
+def read_own_tables(path: Path) -> list[m.Measured]:
+    """Read the recorded tables except those from other hosts. One verdict never mixes hosts.
+
+    Raises:
+        InputError: as for read_tables.
+    """
+    return [table for table in read_tables(path) if table.on == ""]
 
 
 def read_tables(path: Path) -> list[m.Measured]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure`: a lesson's numbers, with verdicts, in formats for a mail."""
+"""`duet measure`: measures a lesson and prints numbers with verdicts, in formats for a mail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = keys_text(
 )
 
 
-# Options for pools.
+# Options for measuring on a pool.
 
 PoolName = Annotated[
     str,
@@ -149,6 +149,13 @@ def measure(
             "(docs/ELSEWHERE.md). Repeatable.",
         ),
     ] = None,
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record",
+            help="With --from: store the tables with the lesson's recordings, for the page.",
+        ),
+    ] = False,
     pool: PoolName = "",
     at_once: AtOnce = "",
     wait: Wait = "",
@@ -167,20 +174,27 @@ def measure(
         from duet.cli.measure.published import PageOptions, compare_published
 
         others = (arms, workload, clock, set, sweep, repeats, shift, layouts, pool, at_once)
-        pooling = (wait, lease, check_hosts or None)
+        pooling = (wait, lease, check_hosts or None, record or None)
         more = any(other not in (None, "", []) for other in (*others, *pooling))
         keep = PageOptions(write, stored, tuple(results or ()))
         return compare_published(lesson, all, published, more, format, output, keep)
+    if record and not results:
+        raise InputError(
+            "--record stores tables of another host, so it needs --from.",
+            remedy="Name a result with --from; record this host's tables with ./duet record.",
+        )
     if results:
-        from duet.cli.measure.elsewhere import report_results
+        from duet.cli.measure.elsewhere import record_results, report_results
 
         chosen = (workload, clock, tuple(set or ()))
         unused = (arms, sweep, repeats, shift, layouts, pool, at_once, wait, lease)
         if check_hosts or any(unused):
             raise InputError(
-                "--from reads measured results, so it takes no options of a measurement.",
+                "--from reads measured results, so it takes no measurement options.",
                 remedy="Choose among its tables with --workload, --clock and --set.",
             )
+        if record:
+            return record_results(results, lesson, chosen)
         return report_results(results, lesson, chosen, format, output)
     from duet.cli.measure.pooling import Pooling
     from duet.cli.measure.run import measure_lesson

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check the options of `duet measure`. Pure."""
+"""Checks the options of `duet measure`. Pure."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_plan(given: MeasureArgs) -> MeasurePlan:
     sweep = read_sweep(given.sweep, request.folder, request.params, request.clock)
     if sweep and sweep[0] in parse_settings(list(given.settings)):
         raise InputError(
-            f"'{sweep[0]}' is set and swept at once.",
+            f"'{sweep[0]}' is both set and swept.",
             remedy=f"Leave out --set {sweep[0]}=..., or --sweep.",
         )
     params, metrics = request.params, None
@@ -83,10 +83,11 @@ def read_plan(given: MeasureArgs) -> MeasurePlan:
 
 
 def read_layouts(text: str | None) -> int:
-    """Return how often to link each arm; 0 if nothing, or 1, was given.
+    """Return how many times to link each arm, or 0 if the text is empty or 1.
 
     Raises:
-        InputError: no whole number, too few for a spread, or too many.
+        InputError: the text is not a whole number, or the number is too small for a spread or too
+            large.
     """
     number = int(text) if text is not None and re.fullmatch(r"\d{1,9}", text.strip()) else 0
     if text is None or number == 1:
@@ -95,16 +96,16 @@ def read_layouts(text: str | None) -> int:
         raise InputError(
             f"--layouts needs {MIN_LAYOUTS} to {MAX_LAYOUTS} links of each arm, "
             f"but got {text or 'nothing':.20}.",
-            remedy="Leave it out, or write 1, for the usual link alone.",
+            remedy="Leave it out, or write 1, to use only the usual link.",
         )
     return number
 
 
 def read_repeats(text: str | None, clock: Clock) -> int:
-    """Return runs per arm; by default as many as a verdict needs.
+    """Return the number of runs per arm. The default is as many as a verdict needs.
 
     Raises:
-        InputError: no whole number, or out of range.
+        InputError: the text is not a whole number, or it is out of range.
     """
     usual = default_repeats(clock)
     if text is None:
@@ -119,10 +120,11 @@ def read_repeats(text: str | None, clock: Clock) -> int:
 
 
 def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
-    """Parse `0,3` as (0, 3); () if nothing was given.
+    """Parse a text such as `0,3` as (0, 3), and an empty text as ().
 
     Raises:
-        InputError: not numbers from 0 to MAX_SHIFT, a duplicate, or not the count clock.
+        InputError: an item is not a number from 0 to MAX_SHIFT, an item is a duplicate, or the
+            clock is not the count clock.
     """
     if not text:
         return ()
@@ -144,10 +146,11 @@ def read_shifts(text: str, clock: Clock) -> tuple[int, ...]:
 def read_sweep(
     text: str | None, folder: LessonFolder, params: dict[str, int], clock: Clock
 ) -> tuple[str, tuple[int, ...]] | None:
-    """Parse `NAME=1,3,9` as ("NAME", (1, 3, 9)); None if nothing was given.
+    """Parse a text such as `NAME=1,3,9` as ("NAME", (1, 3, 9)), and an empty text as None.
 
     Raises:
-        InputError: no such knob, no values, a duplicate, or a value out of the knob's range.
+        InputError: there is no such knob, no value was given, a value is a duplicate, or a value is
+            out of the knob's range.
     """
     if text is None:
         return None
@@ -168,7 +171,8 @@ def read_sweep(
         checked = folder.check_params({**params, name: value}, clock)
         if checked[name] != value and name != knob(folder.lesson, "cpus"):
             raise InputError(
-                f"'{name}' cannot be swept on the {clock} clock: it is always {checked[name]}.",
+                f"'{name}' cannot be swept on the {clock} clock, because it is always "
+                f"{checked[name]}.",
                 remedy="Sweep another knob, or use the other clock.",
             )
     return name, values

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure LESSON --from RESULT`: reports of what a pack measured on another host."""
+"""`duet measure LESSON --from RESULT`: reports what a pack measured on another host."""
 
 from __future__ import annotations
 
@@ -9,42 +9,35 @@ from pathlib import Path
 from duet.base.errors import InputError
 from duet.cli.measure.run import check_format, check_output, write_report
 from duet.cli.output import note, parse_settings
+from duet.cli.recorded_table import store_table
+from duet.lessons.load import find
 from duet.measure.compare import prepare
 from duet.measure.elsewhere import HostResult, read_result
 from duet.measure.model import Report
+from duet.measure.plan import headline
 from duet.measure.reports import render
+from duet.session import RunSpec
 
 Chosen = tuple[str, str, tuple[str, ...]]
-"""Workload, clock and knobs of the tables that are wanted; "" and () are all."""
+"""Workload, clock and knobs of the wanted tables. "" and () select all tables."""
 
 
 def report_results(
     paths: Sequence[Path], lesson: str | None, chosen: Chosen, how: str, output: Path | None
 ) -> int:
-    """Write a report for each table of a lesson; return the exit code.
+    """Write a report for each of a lesson's tables. Return the exit code.
 
     Raises:
-        InputError: a result is damaged, or has no such table.
+        InputError: a result is damaged, or does not have the wanted table.
     """
     check_format(how)
     check_output(output)
     if how == "sweep":
         raise InputError(
-            "--format sweep shows a swept knob, and a pack sweeps none.",
+            "--format sweep shows a swept knob, but a pack sweeps no knob.",
             remedy="Choose another --format.",
         )
-    prepare()
-    results = [read_result(path) for path in paths]
-    for result in results:
-        for job, why in result.skipped:
-            note(f"{result.path.name} has no table of {job.lesson}, {job.workload}: {why}.")
-    found = [
-        report
-        for result in results
-        for slug in _lessons(result, lesson)
-        for report in result.reports(slug)
-        if _is_chosen(report, chosen)
-    ]
+    found = [report for _, report in _found(paths, lesson, chosen)]
     if not found or (how != "mail" and len(found) > 1):
         conditions = "; ".join(dict.fromkeys(_words(report) for report in found)) or "none"
         raise InputError(
@@ -55,6 +48,71 @@ def report_results(
             remedy="Choose with LESSON, --workload, --clock and --set.",
         )
     return write_report("\n\n".join(render(report, how) for report in found), output)
+
+
+def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) -> int:
+    """Store the results' tables with the lessons' recordings, for the page. Return the exit code.
+
+    Each table has the headline metric for its condition, under its host's name. It replaces an
+    older table for the same condition and host.
+
+    Raises:
+        InputError: a result is damaged, or does not have the wanted table.
+        InfraError: a file cannot be written.
+    """
+    found = [
+        (result, report)
+        for result, report in _found(paths, lesson, chosen)
+        if _has_headline(report)
+    ]
+    if not found:
+        raise InputError(
+            "the results have no such table of a headline metric.",
+            remedy="Choose with LESSON, --workload, --clock and --set.",
+        )
+    stored = dict.fromkeys(_record(result, report) for result, report in found)
+    for path in stored:
+        note(f"{path.parent.parent.name}: tables of another host are in recorded/{path.name}")
+    return 0
+
+
+def _has_headline(report: Report) -> bool:
+    table = report.tables[0]
+    condition = table.condition
+    name = headline(find(report.lesson).lesson, condition.workload, condition.clock)
+    return any(series.metric == name for series in table.series)
+
+
+def _record(result: HostResult, report: Report) -> Path:
+    condition = report.tables[0].condition
+    arms = tuple(arm.name for arm in report.arms)
+    spec = RunSpec(
+        find(report.lesson), arms, condition.workload, dict(condition.params), condition.clock
+    )
+    perturbed = max(len(one.perturbed) for one in report.tables[0].series)
+    return store_table(spec, report, perturbed, on=result.first.name)
+
+
+def _found(
+    paths: Sequence[Path], lesson: str | None, chosen: Chosen
+) -> list[tuple[HostResult, Report]]:
+    """Return the chosen tables from the results, and print what the results lack.
+
+    Raises:
+        BadHostResult: a result is damaged.
+    """
+    prepare()
+    results = [read_result(path) for path in paths]
+    for result in results:
+        for job, why in result.skipped:
+            note(f"{result.path.name} has no table of {job.lesson}, {job.workload}: {why}.")
+    return [
+        (result, report)
+        for result in results
+        for slug in _lessons(result, lesson)
+        for report in result.reports(slug)
+        if _is_chosen(report, chosen)
+    ]
 
 
 def _lessons(result: HostResult, lesson: str | None) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The options of `duet measure` for pools; a plug-in carries them out."""
+"""The options of `duet measure` for pools. A plug-in does the measuring."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Pooling:
     """The options for pools, as typed.
 
     Args:
-        pool: name; "": measure here.
-        at_once, wait, lease: as in `duet measure --help`; "": the default.
+        pool: the pool's name; "" measures on this host.
+        at_once, wait, lease: see `duet measure --help`; "" is the default.
         check_hosts: compare two hosts.
     """
 
@@ -27,11 +27,13 @@ class Pooling:
     check_hosts: bool = False
 
     def plugin(self) -> ModuleType | None:
-        """Return the module that measures on the pool: `check`, `measure_on_pool` and
-        `check_hosts`; None without a pool.
+        """Return the module that measures on the pool, or None if no pool is named.
+
+        It has the functions `check`, `measure_on_pool` and `check_hosts`.
 
         Raises:
-            InputError: options for a pool without --pool, a value out of range, or no plug-in.
+            InputError: options for pools were given without --pool, a value is out of range, or
+                there is no plug-in.
         """
         if not self.pool:
             if self.at_once or self.wait or self.lease or self.check_hosts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure --published`: measure what the figures of the mails need."""
+"""`duet measure --published`: measures what is needed to compare with the mails' figures."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from duet.runs.measure import prepare_measurement
 
 @dataclass(slots=True)
 class StoredResults:
-    """The stored results of --write, next to the page that shows them.
+    """The results that --write stored, and the page next to them that shows them.
 
     Args:
-        page: the Markdown file; None: none is written.
+        page: the Markdown file; if None, no file is written.
         results: the JSON file.
     """
 
@@ -52,10 +52,10 @@ class StoredResults:
 
     @classmethod
     def open(cls, page_file: Path | None) -> StoredResults:
-        """Open the results next to a page; without a page those of docs/.
+        """Open the results next to a page. If no page is given, open those in docs/.
 
         Raises:
-            InputError: the page is no .md file, its folder does not exist, or the results are
+            InputError: the page is not a .md file, its folder does not exist, or the results are
                 invalid.
         """
         where = page_file or repo_root() / "docs/PUBLISHED.md"
@@ -68,10 +68,10 @@ class StoredResults:
         return cls(results, _fitted(read_stored(results)), page_file)
 
     def add(self, paths: Iterable[Path]) -> None:
-        """Add results of other hosts; keep them if there is a page.
+        """Add other hosts' results. If there is a page, also store them.
 
         Raises:
-            BadHostResult: one is damaged, or of other kernels or plans.
+            BadHostResult: a result is damaged, or is from other kernels or another plan.
         """
         added = stored_elsewhere([read_result(path) for path in paths])
         for one in added:
@@ -80,7 +80,7 @@ class StoredResults:
             write_stored(self.results, self.stored)
 
     def fill(self, work: Work) -> None:
-        """Fill in all stored tables, with the hosts and kernels they were measured on."""
+        """Fill in all stored tables, with the hosts and kernels that they were measured on."""
         fill(work, self.stored)
         for one in self.stored.tables:
             if one.on:
@@ -90,7 +90,7 @@ class StoredResults:
             arms.update({arm.name: arm for arm in one.arms})
 
     def has(self, folder: LessonFolder, key: Key, plan: MeasurePlan) -> bool:
-        """Is there a stored result of the kernels that the tree has now?"""
+        """Return whether there is a stored result for the kernels that the source tree has now."""
         table = self.stored.of(folder.slug).get(key)
         if table is None or self.page is None:
             return False
@@ -110,7 +110,7 @@ class StoredResults:
         write_stored(self.results, self.stored)
 
     def write_page(self) -> None:
-        """Write the page of all lessons, measured now or before."""
+        """Write the page with all lessons, whether they were measured now or earlier."""
         if self.page is None:
             return
         write(self.page, stored_page(self.stored).encode())
@@ -128,7 +128,7 @@ def fill(work: Work, stored: Stored) -> None:
 
 
 def stored_page(stored: Stored) -> str:
-    """Make the page from stored results and the lessons as they are now."""
+    """Return the page, made from stored results and the lessons as they are now."""
     stored = _fitted(stored)
     root = repo_root()
     folders = [lessons.load(slug, root) for slug in lessons.slugs(root)]
@@ -146,7 +146,7 @@ def _fitted(stored: Stored) -> Stored:
 
 
 def changed_arms(folder: LessonFolder, stored: Stored) -> frozenset[str]:
-    """Return the arms whose own patches have changed, by hash, since their stored results."""
+    """Return the arms whose own patches have changed since their results were stored (by hash)."""
     patches = repo_root() / "kernel-patches"
     arms = [arm for table in stored.of(folder.slug).values() for arm in table.arms if arm.key]
     now = {
@@ -163,13 +163,13 @@ Todo = list[tuple[LessonFolder, Key, MeasurePlan]]
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """What to do with results.
+    """Options that say what to do with results.
 
     Args:
-        page: --write: write a page of all figures, and results as JSON next to it; results of the
-            same kernels are not measured again.
-        stored: --stored: measure nothing; show the results next to the page.
-        results: --from: measure nothing; add results of other hosts.
+        page: from --write: write a page with all figures, and results as JSON next to it. Kernels
+            that have stored results are not measured again.
+        stored: from --stored: measure nothing, and show the results that are next to the page.
+        results: from --from: measure nothing, and add other hosts' results.
     """
 
     page: Path | None = None
@@ -185,10 +185,10 @@ def compare_published(
     lesson: str | None, every: bool, published: bool, more: bool, how: str, output: Path | None,
     keep: PageOptions,
 ) -> int:  # fmt: skip
-    """Compare with the figures of mails, of a lesson or of all.
+    """Compare one lesson or all lessons with their mails' figures.
 
     Args:
-        more: options were given that only a single measurement can have.
+        more: whether options were given that only a single measurement can have.
     """
     check_format(how)
     check_output(output)
@@ -199,7 +199,7 @@ def compare_published(
         )
     if not published:
         raise InputError(
-            "--all needs --published: it compares every lesson with its mail.",
+            "--all needs --published, because it compares every lesson with its mail.",
             remedy="Write ./duet measure --published, or name a lesson.",
         )
     if more:
@@ -209,12 +209,12 @@ def compare_published(
         )
     if lesson and every:
         raise InputError(
-            f"--all means every lesson, but {lesson:.60} was named, too.",
+            f"--all means every lesson, but {lesson:.60} was also named.",
             remedy="Leave one of them out.",
         )
     if how not in ("mail", "json"):
         raise InputError(
-            f"--published makes one table, not '{how}'.",
+            f"--published makes one table and has no format '{how}'.",
             remedy="Use --format mail or --json.",
         )
     shelf = StoredResults.open(keep.page)
@@ -237,7 +237,7 @@ def compare_published(
 
 
 def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
-    """Plan the measurements. Of several lessons, an unreadable one is skipped."""
+    """Plan the measurements. If there are several lessons, unreadable ones are skipped."""
     todo: Todo = []
     for slug in slugs:
         try:
@@ -262,7 +262,10 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
 
 
 async def _measure(work: Work, todo: Todo, shelf: StoredResults) -> None:
-    """Run all measurements, one after another; an interruption leaves the rest in `work`."""
+    """Run all measurements, one after another.
+
+    After an interruption, `work` has the tables measured so far.
+    """
     settings, began = KernelSettings.default(), time.monotonic()
     runs = [len(steps(plan)) for _, _, plan in todo]
     for number, (folder, key, plan) in enumerate(todo, 1):
@@ -280,7 +283,7 @@ async def _measure(work: Work, todo: Todo, shelf: StoredResults) -> None:
                     work.learn(measuring.report)
                 shelf.save(measuring.report)
             except DuetError as error:
-                # A failed table becomes a row with the reason; the others are still measured.
+                # A failed table becomes a row with the reason. The other tables are still measured.
                 why = f"{error.sentence.rstrip('.')} ({error.remedy.rstrip('.')})"
                 work.troubles.setdefault(folder.slug, {})[key] = why
                 note(f"table {number}: {error.sentence}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every published figure next to ours, as a page of docs/: Markdown from stored results. Pure."""
+"""Every published figure next to ours, as a page in docs/: Markdown from stored results. Pure."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ from duet.measure.verdicts import PLANTED, RULE, Verdict
 # The results of `duet measure --published`, as a table for a mail and as JSON. Pure.
 
 SHORT = 12
-"""Digits of a build's key, which stands for the base, the config and all patches."""
+"""Number of digits shown of a build's key. The key identifies the base, the config and all
+patches.
+"""
 
 
 @dataclass(slots=True)
 class Work:
-    """The results so far."""
+    """The measurement's results so far."""
 
     command: str = "./duet measure --published"
     tables: dict[str, dict[Key, Table]] = field(default_factory=dict)
@@ -50,15 +52,15 @@ class Work:
     partial: str | None = None
     here: Place | None = None
     others: dict[Place, dict[str, dict[Key, Table]]] = field(default_factory=dict)
-    """Tables of other hosts."""
+    """Tables from other hosts."""
 
     def learn(self, report: Report) -> None:
-        """Add what the guests reported: kernels, QEMU."""
+        """Add what the guests reported about kernels and QEMU."""
         self.host |= report.host
         self.arms.setdefault(report.lesson, {}).update({arm.name: arm for arm in report.arms})
 
     def rows(self) -> list[FigureRow]:
-        """Return all figures of the lessons that were begun."""
+        """Return all figures of the lessons that were started."""
         return [
             row
             for f in self.folders
@@ -66,17 +68,17 @@ class Work:
         ]
 
     def rows_on(self, place: Place) -> list[FigureRow]:
-        """Return the same figures, as another host has them."""
+        """Return the same figures as measured on another host."""
         tables = self.others[place]
         return [r for f in self.folders for r in rows_of(f, tables.get(f.slug, {}), None, place)]
 
     def rows_elsewhere(self) -> list[list[FigureRow]]:
-        """Return for each other host the same figures, in the order of rows()."""
+        """Return each other host's rows for the same figures, in the order of rows()."""
         return [self.rows_on(place) for place in self.others]
 
 
 def tree(work: Work, seconds: float) -> str:
-    """Format the documented keys as JSON."""
+    """Format the results as JSON with the documented keys."""
     rows = work.rows()
     body = PublishedResult(
         rows=[
@@ -101,7 +103,7 @@ FORM = "  {:>8} {:>8} {:<7} {:>2}  {:<17} {}"
 
 
 def table(work: Work, seconds: float) -> str:
-    """Format plain ASCII for a mail or a closing note."""
+    """Format the results as plain ASCII for a mail or a closing note."""
     rows, elsewhere = work.rows(), work.rows_elsewhere()
     lines = _wrap(f"PARTIAL: {work.partial}.", "!! ", "!!   ") if work.partial else []
     lines += ["Figures of the mails and of this machine: ratios, arm over reference", ""]
@@ -145,7 +147,7 @@ def _table_row(row: FigureRow, work: Work) -> list[str]:
 
 
 def _other_words(row: FigureRow) -> str:
-    """Say what another host has of a figure: '0.203 (0.2..0.21), n 5: reproduced'."""
+    """Format another host's result for a figure, such as '0.203 (0.2..0.21), n 5: reproduced'."""
     if row.ratio is None:
         return f"n {row.n}: {row.judged.words}: {row.because}"
     interval = f" ({interval_words(row)})" if row.interval else ""
@@ -153,14 +155,14 @@ def _other_words(row: FigureRow) -> str:
 
 
 def mail_words(row: FigureRow) -> str:
-    """Return the mail's ratio, 'n^2' for a complexity, or '-'."""
+    """Return the mail's ratio, or an exponent such as 'n^2' for a complexity, or '-'."""
     if row.figure.exponent is not None:
         return f"n^{row.figure.exponent:g}"
     return "-" if row.figure.ratio is None else short(row.figure.ratio)
 
 
 def clock_words(row: FigureRow) -> str:
-    """Return 'wall', 'count', 'count/3'; '-' if not measured."""
+    """Return the clock, such as 'wall', 'count' or 'count/3', or '-' if it was not measured."""
     figure = row.figure
     if not figure.measured:
         return "-"
@@ -173,8 +175,9 @@ def _here(row: FigureRow, work: Work) -> str:
 
 
 def here(row: FigureRow, lesson: Lesson) -> str:
-    """Say what stands for the figure here: 'fifth drop_caches, containers, n=800, after over
-    before'.
+    """Say what was measured here to compare with the figure.
+
+    An example is 'fifth drop_caches, containers, n=800, after over before'.
     """
     figure = row.figure
     if figure.metric is None:
@@ -192,7 +195,7 @@ def _knobs(params: Mapping[str, int]) -> str:
 
 
 def short(ratio: float) -> str:
-    """Format three significant digits."""
+    """Format the ratio with three significant digits."""
     return format_value(float(f"{ratio:.3g}"))
 
 
@@ -219,11 +222,11 @@ def _wrap(text: str, first: str = "", rest: str = "") -> list[str]:
 COMMAND = "./duet measure --published --stored --write docs/PUBLISHED.md"
 Changed = Mapping[str, frozenset[str]]
 HASH = 12
-"""Printed digits of a hash; PUBLISHED.json has them all."""
+"""Number of digits of a hash that are printed. PUBLISHED.json has all digits."""
 
 
 def page(work: Work, stored: Stored, changed: Changed) -> str:
-    """Make the page, with no dates but those of the results.
+    """Return the page. Its only dates are those of the results.
 
     Args:
         changed: lesson -> arms whose patches have changed.
@@ -317,7 +320,7 @@ def _row(
 
 
 def _cell(row: FigureRow) -> str:
-    """Say what another host has of a figure, with its verdict."""
+    """Format another host's result for a figure, with its verdict."""
     if row.n:
         return _plain(_other_words(row))
     untested = row.judged.verdict is Verdict.NOT_TESTABLE
@@ -331,7 +334,7 @@ def _elsewhere(place: Place, rows: Iterable[FigureRow], stored: Stored) -> str:
 
 
 def _kernels(tables: Sequence[StoredTable]) -> Iterator[str]:
-    """List the kernels of the results by hash; an arm appears twice if it was built twice."""
+    """List the results' kernels by hash. An arm that was built twice appears twice."""
     builds = dict.fromkeys((arm for table in tables for arm in table.arms), "")
     for table in sorted(tables, key=lambda table: table.at):
         builds |= dict.fromkeys(table.arms, table.at[:10])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Models of what `duet measure` prints with `--json`: a lesson, --published, --check-hosts."""
+"""Models of the `--json` output of `duet measure`: for a lesson, --published and --check-hosts."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class MeasureResult:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """One figure of a mail, and the one measured here."""
+    """A figure from a mail, and the figure measured here."""
 
     lesson: str
     claim: str
@@ -154,7 +154,7 @@ class PublishedResult:
 
 @dataclass(frozen=True, slots=True)
 class ComparedFigure:
-    """A figure of one run on two hosts."""
+    """A figure of the same run on two hosts."""
 
     arm: str
     metric: str
@@ -166,7 +166,7 @@ class ComparedFigure:
 
 @dataclass(frozen=True, slots=True)
 class ComparedHosts:
-    """One comparison on two hosts."""
+    """The same comparison on two hosts."""
 
     comparison: str
     nodes: Sequence[str]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measure a lesson and write the report."""
+"""Measures a lesson and writes the report."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from duet.measure.reports import FORMATS, render
 from duet.runs.measure import prepare_measurement
 
 HERE = Pooling()
-"""No pool."""
+"""Measure on this host, without a pool."""
 
 
 def measure_lesson(
     given: MeasureArgs, how: str, output: Path | None, pooling: Pooling = HERE
 ) -> int:
-    """Measure the arms of a lesson and write the report; return the exit code.
+    """Measure the arms of a lesson, write the report, and return the exit code.
 
     Args:
         how: one of FORMATS.
-        output: file instead of stdout.
+        output: file to write to; None is stdout.
     """
     check_format(how)
     check_output(output)
@@ -77,8 +77,8 @@ def finish(report: Report, whole: bool, began: float, how: str, output: Path | N
     """Write the report; return the exit code.
 
     Args:
-        whole: it was not interrupted.
-        began: on the monotonic clock.
+        whole: whether the measurement ran to its end.
+        began: start time on the monotonic clock.
 
     Raises:
         DuetError: no arm has a number.
@@ -96,7 +96,7 @@ def check_format(how: str) -> None:
     """Check the format before anything boots.
 
     Raises:
-        InputError: no such format.
+        InputError: there is no such format.
     """
     if how not in FORMATS:
         raise InputError(
@@ -105,10 +105,10 @@ def check_format(how: str) -> None:
 
 
 def check_output(output: Path | None) -> None:
-    """Check before anything boots that the output can be written; leave special files alone.
+    """Check that the output can be written, before anything boots. Special files are not touched.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: the output cannot be written.
     """
     if output is None or (output.exists() and not (output.is_file() or output.is_dir())):
         return
@@ -126,11 +126,13 @@ def check_output(output: Path | None) -> None:
 
 
 def write_report(text: str, output: Path | None) -> int:
-    """Write to a file or stdout. If the file cannot be written, print to stdout, so hours of
-    measuring are not lost.
+    """Write the report to a file or stdout.
+
+    If the file cannot be written, the report goes to stdout, so that hours of measuring are not
+    lost.
 
     Returns:
-        0, or the exit code for a file that cannot be written.
+        0, or an error's exit code if the file cannot be written.
     """
     whole = text if text.endswith("\n") else text + "\n"
     if output is not None:
@@ -154,7 +156,7 @@ def refuse_nothing(report: Report) -> None:
     """Raise if no arm has a number.
 
     Raises:
-        DuetError: the error of the first arm.
+        DuetError: the first arm's error.
     """
     errors = errors_of(report)
     numbers = [one for table in report.tables for one in table.series if one.samples]

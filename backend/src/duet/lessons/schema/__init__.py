@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Schemas of a lesson's files: one module each, and the whole lesson.
+"""Schemas of a lesson's files, with one module per file and one for the whole lesson.
 
 A lesson is data. Arms, probes, spans, knobs, scenes and claims are declared here and checked
 strictly: an unknown key is an error with a suggestion (lessons/document.py).

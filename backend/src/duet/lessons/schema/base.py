@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Types that all schemas of a lesson's files use."""
+"""Types that the schemas of all lesson files use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 BaseName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
 Place = tuple[str | int, ...]
-"""Path of a value in a lesson: keys and indices from the top, as pydantic's `loc`."""
+"""Path of a value in a lesson: keys and indices from the top, in the form of pydantic's `loc`."""
 
 
 class Strict(BaseModel):
@@ -21,11 +21,11 @@ class Strict(BaseModel):
 
 
 class Fault:
-    """One fault at one place of a lesson.
+    """One fault at one place in a lesson.
 
     Args:
         place: relative to the model whose validator reports it.
-        sentence: what was wanted and what came, without a full stop.
+        sentence: what was expected and what was found, without a full stop.
         remedy: what to do now, a whole sentence.
     """
 
@@ -39,10 +39,10 @@ class Fault:
 
 
 def refuse(title: str, faults: list[Fault]) -> None:
-    """Raise the faults of a model, from its validator; pydantic adds them to its own.
+    """Raise a model's faults from its validator; pydantic adds them to its own errors.
 
     Raises:
-        ValidationError: there are faults.
+        ValidationError: `faults` is not empty.
     """
     if faults:
         raise ValidationError.from_exception_data(title, [fault.details() for fault in faults])

@@ -14,13 +14,13 @@ from duet.base.clock import Clock
 from duet.lessons.schema.base import Fault, Name, Strict, refuse
 from duet.lessons.schema.published import Claim, Limits
 
-# A litmus test: accesses of a few CPUs, in the notation of kernel comments.
+# A litmus test: the memory accesses of a few CPUs, in the notation that kernel comments use.
 
 STATEMENT = re.compile(
     r"(?P<to>[a-z_]\w*) = (?P<what>[a-z_]\w*|\d{1,4})|(?P<barrier>[a-z_]\w*)\(\)"
 )
 MOST = 6
-"""Maximum number of accesses: 6 have at most 720 orders."""
+"""Maximum number of accesses. Six accesses have at most 720 orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +60,24 @@ Statement = Write | Read | Barrier
 
 
 class Litmus(Strict):
-    """Accesses that CPUs make at the same time, and a result that must never occur."""
+    """Memory accesses that CPUs make at the same time, and a result that must never occur."""
 
-    says: str = Field(min_length=1, description="what the order is for, in words")
-    source: str = Field(min_length=1, description="where the kernel has these accesses")
-    starts: dict[Name, int] = Field(min_length=1, description="variable -> its first value")
+    says: str = Field(min_length=1, description="what the order ensures, in words")
+    source: str = Field(min_length=1, description="where these accesses are in the kernel")
+    starts: dict[Name, int] = Field(min_length=1, description="initial value of each variable")
     program: dict[Name, tuple[str, ...]] = Field(
         min_length=2,
         max_length=3,
-        description="CPU -> its statements: `variable = 1`, `seen = variable`, `smp_mb()`",
+        description="the statements of each CPU: `variable = 1`, `seen = variable`, `smp_mb()`",
     )
     never: dict[Name, int] = Field(
         min_length=1,
-        description="final values of variables and of what was read that must never occur",
+        description="final values of variables and of values read that must never occur together",
     )
 
     @cached_property
     def cpus(self) -> dict[str, tuple[Statement, ...]]:
-        """CPU -> its statements."""
+        """The statements of each CPU."""
         return {
             cpu: tuple(self._statement(i, line) for i, line in enumerate(lines))
             for cpu, lines in self.program.items()
@@ -101,7 +101,7 @@ class Litmus(Strict):
 
     @model_validator(mode="after")
     def can_be_played(self) -> Litmus:
-        """Check that each line is a statement, each variable has a first value, and the test is
+        """Check that each line is a statement, each variable has an initial value, and the test is
         small."""
         faults = []
         names, accesses = set(self.starts), 0
@@ -117,20 +117,20 @@ class Litmus(Strict):
                 of = None if found["barrier"] else (to if what.isdigit() else what)
                 if of is not None and of not in self.starts:
                     remedy = "Add it under `starts:`."
-                    faults.append(Fault(("program", cpu), f"{of} has no first value", remedy))
+                    faults.append(Fault(("program", cpu), f"{of} has no initial value", remedy))
                 names |= {to} if to else set()
         if accesses > MOST:
-            remedy = f"Leave out what the order does not need; the limit is {MOST}."
+            remedy = f"Leave out accesses that the order does not need. The limit is {MOST}."
             faults.append(Fault(("program",), f"{accesses} accesses are too many", remedy))
         for name in self.never.keys() - names:
-            remedy = "Name a variable, or what was seen of one."
-            faults.append(Fault(("never", name), f"{name} is written nowhere", remedy))
+            remedy = "Name a variable, or a name into which one is read."
+            faults.append(Fault(("never", name), f"no access in the program names {name}", remedy))
         refuse("Litmus", faults)
         return self
 
 
 class Goal(Limits):
-    """A limit for the changed kernel, in the form of a claim."""
+    """A limit that the changed kernel must keep, in the form of a claim."""
 
     says: str = Field(min_length=1, description="the goal in words, for the list")
     params: dict[str, int] = Field(default={}, description="its knobs")
@@ -138,7 +138,7 @@ class Goal(Limits):
 
     @model_validator(mode="after")
     def has_a_limit(self) -> Goal:
-        """Check that there is a limit, and that ratios have an arm to compare with."""
+        """Check that a limit is given, and that a ratio names an arm to compare with."""
         ratios = (self.ratio_min, self.ratio_max)
         limits = (*ratios, self.value_min, self.value_max, self.equals)
         faults = []
@@ -161,7 +161,7 @@ class Challenge(Strict):
 
     title: str = Field(min_length=1, description="a few words")
     ask: str = Field(min_length=1, description="what to do, and what must not change")
-    hint: str = Field(min_length=1, description="where to begin, for readers who are stuck")
+    hint: str = Field(min_length=1, description="where to begin; a hint for readers who are stuck")
     arm: Name = Field(description="the arm to change")
     aim: Literal["better", "break"] = Field(
         default="better",
@@ -173,10 +173,12 @@ class Challenge(Strict):
         default=(), description="what holds while the kernel is right, also on the unchanged arm"
     )
     without: tuple[str, ...] = Field(
-        default=(), description="regular expressions that no added line may match"
+        default=(), description="regular expressions that no line added by the change may match"
     )
     order: Litmus | None = Field(
-        default=None, description="why barriers are needed; judges a change that removes one"
+        default=None,
+        description="litmus tests that show why barriers are needed; they judge a "
+        "change that removes a barrier",
     )
     answer: str = Field(
         min_length=1, description="what the challenge teaches, shown when it is solved"
@@ -184,32 +186,34 @@ class Challenge(Strict):
 
     @model_validator(mode="after")
     def aims_at_something(self) -> Challenge:
-        """Check that a better kernel has a goal, and a broken one has none."""
+        """Check that a challenge to improve a kernel has a goal, and one to break it has none."""
         faults = []
         if self.aim == "better" and not self.goals:
-            remedy = "Add `goals:` with one limit at least."
+            remedy = "Add `goals:` with at least one limit."
             faults.append(Fault(("goals",), "there is no goal", remedy))
         if self.aim == "break" and self.goals:
-            remedy = "Write `rules:`; the challenge is solved when one does not hold."
+            remedy = (
+                "Write `rules:` instead. The challenge is solved when one of them does not hold."
+            )
             faults.append(Fault(("goals",), "`aim: break` is judged by rules only", remedy))
         refuse("Challenge", faults)
         return self
 
 
 class Stress(Strict):
-    """How the lesson's workloads run on a debug kernel, which is five to ten times slower."""
+    """How to run the lesson's workloads on a debug kernel, which is five to ten times slower."""
 
     turns: tuple[dict[str, int], ...] = Field(
-        default=({},), description="knobs; each entry is a separate turn of every workload"
+        default=({},), description="knobs of each turn; every workload runs once per turn"
     )
     beside: str | None = Field(
         default=None, description="script of duet/trials/check/stress that runs in parallel"
     )
     alone: tuple[Name, ...] = Field(
-        default=(), description="workloads during which nothing else reclaims"
+        default=(), description="workloads that run while nothing else reclaims memory"
     )
     work: dict[str, str] = Field(
-        default={}, description="kind of work -> regex of the lines that count it"
+        default={}, description="for each kind of work, a regex for the lines that count it"
     )
 
 
@@ -220,5 +224,6 @@ class ChallengesFile(Strict):
         default={}, description="three of them, from the easiest to the hardest"
     )
     stress: Stress = Field(
-        default=Stress(), description="stress of the workloads, for challenges and for tests/debug"
+        default=Stress(),
+        description="stress test of the workloads, for challenges and for tests/debug",
     )

@@ -12,23 +12,29 @@ from duet.lessons.schema.base import BaseName, Name, Strict
 from duet.lessons.schema.workload import Act, Metric, Operation, Workload
 
 KnobRole = Literal["duration", "cpus", "threads"]
-"""What a knob controls: seconds of the workload, vCPUs of a guest, or parallel threads of the
-workload, each with its own row."""
+"""What a knob controls: how many seconds the workload runs, how many vCPUs a guest has, or how many
+parallel threads the workload has (each gets its own row)."""
 
 
 class ArmTree(Strict):
-    """The source tree of a kernel, for reports; `duet try` writes it."""
+    """A kernel's source tree, as reports describe it. `duet try` writes this part."""
 
     version: str = Field(description="version in its Makefile")
-    commit: str = Field(default="", description="full hash of HEAD; empty: not a repository")
+    commit: str = Field(
+        default="", description="full hash of HEAD; empty if the tree is not a repository"
+    )
     describe: str = Field(default="", description="output of `git describe`")
     tree: str = Field(default="", description="git's tree hash of all files that were tried")
-    dirty: bool = Field(default=False, description="the files differ from the commit")
+    dirty: bool = Field(default=False, description="whether the files differ from the commit")
     changes: str = Field(
-        default="", description="SHA-256 of the diff from the commit to the files; empty: no diff"
+        default="",
+        description="SHA-256 of the diff from the commit to the files; empty if there is no diff",
     )
     patches: int = Field(
-        default=0, ge=0, description="how many of the arm's first patches are part of it"
+        default=0,
+        ge=0,
+        description="how many of the arm's patches, counted from the first, "
+        "the tree already contains",
     )
 
 
@@ -38,7 +44,7 @@ class Arm(Strict):
     name: Name = Field(description="the name in commands, files and other keys")
     title: str = Field(description="the name that people use")
     role: Literal["before", "after", "alternative", "mainline"] = Field(
-        description="what it is in the comparison"
+        description="its role in the comparison"
     )
     summary: str = Field(description="one line under the lane's name")
     patches: tuple[str, ...] = Field(
@@ -53,16 +59,17 @@ class Arm(Strict):
         default=None, description="a variant of the base's configuration, by its name in base.yaml"
     )
     source: ArmTree | None = Field(
-        default=None, description="source tree it was made of, if `base` belongs to a trial"
+        default=None, description="source tree from which it was made, if `base` belongs to a trial"
     )
     optional: bool = Field(
         default=False,
-        description="built, run and measured only if named: not part of the comparison",
+        description="whether it is built, run and measured only if it is named; it is not part "
+        "of the comparison",
     )
 
 
 class Param(Strict):
-    """A knob. `boot` knobs need new guests, `run` knobs only a new run, `model` knobs neither."""
+    """A knob. A change needs new guests (`boot`), only a new run (`run`) or neither (`model`)."""
 
     title: str = Field(description="its name on the page")
     help: str = Field(description="one line: what it changes")
@@ -74,10 +81,11 @@ class Param(Strict):
     max: int | None = Field(default=None, description="largest value")
     measured_max: int | None = Field(
         default=None,
-        description="largest value of a published figure's measurement, on a host with CPUs for it",
+        description="largest value in the measurement of a published figure, on a host that has "
+        "enough CPUs",
     )
     choices: tuple[int, ...] = Field(default=(), description="the allowed values")
-    labels: tuple[str, ...] = Field(default=(), description="one per choice")
+    labels: tuple[str, ...] = Field(default=(), description="text for each choice")
     unit: str = Field(default="", description="shown after the value, e.g. 'ms'")
     applies: Literal["boot", "run", "model"] = Field(
         default="run",
@@ -96,7 +104,7 @@ class LessonFile(Strict):
     """lesson.yaml: the question, what runs, and what is measured."""
 
     title: str = Field(description="its name in lists")
-    question: str = Field(description="the question it answers, one sentence")
+    question: str = Field(description="the question that it answers, in one sentence")
     summary: str = Field(description="two sentences for the front page")
     clock: Clock = Field(description="its default clock")
     clocks: tuple[Clock, ...] = Field(
@@ -111,7 +119,7 @@ class LessonFile(Strict):
     arms: tuple[Arm, ...] = Field(min_length=2, max_length=16, description="the kernels")
     made_by: str = Field(
         default="",
-        description="the call of `duet try` that wrote the lesson; empty: written by hand",
+        description="the `duet try` command that wrote the lesson; empty if an author wrote it",
     )
     instrumentation: Literal["patches", "none"] = Field(
         default="patches",
@@ -122,11 +130,12 @@ class LessonFile(Strict):
     workloads: dict[Name, Workload] = Field(description="by name; the first is the default")
     waiting: bool = Field(
         default=False,
-        description="its cost is waiting: on the count clock it is reported at shift 0 and shift 3",
+        description="whether its cost is waiting time; results on the count clock are then "
+        "reported at shift 0 and shift 3",
     )
     memory_mb: int = Field(default=512, ge=128, le=8192, description="MiB of each guest")
     acts: dict[Name, Act] = Field(
-        default_factory=dict, description="what a viewer may do to a live run, by name"
+        default_factory=dict, description="by name, what a viewer may do to a live run"
     )
     metrics: dict[Name, Metric] = Field(min_length=1, description="the first is the headline")
     operation: Operation | None = Field(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""evidence.yaml: claims, published figures and how they are tested, references, and caveats."""
+"""evidence.yaml: claims, references, caveats, and published figures with their tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def one_line(text: str) -> str:
     """Return the text stripped, if it is one line.
 
     Raises:
-        ValueError: it is empty, or has several lines.
+        ValueError: the text is empty or has several lines.
     """
     if not text.strip() or "\n" in text.strip():
         raise ValueError("this must be one line of text")
@@ -26,22 +26,22 @@ Line = Annotated[str, AfterValidator(one_line)]
 
 
 class Mail(Strict):
-    """A mail, or a page, that figures are quoted from."""
+    """A mail or web page from which figures are quoted."""
 
     author: Line = Field(description="who wrote it")
     date: Line = Field(pattern=r"^\d{4}-\d\d(-\d\d)?$", description="2024-06-12, or 2022-01")
     subject: Line = Field(description="its subject, verbatim")
     url: str | None = Field(
-        default=None, pattern=r"^https://", description="its address; none if unknown"
+        default=None, pattern=r"^https://", description="its web address; leave it out if unknown"
     )
 
 
 class PublishedFigure(Strict):
-    """A figure of a mail. It is either tested here, or has a reason why that is impossible."""
+    """A figure from a mail. Either it is tested here, or a reason says why it cannot be."""
 
     claim: Line = Field(description="what the figure is, in a few words")
     mail: Line = Field(description="the figures as in the mail: '12916 to 2811 ops/s'")
-    value: float = Field(description="the figure in `unit`; that of `arm` if two are compared")
+    value: float = Field(description="the figure in `unit`; if two are compared, that of `arm`")
     base: float | None = Field(default=None, description="the figure of `to`, in the same unit")
     unit: Line = Field(description="unit of value and base; 'exponent' for a complexity")
     context: Line = Field(description="one line: the machine and the load")
@@ -51,7 +51,7 @@ class PublishedFigure(Strict):
     )
     mail_interval: tuple[float, float] | None = Field(
         default=None,
-        description="range of the ratio, if the mail gives one or its digits imply one",
+        description="range of the ratio, if the mail gives a range or its digits imply one",
     )
     exponent: float | None = Field(
         default=None, gt=0, description="a complexity: cost grows with n to this power"
@@ -85,14 +85,14 @@ class PublishedFigure(Strict):
 
     @property
     def ratio(self) -> float | None:
-        """The mail's ratio, arm over `to`; None for a single figure."""
+        """The ratio that the mail reports, `arm` divided by `to`; None for a single figure."""
         if self.mail_ratio is not None or not self.base or self.value <= 0:
             return self.mail_ratio
         return self.value / self.base
 
     @property
     def scaled(self) -> float | None:
-        """n of `arm` over n of `to`, if they differ in exactly one knob n; else None."""
+        """The value of the one knob that differs, `arm` over `to`; None if not just one differs."""
         ends = {**self.params, **self.to_params}
         knobs = [name for name, n in ends.items() if self.params.get(name) != n]
         if len(knobs) != 1 or not ends[knobs[0]] or knobs[0] not in self.params:
@@ -102,24 +102,32 @@ class PublishedFigure(Strict):
 
     @model_validator(mode="after")
     def it_can_be_judged(self) -> Self:
-        """Check that a figure has what its verdict needs."""
+        """Check that a figure has all keys that its verdict needs."""
         faults = []
         named = [name for name in ("metric", "arm", "to") if getattr(self, name) is not None]
         if named and len(named) < 3:
             sentence = f"a tested figure needs metric, arm and to, but only {named[0]} is given"
             faults.append(Fault((named[0],), sentence, "Give all three."))
         if not named and not self.not_testable:
-            remedy = "Give metric, arm and to, or say why under `not_testable:`."
-            faults.append(Fault((), "this figure is not tested, and gives no reason", remedy))
+            remedy = "Give metric, arm and to, or give the reason under `not_testable:`."
+            faults.append(Fault((), "this figure is not tested, and no reason is given", remedy))
         if named and not self.not_testable and self.ratio is None and self.exponent is None:
             remedy = "Give `base:` with the value, `mail_ratio:` or `exponent:`."
             faults.append(Fault((), "this figure has no ratio to test", remedy))
         if self.exponent is not None and self.scaled in (None, 1):
-            sentence = "an exponent needs two sizes: one knob that differs from `to_params:`"
-            faults.append(Fault(("exponent",), sentence, "Give it in params and in to_params."))
+            sentence = (
+                "an exponent needs two sizes, so exactly one knob "
+                "must differ between `params:` and `to_params:`"
+            )
+            faults.append(
+                Fault(("exponent",), sentence, "Give that knob in `params:` and in `to_params:`.")
+            )
         low, high = self.mail_interval or (1.0, 1.0)
         if not 0 < low <= high:
-            sentence = f"the interval of a ratio goes from low to high, above 0, but {low}, {high}"
+            sentence = (
+                f"the interval of a ratio must go from low to high "
+                f"and be above 0, not {low}, {high}"
+            )
             faults.append(Fault(("mail_interval",), sentence, "Write the lower end first."))
         refuse("PublishedFigure", faults)
         return self
@@ -129,7 +137,7 @@ class PublishedFigure(Strict):
 
 
 class Limits(Strict):
-    """Limits for `metric` of a kernel, compared to `to` or alone."""
+    """Limits for a kernel's `metric`, either for its ratio to `to` or for the value itself."""
 
     metric: Name = Field(description="one of the lesson's metrics")
     to: Name | None = Field(
@@ -138,7 +146,9 @@ class Limits(Strict):
     ratio_max: float | None = Field(default=None, description="arm over `to` is at most this")
     ratio_min: float | None = Field(default=None, description="arm over `to` is at least this")
     value_max: float | None = Field(default=None, description="largest value, in the metric's unit")
-    value_min: float | None = Field(default=None, description="smallest, in the metric's unit")
+    value_min: float | None = Field(
+        default=None, description="smallest value, in the metric's unit"
+    )
     equals: Name | None = Field(
         default=None, description="metric of the same arm that must be exactly equal"
     )
@@ -149,24 +159,49 @@ class Limits(Strict):
 
 
 class Claim(Limits):
-    """Limits that an arm keeps, checked by tests."""
+    """Limits that tests check for an arm."""
 
     arm: Name = Field(description="the kernel of the claim")
     source: str = Field(description="source of the expectation")
 
 
 class Reference(Strict):
-    """A published value that a chart of the view shows beside ours."""
+    """A published value that one of the view's charts shows next to ours."""
 
     quantity: Name = Field(description="the quantity; `./duet views` lists the names")
-    arm: Name = Field(description="our kernel that it is shown beside")
-    params: dict[str, int] = Field(description="its knobs; values may exceed ours")
+    arm: Name = Field(description="our kernel next to which it is shown")
+    params: dict[str, int] = Field(description="its knobs; values may be larger than in our runs")
     value: float = Field(gt=0, description="value in the unit of the quantity's axis")
     title: str = Field(default="", description="description, shown on hover")
 
 
+class Curve(Strict):
+    """The headline metric over one knob. Each value of the knob has its own measured table.
+
+    A host that has too few CPUs for a point omits the point. `./duet pack` takes its measurement to
+    another host.
+    """
+
+    over: Name = Field(description="the knob on the axis")
+    arms: tuple[Name, ...] = Field(min_length=1, description="the arms; each has one line")
+    points: tuple[dict[str, int], ...] = Field(
+        min_length=2, description="knobs of each table; the others have their defaults"
+    )
+    clock: Clock = Field(default="wall", description="clock of the measurements")
+    workload: Name | None = Field(default=None, description="default: the first")
+
+    @model_validator(mode="after")
+    def its_points_differ(self) -> Self:
+        """Check that each point has its own value of the knob."""
+        values = [point.get(self.over) for point in self.points]
+        if None in values or len(set(values)) < len(values):
+            sentence = f"each point of a curve over {self.over} needs its own value of {self.over}"
+            refuse("Curve", [Fault(("points",), sentence, f"Write {self.over} into each point.")])
+        return self
+
+
 class EvidenceFile(Strict):
-    """evidence.yaml: claims, published figures, and caveats."""
+    """evidence.yaml: claims, published figures, curves, and caveats."""
 
     claims: tuple[Claim, ...] = Field(default=(), description="checked by lint and by the tests")
     mails: dict[Name, Mail] = Field(
@@ -179,8 +214,11 @@ class EvidenceFile(Strict):
     references: tuple[Reference, ...] = Field(
         default=(), description="published values that charts show beside ours"
     )
+    curves: dict[Name, Curve] = Field(
+        default={}, description="measured curves over a knob, for a panel of a step"
+    )
     caveats: tuple[str, ...] = Field(
-        default=(), description="wrong conclusions to avoid, a sentence each"
+        default=(), description="wrong conclusions to avoid, each in one sentence"
     )
     no_table: str = Field(
         default="",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Explanation(Strict):
-    """What a reader explains in three sentences, and the lesson's own explanation."""
+    """What a reader must explain in three sentences, and the lesson's own explanation."""
 
     ask: str = Field(min_length=1, description="what to explain, as a question")
     ours: tuple[str, ...] = Field(
@@ -34,7 +34,7 @@ class QuizQuestion(Strict):
 
     ask: str = Field(min_length=1, description="the question")
     choices: tuple[str, ...] = Field(
-        default=(), max_length=5, description="two to five answers; none: the answer is a number"
+        default=(), max_length=5, description="two to five answers; none if the answer is a number"
     )
     right: int | None = Field(default=None, ge=1, description="the right choice, counted from 1")
     number: float | None = Field(
@@ -43,8 +43,10 @@ class QuizQuestion(Strict):
     within: float = Field(
         default=0, ge=0, description="tolerance of the answer, in the number's unit"
     )
-    unit: str = Field(default="", description="unit of the number, in words")
-    why: str = Field(min_length=1, description="one or two sentences, shown with the verdict")
+    unit: str = Field(default="", description="unit unit of the number, in words")
+    why: str = Field(
+        min_length=1, description="why it is right, in one or two sentences shown with the verdict"
+    )
     step: Name | None = Field(default=None, description="the step whose picture answers it")
 
     @model_validator(mode="after")
@@ -53,11 +55,11 @@ class QuizQuestion(Strict):
         faults = []
         if self.choices and self.number is not None:
             remedy = "Remove `choices:` or `number:`."
-            faults.append(Fault(("number",), "a question has choices and a number", remedy))
+            faults.append(Fault(("number",), "a question has both choices and a number", remedy))
         elif self.choices and len(self.choices) < 2:
             faults.append(Fault(("choices",), "a question needs two choices", "Add another one."))
         elif self.choices and (self.right is None or self.right > len(self.choices)):
-            sentence = f"`right` is 1 to {len(self.choices)}, not {self.right}"
+            sentence = f"`right` must be from 1 to {len(self.choices)}, not {self.right}"
             faults.append(Fault(("right",), sentence, "Count the choices from 1."))
         elif not self.choices and self.number is None:
             remedy = "Add `choices:` and `right:`, or `number:`."
@@ -70,7 +72,8 @@ class RecapFile(Strict):
     """recap.yaml: ends the last step, with an explanation in three sentences and a quiz."""
 
     explain: Explanation | None = Field(
-        default=None, description="what a reader explains at the end; none: nothing"
+        default=None,
+        description="what a reader must explain at the end; leave it out for no explanation",
     )
     quiz: tuple[QuizQuestion, ...] = Field(
         default=(), max_length=9, description="questions at the end, judged by the page"
@@ -83,7 +86,9 @@ class RecapFile(Strict):
 class Source(Strict):
     """A message or a commit: its author, date, and where to find it."""
 
-    by: str = Field(min_length=1, description="its author's name; several with commas")
+    by: str = Field(
+        min_length=1, description="its author's name; separate several authors with commas"
+    )
     date: str = Field(
         default="",
         pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$",
@@ -94,18 +99,18 @@ class Source(Strict):
         default="", pattern=r"^(https?://\S+)?$", description="the message in an archive"
     )
     commit: str = Field(
-        default="", pattern=r"^([0-9a-f]{12,40})?$", description="its id in mainline"
+        default="", pattern=r"^([0-9a-f]{12,40})?$", description="its commit id in mainline"
     )
 
     @field_validator("date", mode="before")
     @classmethod
     def yaml_reads_dates(cls, value: object) -> object:
-        """Accept what YAML makes of unquoted dates: a date for 2023-06-09, a number for 2023."""
+        """Accept YAML's values for unquoted dates: a date for 2023-06-09, a number for 2023."""
         return str(value) if isinstance(value, day | int) else value
 
     @model_validator(mode="after")
     def it_can_be_found(self) -> Source:
-        """Require more than an author and a subject, which find nothing."""
+        """Require a date, link or commit, because author and subject do not suffice to find it."""
         if not (self.date or self.link or self.commit):
             sentence = "a source needs a date, a link or a commit"
             remedy = "Add `date:`, or the `link:` of the message, or its `commit:`."
@@ -114,7 +119,7 @@ class Source(Strict):
 
 
 class Trial(Strict):
-    """A state of the lesson's page that shows the point; missing fields keep the defaults."""
+    """A state of the lesson's page that shows the point. Missing fields keep the defaults."""
 
     title: str = Field(min_length=1, description="text of the link")
     step: Name | None = Field(default=None, description="the step to open; default: the first")
@@ -142,26 +147,27 @@ class Remark(Strict):
 
     @model_validator(mode="after")
     def tried_or_why_not(self) -> Remark:
-        """Require where to try it, or why that is not possible."""
+        """Require a place to try it, or the reason why that is impossible."""
         if not self.tried and not self.untried:
-            sentence = "a remark needs where it can be tried, or why it cannot"
+            sentence = "a remark must say where it can be tried, or why it cannot be tried"
             remedy = "Add `tried:` with a step, arms or knobs, or `untried:` with the reason."
             refuse("Remark", [Fault((), sentence, remedy)])
         return self
 
 
-# What the window of a step must show, in terms of recorded events.
+# What a step's window must show, in terms of recorded events.
 
 NAMING = ("kind", "point", "link", "operation", "looks")
-"""Keys of which a mark has exactly one."""
+"""A mark has exactly one of these keys."""
 
 
 class Sought(Strict):
-    """A number of spans, points, links, operations or stretches between samples, on each of some
-    lanes.
+    """How many spans, points, links, operations or intervals between samples each of the lanes must
+    show.
 
-    A lower bound counts visible ones. A span is visible if the window has all of it, or a part of
-    at least a twentieth of the window. An upper bound counts whatever overlaps the window.
+    For a lower bound only visible items count. A span is visible if all of it is inside the window,
+    or a part that covers at least a twentieth of the window. For an upper bound every item that
+    overlaps the window counts.
     """
 
     kind: Name | None = Field(default=None, description="spans of this kind")
@@ -171,12 +177,13 @@ class Sought(Strict):
     looks: Name | None = Field(
         default=None,
         description="instead of `kind`: the time between samples of this x-ray probe that fits "
-        "`where`; successive ones are one stretch",
+        "`where`; adjacent intervals count as one",
     )
     arms: tuple[Name, ...] = Field(default=(), description="lanes; none: all lanes of the step")
     where: dict[str, tuple[float, float]] = Field(
         default_factory=dict,
-        description="fields of the point, or growth of facts between two samples: "
+        description="ranges for fields of the point, or for the growth of facts between two "
+        "samples: "
         "least and largest value",
     )
     among: tuple[Name, ...] = Field(
@@ -187,10 +194,12 @@ class Sought(Strict):
         default=None, description="only the part during spans of this kind, on the same lane"
     )
     at_once: PositiveInt | Literal["all"] = Field(
-        default=1, description="the time during which this many overlap; all: one of every thread"
+        default=1,
+        description="count only the time during which this many overlap; `all` means "
+        "one on every thread",
     )
-    whole: bool = Field(default=False, description="it begins and ends in the window")
-    longer_ms: float = Field(default=0, ge=0, description="it lasts at least this long, guest ms")
+    whole: bool = Field(default=False, description="whether it must begin and end in the window")
+    longer_ms: float = Field(default=0, ge=0, description="shortest duration in ms of guest time")
     at_least: int | None = Field(
         default=None,
         ge=0,
@@ -198,7 +207,8 @@ class Sought(Strict):
     )
     at_most: int | None = Field(default=None, ge=0, description="largest number in the window")
     most: bool = Field(
-        default=False, description="of several such windows, take the one with the most of this"
+        default=False,
+        description="if several windows qualify, take the one that has the most of this",
     )
     opens: bool = Field(
         default=False, description="the step starts playing just before the first of these"
@@ -206,26 +216,32 @@ class Sought(Strict):
 
     @model_validator(mode="after")
     def one_of_five(self) -> Sought:
-        """Check that it names one thing to look for, and only bounds that this thing has."""
+        """Check that one sort of item is named, with only such bounds as this sort has."""
         named = [key for key in NAMING if getattr(self, key)]
         faults = []
         if len(named) != 1:
-            what = "a mark names one of kind, point, link, operation and looks"
+            what = "a mark must name exactly one of kind, point, link, operation and looks"
             faults.append(Fault((), what, "Keep exactly one of them."))
         if self.where and not (self.point or self.looks):
-            what = "only a point has fields, and only looks have facts"
+            what = "only a `point:` has fields, and only `looks:` have facts"
             faults.append(Fault(("where",), what, "Name a `point:`, or `looks:`."))
         if self.looks and not self.where:
-            what = "looks are matched by what grew between them"
+            what = "`looks:` needs `where:`, the facts that must have grown between two samples"
             faults.append(Fault(("where",), what, "Add `where: {FACT: [LEAST, LARGEST]}`."))
         if self.among and not self.looks:
-            faults.append(Fault(("among",), "only growth of facts has shares", "Name `looks:`."))
+            faults.append(
+                Fault(
+                    ("among",),
+                    "`among:` is a share of facts' growth, so it needs `looks:`",
+                    "Name `looks:`.",
+                )
+            )
         if self.kind is None and self.at_once != 1:
-            what = "only spans overlap"
+            what = "only spans can overlap, so `at_once:` needs a `kind:`"
             faults.append(Fault(("at_once",), what, "Name a `kind:`."))
         if (self.point or self.link) and (self.longer_ms or self.whole):
             key = "longer_ms" if self.longer_ms else "whole"
-            what = "only a span, an operation or a stretch of looks lasts"
+            what = "only a span, an operation or a `looks:` interval has a duration"
             faults.append(Fault((key,), what, f"Remove `{key}`, or name a `kind:`."))
         refuse("Sought", faults)
         return self
@@ -239,7 +255,7 @@ class MustShow(Strict):
 
 
 def faults_of(lesson: Lesson) -> list[Fault]:
-    """Faults of `where` fields that the point lacks."""
+    """Return faults for `where` fields that the point lacks."""
     fields = {point.name: point.fields for point in lesson.points}
     faults = []
     for index, scene in enumerate(lesson.scenes):
@@ -255,18 +271,20 @@ def faults_of(lesson: Lesson) -> list[Fault]:
 
 
 class OnCount(Strict):
-    """Differences of a step on the count clock, where the guest has one vCPU."""
+    """What a step changes on the count clock, where the guest has one vCPU."""
 
-    params: dict[str, int] = Field(default_factory=dict, description="these replace the step's")
+    params: dict[str, int] = Field(
+        default_factory=dict, description="knobs that replace the step's"
+    )
     note: str = Field(default="", description="one or two sentences, shown with the prose")
 
 
 class Scene(Strict):
-    """A step of the story: a saved scene. Its text is in content.md under the same id."""
+    """A step of the story, which is a saved scene. Its text is in content.md under the same id."""
 
     id: Name = Field(description="the name in links and in content.md")
     was: tuple[Name, ...] = Field(default=(), description="former names of the step, for old links")
-    title: str = Field(description="the words in the list of steps")
+    title: str = Field(description="its title in the list of steps")
     arms: tuple[Name, ...] = Field(description="the lanes, from the top")
     params: dict[str, int] = Field(
         default_factory=dict, description="knobs; the others have their defaults"
@@ -282,12 +300,12 @@ class Scene(Strict):
         default="newest", description="the moment to show; `./duet views` lists the names"
     )
     align: Literal["time", "operation", "marker", "begin"] = Field(
-        default="time", description="what the lanes are aligned at, on the left"
+        default="time", description="the event at which lanes are aligned, at the left edge"
     )
     operation: int = Field(
-        default=1, ge=1, description="number of the operation that lanes are aligned at"
+        default=1, ge=1, description="number of the operation at which lanes are aligned"
     )
-    focus: tuple[Name, ...] = Field(default=(), description="kinds in focus; others are muted")
+    focus: tuple[Name, ...] = Field(default=(), description="kinds in focus; other kinds are muted")
     show: tuple[Name, ...] = Field(
         default=(),
         description="knobs, patch, latency, measured, hold (each lane stands still after one "
@@ -298,7 +316,9 @@ class Scene(Strict):
     )
     sentence: Name = Field(default="none", description="the view knows the names")
     workload: Name | None = Field(default=None, description="default: the first")
-    predict: Name | None = Field(default=None, description="prediction that is asked before it")
+    predict: Name | None = Field(
+        default=None, description="prediction that is asked before the step"
+    )
     toy: Name | None = Field(
         default=None, description="a rule to play with, beside the run; the view knows the names"
     )
@@ -319,7 +339,10 @@ class Scene(Strict):
         default="", description="for the speaker only, Markdown: what to say and to point at"
     )
     minutes: float = Field(
-        default=0, ge=0, le=45, description="of a class, for the speaker's clock; 0: no plan"
+        default=0,
+        ge=0,
+        le=45,
+        description="planned time in a class, for the speaker's clock; 0 means no plan",
     )
 
     def has_name(self, name: str | None) -> bool:
@@ -328,14 +351,14 @@ class Scene(Strict):
 
 
 class Prediction(Strict):
-    """A question asked before a run; the answer is computed from the events."""
+    """A question that is asked before a run. Its answer is computed from the run's events."""
 
     question: str = Field(description="the question")
-    choices: tuple[str, ...] = Field(description="answers, from the smallest value up")
+    choices: tuple[str, ...] = Field(description="answers in order of rising value")
     metric: Name = Field(description="ops_ratio, or one of the view's answers")
     unit: str = Field(default="", description="unit of the answer, in words; none for ops_ratio")
     arms: tuple[Name, Name] = Field(description="ops_ratio: the first over the second")
-    bounds: tuple[float, ...] = Field(description="rising limits between the choices")
+    bounds: tuple[float, ...] = Field(description="limits between the choices, in rising order")
     params: dict[str, int] = Field(default_factory=dict, description="knobs of the run")
     measured_on: Literal["wall", "count"] | None = Field(
         default=None,
@@ -344,26 +367,29 @@ class Prediction(Strict):
     )
     judged_when_busy: bool = Field(
         default=False,
-        description="also judge a run whose vCPUs waited for the host: the waiting is the effect",
+        description="whether to judge even a run whose vCPUs waited for the host, because the "
+        "waiting is the effect",
     )
 
 
 class Question(Strict):
-    """A task to point at a mark of `kind` or `also`, on `arm` or, with `any_lane`, on any lane."""
+    """A task to point at a mark of a given kind, on the lane of `arm` or with `any_lane` on any."""
 
     ask: str = Field(description="one sentence: 'Point at ...'")
     step: Name = Field(description="the step that shows the mark")
     kind: Name = Field(description="kind of the mark")
     arm: Name = Field(description="lane of the mark")
-    also: tuple[Name, ...] = Field(default=(), description="other right kinds")
-    any_lane: bool = Field(default=False, description="a mark of another lane is right too")
+    also: tuple[Name, ...] = Field(default=(), description="other kinds that are right")
+    any_lane: bool = Field(
+        default=False, description="whether a mark on any other lane is right too"
+    )
     why: str = Field(description="one sentence, shown when the mark was found")
 
 
 class StoryFile(Strict):
     """story.yaml: the steps, predictions, questions, and the discussion."""
 
-    scenes: tuple[Scene, ...] = Field(default=(), max_length=9, description="the steps, in order")
+    scenes: tuple[Scene, ...] = Field(default=(), max_length=12, description="the steps, in order")
     hero: Name | None = Field(default=None, description="scene shown on the front page")
     predictions: dict[Name, Prediction] = Field(
         default_factory=dict, description="by name; scenes refer to them"
@@ -380,11 +406,11 @@ class StoryFile(Strict):
 # terms.yaml: the words that readers of the lesson need, each with a drawing.
 
 Form = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9 _-]*[A-Za-z0-9])?$")]
-"""A word or several: letters, digits, spaces, dashes and underscores."""
+"""Pattern for one or more words: letters, digits, spaces, dashes and underscores."""
 
 
 class Term(Strict):
-    """A word, its meaning in one or two sentences, and a drawing."""
+    """A term, its meaning in one or two sentences, and a drawing."""
 
     name: Form = Field(description="the word as used in a sentence")
     also: tuple[Form, ...] = Field(default=(), description="other forms, such as the plural")
@@ -392,20 +418,20 @@ class Term(Strict):
     drawing: str = Field(
         default="",
         pattern=r"^([a-z0-9-]+\.svg)?$",
-        description="a file of the folder drawings/; see docs/AUTHORING.md",
+        description="a file in the folder drawings/; see docs/AUTHORING.md",
     )
     entry: bool = Field(default=True, description="shown at the beginning of the first step")
     shared: bool = Field(
-        default=False, description="the other fields are in lessons/_common/terms.yaml"
+        default=False, description="whether the other fields are in lessons/_common/terms.yaml"
     )
 
     @model_validator(mode="after")
     def shared_or_said(self) -> Term:
-        """Check that a term is explained either here or in the common file."""
+        """Check that a term is explained either here or in the common file, not in both."""
         own = self.says or self.drawing or self.also
         if self.shared and own:
             sentence = "a shared term is explained both in the common file and here"
-            remedy = "Leave `name:`, `shared: true` and `entry:`, or remove `shared:`."
+            remedy = "Keep only `name:`, `shared: true` and `entry:`, or remove `shared:`."
             refuse("Term", [Fault(("shared",), sentence, remedy)])
         if not self.shared and not self.says:
             remedy = "Add `says:` with one or two sentences, or `shared: true`."

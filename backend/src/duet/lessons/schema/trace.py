@@ -9,32 +9,34 @@ from pydantic import Field, model_validator
 
 from duet.lessons.schema.base import Fault, Name, Strict, refuse
 
-# Part of trace.yaml: what x-ray and microscope read.
+# Part of trace.yaml: what the x-ray and the microscope read.
 
 ACCESS = ("at", "size", "class", "function", "operation")
-"""Fields of an access: byte in the object, size in bytes, 0 read 1 write 2 read-modify-write,
-number of the function in `microscope.functions`, number of the operation on that vCPU (0: in none).
+"""Fields of an access: its byte offset in the object, its size in bytes, its class (0 read, 1
+write, 2 read-modify-write), the function's number in `microscope.functions`, and the operation's
+number on that vCPU (0 if it belongs to none).
 """
 
 
 class XrayConfig(Strict):
-    """A structure of the running kernel that the x-ray reads (docs/PROBES.md)."""
+    """A structure in the running kernel that the x-ray reads (docs/PROBES.md)."""
 
     probe: Name = Field(
         description="a file of the lesson's probes/ or a generic one, e.g. variable; "
         "with dashes, without .py"
     )
-    hz: float = Field(default=10, gt=0, le=30, description="samples a second of host time")
+    hz: float = Field(default=10, gt=0, le=30, description="samples per second of host time")
     of: str = Field(default="", description="which object to read; the probe documents it")
     workloads: tuple[Name, ...] = Field(default=(), description="default: every workload")
 
 
 class MicroscopeConfig(Strict):
-    """Every load and store that these functions make, observed from outside the guest.
+    """The microscope: it observes each load and store of these functions from outside the guest.
 
-    With an object, the workload makes it, prints `ready` and waits for `go` on its standard input.
-    By then the x-ray has found the object, and the microscope watches it. Without an object it
-    counts from the workload's start, which is enough for metrics of variables.
+    If an object is watched, the workload creates it, prints `ready` and waits for `go` on its
+    standard input. Meanwhile the x-ray finds the object, and the microscope begins to watch it.
+    Without an object the microscope counts from the workload's start, which suffices for metrics of
+    variables.
     """
 
     functions: tuple[str, ...] = Field(
@@ -53,12 +55,17 @@ class MicroscopeConfig(Strict):
     object: str = Field(default="", description="its type, e.g. 'struct dentry'")
     ready: str = Field(default="", description="regex on the workload's lines")
     go: str = Field(default="", description="line for the workload's standard input")
-    log: int = Field(default=20_000, ge=0, le=1_000_000, description="accesses stored one by one")
+    log: int = Field(
+        default=20_000,
+        ge=0,
+        le=1_000_000,
+        description="maximum number of accesses that are stored one by one",
+    )
     workloads: tuple[Name, ...] = Field(min_length=1, description="workloads that use it")
 
     @model_validator(mode="after")
     def object_is_whole(self) -> MicroscopeConfig:
-        """Check that an object has all of its keys, or none."""
+        """Check that the keys for an object are all given, or none of them."""
         given = {"probe": self.probe, "object": self.object, "ready": self.ready, "go": self.go}
         missing = [name for name, value in given.items() if not value]
         if 0 < len(missing) < len(given):
@@ -78,8 +85,8 @@ class Kind(Strict):
     title: str = Field(description="its text in the legend")
     colour: Colour = Field(description="its meaning for the lesson")
     layer: Literal["state", "function", "track", "mark"] = Field(
-        description="state: of a thread; function: a span of one; track: a strip below; "
-        "mark: the view makes it of points"
+        description="state: a thread's state; function: a span on a thread; track: a strip below; "
+        "mark: the view draws it from points"
     )
     evidence: Literal["measured", "counted", "modelled"] = Field(
         default="counted", description="the badge: how its figures are obtained"
@@ -87,11 +94,11 @@ class Kind(Strict):
     lesson: bool = Field(
         default=True, description="false: drawn and named, but not the lesson's subject"
     )
-    always: bool = Field(default=False, description="it is in the legend of every step")
+    always: bool = Field(default=False, description="whether the legend of every step shows it")
 
 
 class Probe(Strict):
-    """An event to switch on in the guest; {sym:NAME} is replaced from System.map."""
+    """An event to enable in the guest. {sym:NAME} is replaced by the address in System.map."""
 
     name: Name = Field(description="the name in other keys")
     event: str = Field(description="group/name")
@@ -100,18 +107,21 @@ class Probe(Strict):
         default=None, description="filter of the event, as in tracefs; {comm}: the workload's glob"
     )
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
-    explain: bool = Field(default=True, description="false: only for metrics, off in explain runs")
+    explain: bool = Field(
+        default=True, description="false: it is only for metrics and is not enabled in explain runs"
+    )
     explain_max: dict[Name, int] = Field(
         default_factory=dict,
-        description="param -> largest value at which an explain run switches it on",
+        description="for each knob, the largest value at which an explain run enables it",
     )
 
 
 class Span(Strict):
-    """Entry and return paired on one thread; `wait` is the state of a sleep inside."""
+    """A function's entry and return on one thread. `wait` is the state of a sleep in between."""
 
     kind: Name | None = Field(
-        default=None, description="function kind to draw; none: only the cause of a sleep"
+        default=None,
+        description="function kind to draw; none if it serves only as the cause of a sleep",
     )
     open: str = Field(description="probe name")
     close: str = Field(description="probe name")
@@ -119,13 +129,16 @@ class Span(Strict):
         default=None, description="field of the opening event that is stored as arg"
     )
     when: dict[str, str] = Field(
-        default_factory=dict, description="field of the opening event -> {sym:NAME} or number"
+        default_factory=dict,
+        description="required values of the opening event's fields: {sym:NAME} or a number",
     )
-    wait: Name | None = Field(default=None, description="state kind of off-CPU time inside it")
+    wait: Name | None = Field(
+        default=None, description="state kind for off-CPU time inside the span"
+    )
 
 
 class Phase(Strict):
-    """A step of a track: `opens` begins when `field` of `event` is `value`."""
+    """A step of a track: `opens` begins when the track's `field` in `event` equals `value`."""
 
     event: str = Field(description="probe name")
     value: int | str = Field(description="value of the track's field, number or word")
@@ -134,12 +147,12 @@ class Phase(Strict):
 
 
 class Track(Strict):
-    """A strip under the threads, drawn from events of kernel threads."""
+    """A strip below the thread rows, drawn from events of kernel threads."""
 
     name: Name = Field(description="the name in other keys")
-    title: str = Field(description="the text beside the strip")
-    field: str = Field(description="field of the event that carries the stage")
-    phases: tuple[Phase, ...] = Field(description="its steps; the first match is taken")
+    title: str = Field(description="the text next to the strip")
+    field: str = Field(description="field of the events that tells the phase")
+    phases: tuple[Phase, ...] = Field(description="its phases; the first that matches is taken")
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
     lesson: bool = Field(
         default=True, description="false: drawn and named, but not the lesson's subject"
@@ -147,7 +160,7 @@ class Track(Strict):
 
 
 class Link(Strict):
-    """An arrow from a track to a row: an `event` from the thread inside a `during` phase."""
+    """An arrow from a track to a row, drawn for an `event` while the phase `during` is open."""
 
     name: Name = Field(description="the name in other keys")
     title: str = Field(description="what it does to the row, e.g. 'wakes a hog'")
@@ -159,7 +172,7 @@ class Link(Strict):
 class Point(Strict):
     """An event stored with its fields, for views that draw single events.
 
-    With `lens: microscope` it is one access to the watched object, with the fields ACCESS.
+    With `lens: microscope` a point is one access to the watched object, with the fields ACCESS.
     """
 
     name: Name = Field(description="the name in other keys and in the view")
@@ -176,11 +189,11 @@ class Point(Strict):
     def one_source(self) -> Point:
         faults = []
         if (self.probe is None) == (self.lens is None):
-            what = "a point needs one of probe and lens"
+            what = "a point needs either `probe:` or `lens:`"
             faults.append(Fault((), what, "Keep exactly one of them."))
         if self.lens is not None and self.fields != ACCESS:
             wanted = ", ".join(ACCESS)
-            what = f"the fields of an access are {wanted}"
+            what = f"the fields of an access must be {wanted}"
             faults.append(Fault(("fields",), what, f"Write fields: [{wanted}]."))
         refuse("Point", faults)
         return self
@@ -189,8 +202,9 @@ class Point(Strict):
 class Counter(Strict):
     """A number over time, drawn as an area by views that have counters.
 
-    Of a `point`: the number of events since the window began, or with `field` the field's value,
-    summed with `sum`. Of `xray`: the fact `field` of the probe's samples.
+    For a `point`, it is the number of events since the window began, or with `field` the field's
+    value, or with `sum` the sum of these values. For `xray`, it is the fact `field` in the probe's
+    samples.
     """
 
     name: Name = Field(description="the name in other keys")
@@ -200,14 +214,16 @@ class Counter(Strict):
     field: str | None = Field(
         default=None, description="field of the point, or fact of the probe; none: number of points"
     )
-    sum: bool = Field(default=False, description="sum the field's values within the window")
+    sum: bool = Field(
+        default=False, description="whether to sum the field's values within the window"
+    )
 
     @model_validator(mode="after")
     def one_source(self) -> Counter:
-        """Check that there is one source, and that a sum has a field."""
+        """Check that exactly one source is given, and that a sum has a field."""
         faults = []
         if (self.point is None) == (self.xray is None):
-            what = "a counter needs one of point and xray"
+            what = "a counter needs either `point:` or `xray:`"
             faults.append(Fault((), what, "Keep exactly one of them."))
         if self.xray is not None and self.field is None:
             what = "a counter of the x-ray has no field"
@@ -220,7 +236,7 @@ class Counter(Strict):
 
 
 class Axis(Strict):
-    """What the picture's axis counts instead of guest time: one `point` is one step."""
+    """What the picture's axis counts instead of guest time. Each `point` is one step."""
 
     point: Name = Field(description="point to count")
     title: str = Field(description="text at the axis")
@@ -228,12 +244,13 @@ class Axis(Strict):
     plural: str = Field(description="name of several steps")
     workloads: tuple[Name, ...] = Field(
         default=(),
-        description="workloads whose axis counts; others have time; default: every workload",
+        description="workloads whose axis counts; the axis of others shows time; default: every "
+        "workload",
     )
 
 
 class Beat(Strict):
-    """What one press of an arrow key moves by, if not by the operation."""
+    """What one press of an arrow key moves to, if not to the next operation."""
 
     point: Name = Field(description="point to move to")
     name: str = Field(description="name of one beat")
@@ -241,7 +258,7 @@ class Beat(Strict):
 
 
 class Lit(Strict):
-    """A line of a patch to highlight while a span of `kind` is open on the arm with that line."""
+    """A patch line to highlight while a span of `kind` is open on the arm that has the line."""
 
     match: str = Field(
         description="part of a line of the arm's patch; for an arm without patch, of a line that"
@@ -250,7 +267,8 @@ class Lit(Strict):
     kind: Name = Field(description="function kind")
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
     who: str = Field(
-        default="", description="name of the thread on the line; default: the lesson's `thread`"
+        default="",
+        description="name for the thread that is on the line; default: the lesson's `thread`",
     )
 
 
@@ -261,9 +279,9 @@ class TraceFile(Strict):
         default=None, description="what an arrow key moves by; none: the operation"
     )
     kinds: tuple[Kind, ...] = Field(default=(), description="kinds of marks, in the legend's order")
-    probes: tuple[Probe, ...] = Field(default=(), description="events switched on in the guest")
+    probes: tuple[Probe, ...] = Field(default=(), description="events to enable in the guest")
     spans: tuple[Span, ...] = Field(default=(), description="paired entries and returns")
-    tracks: tuple[Track, ...] = Field(default=(), description="strips below the threads")
+    tracks: tuple[Track, ...] = Field(default=(), description="strips below the thread rows")
     links: tuple[Link, ...] = Field(default=(), description="arrows from tracks to rows")
     xray: tuple[XrayConfig, ...] = Field(
         default=(), max_length=6, description="structures that the x-ray reads"

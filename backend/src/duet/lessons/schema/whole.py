@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson as one object, made from its files and checked across them."""
+"""A lesson as one object, merged from its files and checked across them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     pass
 
 
-# Every name that a lesson's files use, with its place and what it refers to. Pure.
+# Lists every name that a lesson's files use, with its place and what it refers to. Pure.
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name used at `place` that refers to a `what` (a key of DECLARED_AT)."""
+    """A name used at `place`. It refers to something of the sort `what` (a key of DECLARED_AT)."""
 
     place: Place
     what: str
@@ -38,7 +38,7 @@ class Use:
 
 
 def uses(lesson: Lesson) -> Iterator[Use]:
-    """Yield every use of a name, in order of the files."""
+    """Yield every use of a name, in the order of the files."""
     yield from _lesson(lesson)
     yield from _trace(lesson)
     yield from _story(lesson)
@@ -62,7 +62,7 @@ def _keys(what: str, table: Mapping[str, object], *place: str | int) -> Iterator
 
 
 def _ends(ends: object, *place: str | int) -> Iterator[Use]:
-    """Names in `open` and `close` of an operation or a span."""
+    """Yield the names in `open` and `close` of an operation or a span."""
     for key in ("open", "close"):
         yield from _one("probe", getattr(ends, key, None), *place, key)
 
@@ -185,6 +185,12 @@ def _evidence(lesson: Lesson) -> Iterator[Use]:
     for i, figure in enumerate(lesson.published):
         yield from _keys("param", figure.to_params, "published", i, "to_params")
         yield from _one("mail", figure.link, "published", i, "link")
+    for name, curve in lesson.curves.items():
+        yield from _one("param", curve.over, "curves", name, "over")
+        yield from _each("arm", curve.arms, "curves", name, "arms")
+        yield from _one("workload", curve.workload, "curves", name, "workload")
+        for i, point in enumerate(curve.points):
+            yield from _keys("param", point, "curves", name, "points", i)
     for i, reference in enumerate(lesson.references):
         yield from _one("arm", reference.arm, "references", i, "arm")
         yield from _keys("param", reference.params, "references", i, "params")
@@ -209,10 +215,10 @@ def _challenges(lesson: Lesson) -> Iterator[Use]:
     yield from _each("workload", lesson.stress.alone, "stress", "alone")
 
 
-# The names that a lesson declares, and those that it uses undeclared. Pure.
+# Finds the names that a lesson declares, and those that it uses without declaring them. Pure.
 
 SHOWN = 24
-"""Maximum number of names that a sentence lists."""
+"""Maximum number of names that an error sentence lists."""
 DECLARED_AT = {
     "arm": "`arms:` in lesson.yaml",
     "param": "`params:` in lesson.yaml",
@@ -229,11 +235,11 @@ DECLARED_AT = {
     "prediction": "`predictions:` in story.yaml",
     "mail": "`mails:` in evidence.yaml",
 }
-"""What a name refers to -> where such names are declared."""
+"""Where names are declared, by what they refer to."""
 
 
 def undeclared(lesson: Lesson) -> list[Fault]:
-    """Faults of every name that is used and not declared, in order of the files."""
+    """Return faults for names that are used but not declared, in the order of the files."""
     known = declared(lesson)
     return [
         missing(use, known[use.what]) for use in uses(lesson) if use.name not in known[use.what]
@@ -241,7 +247,7 @@ def undeclared(lesson: Lesson) -> list[Fault]:
 
 
 def declared(lesson: Lesson) -> dict[str, list[str]]:
-    """The declared names of a lesson, by what they refer to."""
+    """Return a lesson's declared names, by what they refer to."""
     scope = lesson.microscope
     return {
         "arm": [arm.name for arm in lesson.arms],
@@ -262,7 +268,7 @@ def declared(lesson: Lesson) -> dict[str, list[str]]:
 
 
 def repeated(lesson: Lesson) -> list[Fault]:
-    """Faults of names that two entries of one list share."""
+    """Return faults for names that two entries of one list share."""
     places = {
         "arm": ("arms", "name"),
         "kind": ("kinds", "name"),
@@ -276,7 +282,7 @@ def repeated(lesson: Lesson) -> list[Fault]:
         for index, name in enumerate(names):
             if what in places and name in names[:index]:
                 key, field = places[what]
-                sentence = f"there is a {what} '{name}' already, {key}[{names.index(name)}]"
+                sentence = f"there is already a {what} '{name}', at {key}[{names.index(name)}]"
                 faults.append(
                     Fault((key, index, field), sentence, "Give one of them another name.")
                 )
@@ -284,7 +290,7 @@ def repeated(lesson: Lesson) -> list[Fault]:
 
 
 def _former(lesson: Lesson) -> list[Fault]:
-    """Faults of former step names that are also a name of another step."""
+    """Return faults for former step names that are also a name of another step."""
     taken = {scene.id for scene in lesson.scenes}
     faults = []
     for index, scene in enumerate(lesson.scenes):
@@ -297,7 +303,7 @@ def _former(lesson: Lesson) -> list[Fault]:
 
 
 def missing(use: Use, known: list[str]) -> Fault:
-    """Make the fault of a name that is not declared."""
+    """Make the fault for a name that is not declared."""
     shown = ", ".join(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
     sentence = f"no {use.what} is called '{use.name}'; known: {shown or 'none'}"
     close = difflib.get_close_matches(use.name, known, n=1)
@@ -314,9 +320,9 @@ FILES: dict[str, type[Strict]] = {
     "recap.yaml": RecapFile,
     "challenges.yaml": ChallengesFile,
 }
-"""File of a lesson's folder -> its schema. All but the first may be absent."""
+"""Schema of each file in a lesson's folder. All files but the first may be absent."""
 GENERAL_VIEW = "timeline"
-"""The view that draws any lesson from its declarations."""
+"""Name of the view that can draw any lesson from its declarations."""
 
 
 class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, TraceFile, LessonFile):
@@ -330,14 +336,14 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
     @model_validator(mode="before")
     @classmethod
     def a_story_is_drawn(cls, data: object) -> object:
-        """Give a lesson that has a story but no view the general view."""
+        """Set the general view for a lesson that has a story but names no view."""
         if isinstance(data, dict) and data.get("scenes") and "view" not in data:
             return {**data, "view": GENERAL_VIEW}
         return data
 
     @model_validator(mode="after")
     def fields_of_points(self) -> Lesson:
-        """Check that counters and steps read fields that their points have."""
+        """Check that counters and steps read only fields that their points have."""
         fields = {point.name: point.fields for point in self.points}
         faults = []
         for index, counter in enumerate(self.counters):
@@ -355,7 +361,7 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
 
     @model_validator(mode="after")
     def names_refer(self) -> Lesson:
-        """Check that every used name is declared, once."""
+        """Check that every name that is used is declared exactly once."""
         refuse("Lesson", [*repeated(self), *undeclared(self)])
         return self
 
@@ -365,15 +371,15 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
         faults = []
         for name, param in self.params.items():
             if param.role and first.setdefault(param.role, name) != name:
-                sentence = f"the knob '{first[param.role]}' has the role '{param.role}' already"
+                sentence = f"the knob '{first[param.role]}' already has the role '{param.role}'"
                 place = ("params", name, "role")
-                faults.append(Fault(place, sentence, "Leave the role to one of them."))
+                faults.append(Fault(place, sentence, "Keep the role in only one of them."))
         refuse("Lesson", faults)
         return self
 
     @model_validator(mode="after")
     def counts_have_a_microscope(self) -> Lesson:
-        """Check that metrics counted by a microscope have one, and that fields have an object."""
+        """Check that microscope metrics have a microscope, and metrics of fields an object."""
         faults = []
         for name, metric in self.metrics.items():
             count, place = metric.microscope, ("metrics", name, "microscope")
@@ -392,7 +398,7 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
         faults = []
         if self.view is None and self.scenes:
             remedy = "Leave `view:` out of lesson.yaml, or name one of ./duet views."
-            faults.append(Fault(("scenes",), "there is no view that shows the scenes", remedy))
+            faults.append(Fault(("scenes",), "no view shows the scenes", remedy))
         if self.view is not None and self.operation is None:
             remedy = "Add `operation:` with name and plural to lesson.yaml."
             faults.append(Fault(("view",), "a lesson with a view needs an operation", remedy))

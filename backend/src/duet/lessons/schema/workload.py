@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Part of lesson.yaml: what the guests run, what an operation is, and metrics."""
+"""Part of lesson.yaml: what the guests run, what an operation is, and the metrics."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from duet.base.clock import Clock
 from duet.lessons.schema.base import Fault, Name, Strict, refuse
 
 NO_ROWS = "^$"
-"""The pattern of a workload whose threads have no rows."""
+"""The value of `rows` for a workload whose threads have no rows."""
 
 
 class Operation(Strict):
-    """An operation: from `open` to `close` on one thread.
+    """An operation, which lasts from `open` to `close` on one thread.
 
-    Without these probes no event marks an operation, but the microscope may count operations.
+    Without these probes no event marks an operation, but the microscope can still count operations.
     """
 
     name: str = Field(description="name of one operation, e.g. 'umount'")
-    plural: str = Field(description="name of several, e.g. 'umounts'")
+    plural: str = Field(description="name of several operations, e.g. 'umounts'")
     open: Name | None = Field(default=None, description="probe at which it begins")
-    close: Name | None = Field(default=None, description="probe at which it ends, same thread")
+    close: Name | None = Field(
+        default=None, description="probe at which it ends, on the same thread"
+    )
 
 
 class Workload(Strict):
@@ -41,18 +43,20 @@ class Workload(Strict):
         default=(), description="'PATH VALUE' below /proc/sys or /sys, with {param} names"
     )
     optional: dict[str, str] = Field(
-        default_factory=dict, description="param -> words appended when its value is not 0"
+        default_factory=dict,
+        description="for each knob, words that are appended if its value is not 0",
     )
     scratch_mb: int = Field(
-        default=0, ge=0, le=8192, description="size of the scratch disk in MiB; 0: it has none"
+        default=0, ge=0, le=8192, description="size of the scratch disk in MiB; 0 means no disk"
     )
     input: bool = Field(
-        default=False, description="its standard input takes the lines of the lesson's acts"
+        default=False, description="whether its standard input takes the lines of the lesson's acts"
     )
-    comm: str = Field(description="glob of its process names")
+    comm: str = Field(description="glob for the names of its processes")
     rows: str = Field(
         default=NO_ROWS,
-        description="regex with one group on a thread's name: its order; ^$: no rows",
+        description="regex for thread names with one group, by which rows are ordered; ^$ means "
+        "no rows",
     )
     other: str | None = Field(
         default=None,
@@ -70,7 +74,7 @@ class Workload(Strict):
 
 
 class Act(Strict):
-    """Something that a viewer does to a live run: a line for the workload's standard input."""
+    """Something that a viewer does to a live run, sent to the workload's standard input."""
 
     title: str = Field(description="text of its button")
     help: str = Field(description="one sentence: what it does")
@@ -87,15 +91,16 @@ class Act(Strict):
 
 SOURCES = ("line", "event", "span", "pending", "dwarf", "microscope")
 TRACED = ("event", "span", "pending")
-"""Sources that need a counted run."""
+"""Sources whose metrics need a counted run."""
 
 
 class AccessCount(Strict):
-    """An exact count of accesses by the microscope's functions to one place."""
+    """An exact count of the accesses that the microscope's functions make to one place."""
 
     count: Literal["reads", "writes", "rmws", "accesses"] = Field(
         default="accesses",
-        description="an atomic is one rmw, read-modify-write; accesses: all kinds",
+        description="an atomic operation counts as one rmw (read-modify-write); `accesses` "
+        "counts all kinds",
     )
     field: str | None = Field(default=None, description="field of the watched object")
     variable: str | None = Field(
@@ -112,16 +117,17 @@ class AccessCount(Strict):
     )
     by: tuple[str, ...] = Field(default=(), description="functions; default: all watched ones")
     per: Literal["operation", "run"] = Field(
-        default="operation", description="per operation on average, or for the whole run"
+        default="operation",
+        description="`operation`: average per operation; `run`: total of the run",
     )
 
     @model_validator(mode="after")
     def one_place(self) -> AccessCount:
-        """Check that the count is of a field, a variable, shared lines, or everything."""
+        """Check that at most one place is counted: a field, a variable or shared lines."""
         given = {"field": self.field, "variable": self.variable, "shared": self.shared or None}
         named = [name for name, value in given.items() if value is not None]
         if len(named) > 1:
-            what = f"a count has one place, but this one names {' and '.join(named)}"
+            what = f"a count must name one place, but this count names {' and '.join(named)}"
             refuse("AccessCount", [Fault((named[-1],), what, "Keep one of them.")])
         return self
 
@@ -129,10 +135,10 @@ class AccessCount(Strict):
 class Metric(Strict):
     """One number of a run, from exactly one of SOURCES.
 
-    A `line` metric comes from untraced runs: it is measured on the wall clock; on the count clock a
-    time is counted instructions. `event`, `span` and `pending` metrics come from a counted run, in
-    which only the probes of metrics are on. `dwarf` metrics are read from vmlinux. `microscope`
-    metrics come from a run under the lesson's microscope, on the wall clock.
+    A `line` metric comes from untraced runs. On the wall clock it is measured; on the count clock
+    its time is a number of counted instructions. `event`, `span` and `pending` metrics come from a
+    counted run, in which only the metrics' probes are enabled. `dwarf` metrics are read from
+    vmlinux. `microscope` metrics come from a run under the lesson's microscope, on the wall clock.
     """
 
     title: str = Field(description="its name in tables and charts")
@@ -144,10 +150,11 @@ class Metric(Strict):
     event: Name | None = Field(default=None, description="probe whose events are counted")
     field: str | None = Field(default=None, description="field of that event to sum up")
     where: dict[str, int] = Field(
-        default_factory=dict, description="field of the event -> value it must have"
+        default_factory=dict, description="values that fields of the event must have"
     )
     span: tuple[Name, Name] | None = Field(
-        default=None, description="probes of entry and return on one thread; value is in ns"
+        default=None,
+        description="probes at entry and return on one thread; the value is the time between in ns",
     )
     pending: tuple[Name, Name] | None = Field(
         default=None,
@@ -156,12 +163,12 @@ class Metric(Strict):
     )
     pick: Literal["last", "first", "sum", "mean", "max", "min", "p50"] | None = Field(
         default=None,
-        description="how many values become one; default: last for `line`, sum for `event`, "
+        description="how several values become one; default: last for `line`, sum for `event`, "
         "mean for `span`, max for `pending`",
     )
     phase: str | None = Field(
         default=None,
-        description="only between the trace markers '<phase>: start' and '<phase>: end'",
+        description="count only between the trace markers '<phase>: start' and '<phase>: end'",
     )
     dwarf: str | None = Field(
         default=None, description="'sizeof struct dentry' or 'offsetof struct dentry.d_lockref'"
@@ -172,21 +179,25 @@ class Metric(Strict):
     resolution: float = Field(
         default=0,
         ge=0,
-        description="resolution of its clock, in `unit`; no ratio below ten times that",
+        description="resolution of its clock, in `unit`; no ratio is given for values below ten "
+        "times that",
     )
     sampled: bool = Field(
         default=False,
-        description="the kernel updates it at its tick: no verdict on the count clock",
+        description="whether the kernel updates it at its tick, so that it gets no verdict on "
+        "the count clock",
     )
     scale: float = Field(default=1, gt=0, description="factor from the raw value to `unit`")
     workloads: tuple[Name, ...] = Field(default=(), description="default: every workload")
     clocks: tuple[Clock, ...] = Field(default=(), description="default: every clock")
     arms: tuple[Name, ...] = Field(default=(), description="default: every arm")
-    extra: bool = Field(default=False, description="it is in reports, but has no verdict")
+    extra: bool = Field(
+        default=False, description="whether it is only reported and gets no verdict"
+    )
 
     @property
     def probes(self) -> tuple[str, ...]:
-        """The probes that it needs, in order."""
+        """The probes that the metric needs, in order."""
         return (self.event,) if self.event else self.span or self.pending or ()
 
     @model_validator(mode="after")
@@ -196,7 +207,7 @@ class Metric(Strict):
         faults = []
         if len(given) != 1:
             said = " and ".join(given) or "none"
-            what = f"a metric needs one of {', '.join(SOURCES)}, but this one has {said}"
+            what = f"a metric needs one of {', '.join(SOURCES)}, but this metric has {said}"
             faults.append(Fault(tuple(given[-1:]), what, "Keep exactly one of them."))
         if self.line is not None and "(?P<value>" not in self.line:
             what = "the regex needs a group (?P<value>...)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the server itself saw of an answer: the visitor's own run, or a judge's verdict."""
+"""What the server itself saw that supports an answer: the visitor's run, or a judge's verdict."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from duet.plugins.labs.records import Answer, JudgedArm, OwnRun, PointedMark, Po
 from duet.plugins.labs.schema import VERDICTS, ChallengeTask, Task
 from duet.server.figures import table_ratio, values_of
 from duet.server.interfaces import Run
-from duet.server.recordings import MEASURED, read_tables
+from duet.server.recordings import MEASURED, read_own_tables
 
 # Facts about a submitted run: its figures, and marks in its picture.
 #
-# They come from the run's session; nothing that the page reports is trusted.
+# The facts come from the run's session, because nothing that the page reports is trusted.
 
 OVER: Final = ("done", "stopped")
 NEAR_NS: Final = 1e6
-"""A page may draw a mark wider than its span by this."""
+"""How much wider than its span a page may draw a mark."""
 
 
 def state_of(run: Run, folder: LessonFolder) -> m.Run:
-    """Return the state of a run.
+    """Return the state of a run of a lesson.
 
     Raises:
-        InputError: it is of another lesson, or its state is unknown.
+        InputError: the run belongs to another lesson, or its state is unknown.
     """
     state = run.log.run()
     if state is None or run.log.lesson != folder.slug:
@@ -56,13 +56,13 @@ async def found_in_run(run: Run, folder: LessonFolder) -> dict[str, Any]:
     """Return the figures and the parameters of a finished run.
 
     Raises:
-        InputError: it is of another lesson, or still going on.
+        InputError: the run belongs to another lesson, or has not ended normally.
     """
     state = state_of(run, folder)
     if state.phase not in OVER:
         raise InputError(
-            f"that run is not over: it is {state.phase}.",
-            remedy="Submit it when it has ended; a failed run is no answer.",
+            f"that run has not ended normally: its state is {state.phase}.",
+            remedy="Submit it when it is done. A failed run cannot be submitted.",
         )
     return {
         "run": run.log.run_id,
@@ -75,15 +75,15 @@ async def found_in_run(run: Run, folder: LessonFolder) -> dict[str, Any]:
 
 
 async def found_at_mark(run: Run, folder: LessonFolder, mark: PointedMark) -> dict[str, Any]:
-    """Return what is at a mark. Kinds that a view draws from points alone are not checked.
+    """Return what is at a mark. A kind that a view only draws from points is not checked.
 
     Raises:
-        InputError: the run is of another lesson, or has no such lane.
+        InputError: the run belongs to another lesson, or has no such lane.
     """
     state = state_of(run, folder)
     if mark.arm not in state.arms:
         raise InputError(
-            f"that run has no lane '{mark.arm:.60}'.", remedy="Point at a lane of the picture."
+            f"that run has no lane '{mark.arm:.60}'.", remedy="Point at a lane in the picture."
         )
     kinds = [kind.name for kind in folder.lesson.kinds]
     there = True
@@ -94,7 +94,7 @@ async def found_at_mark(run: Run, folder: LessonFolder, mark: PointedMark) -> di
 
 
 def span_kinds(lesson: Lesson) -> set[str]:
-    """Return the kinds of which the session itself makes spans, with their times."""
+    """Return the kinds for which the session itself makes spans, including their times."""
     phases = (phase.opens for track in lesson.tracks for phase in track.phases)
     return {kind for kind in (*(span.kind for span in lesson.spans), *phases) if kind}
 
@@ -103,7 +103,7 @@ def has_span(packets: Iterable[Packet], mark: PointedMark, kind: int) -> bool:
     """Does a lane have a span of a kind within a mark's time?
 
     Args:
-        packets: batches of a run.
+        packets: a run's batches.
     """
     for packet in packets:
         tree = msgpack.unpackb(packet.body)
@@ -119,7 +119,7 @@ def has_span(packets: Iterable[Packet], mark: PointedMark, kind: int) -> bool:
 
 
 VerdictKey = tuple[str, str, str, str]
-"""Ident of a visitor, lesson, challenge, arm."""
+"""The visitor's ident, the lesson, the challenge and the arm."""
 
 
 class Runs(Protocol):
@@ -134,7 +134,7 @@ class Runs(Protocol):
         ...
 
     def starts_of(self, run_id: str) -> tuple[str, ...]:
-        """Return idents of the visitors who started a run; none: it is a recording."""
+        """Return the idents of the visitors who started a run. A recording has none."""
         ...
 
 
@@ -146,7 +146,7 @@ class Evidence:
         self._verdicts: OrderedDict[VerdictKey, m.Judged] = OrderedDict()
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """Note the verdict of a visitor's judgement."""
+        """Remember the verdict on a visitor's change."""
         key = (visitor, verdict.lesson, verdict.challenge, verdict.arm)
         self._verdicts.pop(key, None)
         self._verdicts[key] = verdict
@@ -156,13 +156,13 @@ class Evidence:
     async def of(
         self, visitor: str, folder: LessonFolder, task: Task, answer: Answer
     ) -> dict[str, Any]:
-        """Return what the server saw; empty for answers that need no evidence.
+        """Return what the server saw. It is empty for answers that need no evidence.
 
         Args:
-            visitor: ident of the browser.
+            visitor: ident of the visitor's browser.
 
         Raises:
-            InputError: the run is not this visitor's or does not fit, or nothing was judged.
+            InputError: the run is not this visitor's or does not fit, or the arm has no verdict.
         """
         match answer:
             case Pointing():
@@ -184,21 +184,23 @@ class Evidence:
         verdict = self._verdicts.get((visitor, lesson, challenge, arm))
         if verdict is None:
             raise InputError(
-                f"{arm:.60} was not judged by the challenge {challenge} here.",
-                remedy="Have it judged, and submit it after the verdict.",
+                f"the challenge {challenge} has not judged {arm:.60} on this server.",
+                remedy="Have the arm judged, and submit it after the verdict.",
             )
         lines = [line.model_dump() for line in verdict.lines]
         return {"met": verdict.met, "because": verdict.because, "lines": lines, "arm": arm}
 
 
-# Answers to a lesson's predictions of `ops_ratio`, from its recordings and recorded tables.
+# Right answers to a lesson's predictions of `ops_ratio`, from its recordings and recorded tables.
 
 OPS_RATIO: Final = "ops_ratio"
-"""Other predictions are a view's, and only the page can compute their answers."""
+"""Metric whose answers can be computed here. Other predictions belong to views, and only the page
+can compute their answers.
+"""
 
 
 def recorded_choice(prediction: Prediction, folder: LessonFolder) -> int | None:
-    """Return the right choice of a prediction, from 0; None: no recording tells it.
+    """Return a prediction's right choice, from 0, or None if no recording tells it.
 
     Raises:
         InputError: a recording or a table cannot be read.
@@ -208,7 +210,7 @@ def recorded_choice(prediction: Prediction, folder: LessonFolder) -> int | None:
 
 
 def recorded_ratio(prediction: Prediction, folder: LessonFolder) -> float | None:
-    """Return the first arm's operations over the second's; None: no recording tells it.
+    """Return the ratio of the first arm's operations to the second's, or None if unknown.
 
     Raises:
         InputError: a recording or a table cannot be read.
@@ -231,15 +233,16 @@ def recorded_ratio(prediction: Prediction, folder: LessonFolder) -> float | None
 
 @lru_cache(maxsize=64)
 def _tables(path: Path, when: object) -> list[Measured]:
-    """Read the recorded tables of a lesson; `when` is a key of the cache."""
+    """Read a lesson's recorded tables. `when` is only part of the cache key."""
     del when
-    return read_tables(path)
+    return read_own_tables(path)
 
 
 @lru_cache(maxsize=64)
 def _figures(path: Path, when: object) -> tuple[dict[str, int], dict[str, int | None]]:
-    """Read the knobs of a recording, and the operations of each lane; `when` is a key of the
-    cache.
+    """Read a recording's knobs, and the operations of each lane.
+
+    `when` is only part of the cache key.
     """
     del when
     manifest = read_manifest(path)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write a pack as one tar file, small because its kernels are stored uncompressed in one stream.
+"""Write a pack as one tar file, which is small because xz compresses its kernels in one stream.
 
-Kernels that differ by one patch are nearly equal until they are compressed. So each bzImage is
-stored as what surrounds its compressed part and the uncompressed part itself, and xz finds what
-they share. The host compresses them again with the pack's own lz4, to the same bytes.
+Kernels that differ by one patch are nearly equal until they are compressed. So of each bzImage, the
+pack stores the uncompressed kernel and the parts around its compressed form. Then xz finds what the
+kernels share. The host compresses each kernel again with the pack's own lz4, which gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from duet.plugins.pack.unpack import LZ4_S, PARTS, PAYLOAD
 from duet.processes.owned import find_program
 
 LEVELS: Final = ("-9", "-1", "-12")
-"""Of lz4, as scripts/Makefile.lib has used them."""
+"""lz4 levels that scripts/Makefile.lib has used."""
 FILTERS: Final = [
     {"id": lzma.FILTER_X86},
     {"id": lzma.FILTER_LZMA2, "preset": 2, "dict_size": 160 << 20},
 ]
-"""A dictionary as long as four kernels: unpacking takes that much memory."""
+"""The dictionary is as long as four kernels. Unpacking needs that much memory."""
 AT_ONCE: Final = ("measure", "README", "pack.json", "unpack.py", "libexec/python3", "python/")
-"""What the archive has beside the payload, with Python's libraries: enough to start Python."""
+"""Files outside the payload. Together with Python's libraries they suffice to start Python."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A bzImage: head, the kernel, and what follows its compressed form."""
+    """A bzImage's head, its uncompressed kernel, and what follows the compressed kernel."""
 
     head: bytes
     body: bytes
@@ -45,7 +46,7 @@ class Parts:
 
 
 def split_kernel(bzimage: bytes) -> Parts | None:
-    """Return the parts of a kernel that lz4 compressed; None if it cannot be made again exactly.
+    """Return the parts of an lz4-compressed kernel, or None if they do not give the same bytes.
 
     Source: Documentation/arch/x86/boot.rst (payload_offset), scripts/Makefile.lib (cmd_lz4).
 
@@ -74,7 +75,7 @@ def _lz4(words: list[str], given: bytes) -> bytes:
         done = subprocess.run([program, *words], input=given, capture_output=True, timeout=LZ4_S)
     except (OSError, subprocess.SubprocessError) as error:
         raise InfraError(
-            f"a kernel is packed with lz4, which failed ({type(error).__name__}).",
+            f"lz4 failed to compress or unpack a kernel ({type(error).__name__}).",
             remedy="Run: ./setup.sh kernels.",
         ) from error
     return done.stdout
@@ -84,10 +85,10 @@ def write_archive(folder: Path, target: Path, libraries: Collection[str]) -> Non
     """Write a pack folder as a tar file whose folder has the archive's name.
 
     Args:
-        libraries: that Python needs, as paths in the folder.
+        libraries: paths, in the folder, of the libraries that Python needs.
 
     Raises:
-        OSError: no space, among others.
+        OSError: for example, the disk is full.
     """
     payload = folder.parent / PAYLOAD
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Collect what a pack holds: kernels, guest root, QEMU, Python, this project, their licences.
 
-measure  README  pack.json  unpack.py   what a person starts, and what it is
+measure  README  pack.json  unpack.py   the program to start, and what the pack is
 lib  libexec  share                     ELF programs, their libraries, QEMU's firmware
 python  site                            the standard library, the packages that measuring needs
 project  extra                          the backend, the lessons; lessons from other folders
 kernels/KEY  root  cache                bzImage, symbols, config; initramfs; compiled C
-licenses                                copyright files of all that was copied
+licenses                                copyright files of everything that was copied
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ PROGRAMS: Final = {
     "bwrap": "bubblewrap",
 }
 OPTIONAL: Final = {"bwrap"}
-"""Without it guests have no namespaces of their own, as on any host that refuses them."""
+"""Without bwrap, guests have no namespaces of their own, as on hosts that do not allow them."""
 FIRMWARE: Final = ("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin", "linuxboot.bin")
-"""What QEMU loads for `-M q35 -kernel` without graphics."""
+"""Firmware that QEMU loads for `-M q35 -kernel` without graphics."""
 QEMU_DATA: Final = (Path("/usr/share/qemu"), Path("/usr/share/seabios"))
 PACKAGES: Final = (
     "pydantic",
@@ -65,7 +65,9 @@ PACKAGES: Final = (
     "numpy",
     "numpy.libs",
 )
-"""Of site-packages; scipy and drgn stay out, since a host takes samples and judges nothing."""
+"""Packages in site-packages. Hosts only take samples and judge nothing, so scipy and drgn are left
+out.
+"""
 NOT_PACKED: Final = (
     "tests",
     "test",
@@ -85,14 +87,14 @@ NOT_OF_LESSONS: Final = ("recorded", "view", "i18n", "drawings")
 LEFT_OUT: Final = (
     r"_test|_x|xx|_tkinter|_curses|_gdbm|_dbm|readline|nis|_ssl|_hashlib|_sqlite|_codecs_|ossaudio"
 )
-"""Extension modules that need libraries of their own, and that measuring does not need."""
+"""Extension modules that need extra libraries and that a measurement does not need."""
 LDD_LINE: Final = re.compile(r"^\s*(\S+) => (/\S+) \(0x|^\s*(/\S+) \(0x")
 LDD_S: Final = 20.0
 COPYRIGHT: Final = Path("/usr/share/doc")
 
 
 class Draft:
-    """A pack folder while it is filled."""
+    """A pack folder that is being filled."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -119,7 +121,7 @@ class Draft:
         """Add QEMU and the few programs that start it, with their libraries.
 
         Raises:
-            InfraError: one is not installed.
+            InfraError: a program is not installed.
         """
         place = self.folder / "libexec"
         place.mkdir()
@@ -137,7 +139,7 @@ class Draft:
             if firmware is None:
                 raise InfraError(
                     f"QEMU's firmware {name} is not in {' or '.join(map(str, QEMU_DATA))}.",
-                    remedy="Run ./setup.sh, which installs QEMU with it.",
+                    remedy="Run ./setup.sh, which installs QEMU with its firmware.",
                 )
             shutil.copyfile(firmware, share / name)
         modules = Path("/usr/lib/x86_64-linux-gnu/qemu")
@@ -214,9 +216,10 @@ class Draft:
         (self.folder / LOADER).chmod(0o755)
 
     def strip(self) -> None:
-        """Remove the interpreter's debug information, where binutils are installed.
+        """Remove the interpreter's debug information if binutils is installed.
 
-        Debian's files have none, and those of wheels break (their ELF headers were rewritten).
+        Other files are left unchanged. Debian's have no debug information, and those of wheels
+        would break because their ELF headers were rewritten.
         """
         program = shutil.which("strip")
         if program is None:
@@ -225,7 +228,7 @@ class Draft:
             subprocess.run([program, "--strip-debug", str(path)], check=False, capture_output=True)
 
     def first_libraries(self) -> frozenset[str]:
-        """Return the paths of the libraries that Python alone needs."""
+        """Return the paths of the libraries that Python itself needs."""
         modules = self.folder.glob("python/lib/*/lib-dynload/*.so")
         needed = (needed_libraries(path, self.folder) for path in modules)
         names = {
@@ -251,7 +254,7 @@ class Draft:
 
 
 def _zip_compiled(library: Path, target: Path) -> None:
-    """Write the modules of the standard library, compiled, into a zip file."""
+    """Compile the standard library's modules, and write them into a zip file."""
     with (
         tempfile.TemporaryDirectory() as scratch,
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed,
@@ -301,7 +304,7 @@ def _copy_licences(info: Path, target: Path) -> None:
 
 
 def _packages_of(path: Path) -> set[str]:
-    """Return the Debian packages that a file is from."""
+    """Return the Debian packages that contain a file."""
     done = subprocess.run(
         ["dpkg", "-S", str(path)], capture_output=True, text=True, check=False, timeout=LDD_S
     )
@@ -309,7 +312,7 @@ def _packages_of(path: Path) -> set[str]:
 
 
 def _sources(packages: Iterable[str]) -> str:
-    """Say which source packages have the source of what was copied."""
+    """Return a text that lists the source packages of everything that was copied."""
     form = "${source:Package} ${source:Version} (${Package})\n"
     done = subprocess.run(
         ["dpkg-query", "-W", "-f", form, *sorted(packages)],

@@ -23,6 +23,7 @@ from duet.kernels.image import refuse_one
 from duet.lessons import load as roles
 from duet.lessons.load import LessonFolder, load
 from duet.measure import MeasurePlan
+from duet.measure.curves import curve_plans
 from duet.measure.elsewhere import PackedArm, PackedJob, PackRecord, now
 from duet.measure.plan import PERTURBED, all_steps, default_repeats, default_shifts, metrics_of
 from duet.measure.provenance import arm_facts, our_version
@@ -54,7 +55,7 @@ exec "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" --argv0 "$here/
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Options that name one condition, as typed."""
+    """Options, as typed, that name one condition."""
 
     arms: str = ""
     workload: str = ""
@@ -66,7 +67,7 @@ def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResul
     """Write a pack of lessons and return what it holds.
 
     Args:
-        condition: instead of the published figures.
+        condition: what to measure instead of the published figures.
 
     Raises:
         InputError: the output cannot be written, or a lesson has nothing to measure.
@@ -78,13 +79,14 @@ def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResul
     left_out: list[str] = []
     jobs: list[PackedJob] = []
     for folder in folders:
-        if condition != Asked() or not folder.lesson.published:
+        if condition != Asked() or not (folder.lesson.published or folder.lesson.curves):
             jobs += _own_jobs(folder, condition, kernels, left_out)
         else:
             jobs += _published_jobs(folder, kernels, left_out)
+            jobs += _curve_jobs(folder, kernels, left_out)
     if not jobs:
         raise InputError(
-            f"nothing of {', '.join(names)} can be measured elsewhere.",
+            f"nothing in {', '.join(names)} can be measured on another host.",
             remedy="Build the kernels with ./duet build, then pack again.",
         )
     with tempfile.TemporaryDirectory(dir=output.resolve().parent, prefix=".pack-") as scratch:
@@ -121,13 +123,13 @@ def _check_output(output: Path) -> None:
             remedy="Write for example --output kernel-duet-pack.tar.",
         )
     if output.suffix == "" and output.exists():
-        raise InputError(f"{output} exists already.", remedy="Name a folder that does not exist.")
+        raise InputError(f"{output} already exists.", remedy="Name a folder that is not there yet.")
 
 
 def _published_jobs(
     folder: LessonFolder, kernels: KernelSettings, left_out: list[str]
 ) -> list[PackedJob]:
-    """Return the measurements of a lesson's published figures whose kernels are built."""
+    """Return the jobs for those of a lesson's published figures whose kernels are built."""
     needed, found = needed_cpus(folder), []
     for key, plan in published_plans(folder, every=True).items():
         why = _why_not(plan, kernels)
@@ -139,10 +141,24 @@ def _published_jobs(
     return found
 
 
+def _curve_jobs(
+    folder: LessonFolder, kernels: KernelSettings, left_out: list[str]
+) -> list[PackedJob]:
+    """Return the jobs for those of a lesson's curves whose kernels are built."""
+    found = []
+    for plan in curve_plans(folder):
+        if why := _why_not(plan, kernels):
+            left_out.append(f"{folder.slug}, a curve of {plan.workload}: {why}")
+            continue
+        cpus = roles.cpus(plan.lesson, plan.params) if plan.clock == "wall" else 1
+        found.append(_job(plan, published=False, needs_cpus=cpus))
+    return found
+
+
 def _own_jobs(
     folder: LessonFolder, asked: Asked, kernels: KernelSettings, left_out: list[str]
 ) -> list[PackedJob]:
-    """Return the measurements of one condition, for each setting of the count clock."""
+    """Return the jobs of one condition, one job for each setting of the count clock."""
     request = read_request(
         folder.slug, asked.arms, asked.workload, asked.clock, list(asked.settings)
     )
@@ -169,7 +185,7 @@ def _own_jobs(
 
 
 def _why_not(plan: MeasurePlan, kernels: KernelSettings) -> str:
-    """Return why a plan cannot be packed; empty: it can."""
+    """Return why a plan cannot be packed, or "" if it can."""
     for arm in plan.arms:
         if metrics_of(plan, arm, ("microscope",)):
             return "the microscope needs the kernels' debug information"

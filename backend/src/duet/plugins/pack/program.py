@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What ./measure of a pack runs on the host: its jobs, into one result file.
+"""Run a pack's jobs on the host, as ./measure does, and write one result file.
 
-Nothing is built and nothing is judged here. A job that the host cannot run is named in the result.
+Nothing is built or judged here. The result names each job that the host cannot run.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from duet.runs.sources import image_source, lesson_symbols
 from duet.session import LaneSource
 
 RUN_S: Final = 12.0
-"""A run is thought to take so long until one has been seen: boot, workload, end."""
+"""Estimated time of a run (boot, workload, end) until one has been timed."""
 LEAST_S: Final = 20.0
-"""With less time left no job is begun."""
+"""If less time is left, no job is started."""
 TIME: Final = re.compile(r"^(\d+(?:\.\d+)?)(s|m|h)?$")
 INTERRUPTED: Final = 130
 UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0, None: 60.0}
@@ -61,12 +61,12 @@ def note(words: str) -> None:
 
 @dataclass(slots=True)
 class Pace:
-    """How long runs take here, by lesson and clock, as far as it was seen."""
+    """Measured durations of runs on this host, by lesson and clock."""
 
     seen: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def seconds(self, job: PackedJob) -> float:
-        """Return an estimate for a job."""
+        """Return the estimated duration of a job."""
         runs = len(all_steps(job.plan()))
         side_by_side = 1 if job.clock == "wall" else min(runs, host_cpus())
         return runs * self.seen.get((job.lesson, job.clock), RUN_S / side_by_side)
@@ -76,9 +76,9 @@ class Pace:
 
 
 def ordered(jobs: Sequence[PackedJob]) -> list[int]:
-    """Return the indexes of jobs, those first that change most verdicts for their runs.
+    """Return the indexes of jobs. Jobs that change the most verdicts per run come first.
 
-    First what only a host with more CPUs can test, then other times of the wall clock. The count
+    First come jobs that need a host with more CPUs, then other jobs on the wall clock. The count
     clock gives the same figures on every host, so its jobs come last.
     """
 
@@ -91,10 +91,10 @@ def ordered(jobs: Sequence[PackedJob]) -> list[int]:
 
 
 def read_time(text: str) -> float:
-    """Return seconds: '90s', '8m', '1.5h', '8' minutes.
+    """Parse a time such as '90s', '8m', '1.5h', or '8' (minutes) into seconds.
 
     Raises:
-        InputError: it is no time.
+        InputError: it is not a time.
     """
     match = TIME.match(text)
     if match is None:
@@ -131,7 +131,7 @@ class Pack:
         return replace(source, vmlinux=None, scope=None)
 
     def measuring(self, job: PackedJob, host: Mapping[str, str]) -> Measuring:
-        """Return a job, ready to run."""
+        """Return a job that is ready to run."""
         plan = job.plan()
         arms = self.record.arms[job.lesson]
         return Measuring(
@@ -145,7 +145,10 @@ class Pack:
         )
 
     async def accelerator(self) -> tuple[str, str]:
-        """Return tcg or kvm, and why it is not kvm. Boots a probe guest where /dev/kvm opens."""
+        """Return tcg or kvm, and why it is not kvm.
+
+        If /dev/kvm can be opened, boot a probe guest to find out.
+        """
         if why := kvm_refusal():
             return str(Accel.TCG), why.rstrip(".")
         job = self.record.jobs[0]
@@ -165,7 +168,7 @@ def _tell(step: Progress) -> None:
 
 
 def host_facts() -> dict[str, str]:
-    """Return what of this host matters for times; nothing that names it."""
+    """Return the host's properties that affect times, without identifying the host."""
     facts = host_fingerprint()
     facts["cores"] = str(_cores() or facts["cpus"])
     facts["smt"] = {"1": "on", "0": "off"}.get(_read(SYS_CPU / "smt/active"), "unknown")
@@ -198,7 +201,7 @@ class Session:
     """One start of ./measure.
 
     Args:
-        until_s: when to stop, on the monotonic clock; None: when all is measured.
+        until_s: monotonic time at which to stop; None to stop when everything is measured.
     """
 
     pack: Pack
@@ -209,7 +212,7 @@ class Session:
     began_s: float = field(default_factory=time.monotonic)
 
     async def run(self) -> None:
-        """Run the jobs that have no table yet, and end the file."""
+        """Run the jobs that have no table yet, and write the file's last line."""
         jobs = self.pack.record.jobs
         todo = [number for number in ordered(jobs) if number not in self.writer.done]
         for place, number in enumerate(todo, 1):
@@ -320,7 +323,7 @@ def _measure(pack: Pack, given: argparse.Namespace) -> int:
     except OSError as error:
         raise InputError(
             f"{given.output} cannot be written ({error.strerror}).",
-            remedy="Name a file that you may write to with --output.",
+            remedy="Use --output to name a file that you may write to.",
         ) from error
     if not whole:
         note(f"stopped; run ./measure again to go on with {given.output}")
@@ -330,7 +333,7 @@ def _measure(pack: Pack, given: argparse.Namespace) -> int:
 
 
 async def _until_signal(session: Session) -> bool:
-    """Run the jobs; return False if a signal ended them. Guests are gone in either case."""
+    """Run the jobs; return False if a signal ended them. All guests have ended in either case."""
     task = asyncio.create_task(session.run())
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)

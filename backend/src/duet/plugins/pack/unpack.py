@@ -36,7 +36,7 @@ def loader_words(folder: Path, name: str, program: Path) -> list[str]:
     """Return the words that start an ELF program with the pack's own C library.
 
     Args:
-        name: what the program sees as its own path.
+        name: the path that the program sees as its own.
     """
     loader = ["--library-path", str(folder / "lib"), "--argv0", name]
     return [str(folder / LOADER), *loader, str(program)]
@@ -83,7 +83,7 @@ def unpack(folder: Path) -> None:
 
 
 def join_kernel(folder: Path, parts: Path) -> None:
-    """Make the bzImage from its parts: head, body (compressed by lz4 at a level), tail."""
+    """Make a bzImage from its head, its body (which is compressed with lz4), and its tail."""
     level = (parts / "level").read_text().strip()
     target = parts.parent / "bzImage"
     with target.open("wb") as file, (parts / "body").open("rb") as body:
@@ -102,7 +102,7 @@ def check(folder: Path) -> None:
     """Compare each file with its hash in pack.json.
 
     Raises:
-        PackDamaged: one is missing or has changed.
+        PackDamaged: a file is missing or has changed.
     """
     for name, wanted in json.loads((folder / RECORD).read_text())["files"].items():
         try:
@@ -131,11 +131,13 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 
 PASSED = ("DUET_ACCEL", "XDG_RUNTIME_DIR", "TMPDIR", "TERM", "LANG", "LC_ALL", "COLUMNS")
-"""Variables of the host that reach the program; others may name things that the pack has."""
+"""The host's environment variables that are passed on. Others may refer to the host's copies of
+what the pack contains.
+"""
 
 
 BAD_PACK = (OSError, PackDamaged, subprocess.SubprocessError, tarfile.TarError, ValueError)
-"""What a damaged archive or a folder that cannot be written leads to."""
+"""Exceptions that a damaged archive or a folder without write permission raises."""
 
 
 def main(words: list[str]) -> int:

@@ -33,8 +33,8 @@ def pack(
 ) -> int:
     """Pack measurements for a host with nothing installed.
 
-    A lesson's pack measures its published figures, or with --arms, --workload, --clock or --set
-    that one condition. On the host: tar xf FILE.tar, then ./measure in its folder.
+    A lesson's pack measures its published figures. With --arms, --workload, --clock or --set, it
+    measures only that one condition. On the host: tar xf FILE.tar, then ./measure in its folder.
     """
     from duet.plugins.pack.making import Asked, make_pack
 

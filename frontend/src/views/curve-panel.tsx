@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/**
+ * A measured curve of a lesson: the headline metric over one knob, a line per arm, a chart per host. Points that no host
+ * has measured are named, with what is needed to measure them.
+ */
+
+import { scaleLinear, scalePoint } from 'd3-scale';
+import { line as lineShape } from 'd3-shape';
+import { rich, t } from '../base/lang/t.ts';
+import { formatCount, formatFigure } from '../base/units.ts';
+import { armTitle, list } from '../derive/words.ts';
+import type { Curve, Lesson, MeasuredTable } from '../protocol/lesson.ts';
+import type { Panel, PanelProps } from './contract.ts';
+
+/** One measured point: the median of each arm; null where an arm has none. */
+interface CurvePoint {
+  readonly value: number;
+  readonly medians: readonly (number | null)[];
+}
+
+/** What one host has measured of a curve. */
+export interface HostCurve {
+  /** Empty: this project's host, or the server's. */
+  readonly on: string;
+  readonly host: string;
+  readonly points: readonly CurvePoint[];
+  /** Values of the knob without a point. */
+  readonly missing: readonly number[];
+}
+
+type CurveLesson = Pick<Lesson, 'params' | 'workloads'>;
+
+/** Whether a table was measured at a point of the curve; other knobs have their defaults. */
+function isAt(
+  { params, workloads }: CurveLesson,
+  curve: Curve,
+  point: Readonly<Record<string, number>>,
+  table: MeasuredTable,
+): boolean {
+  const workload = curve.workload ?? Object.keys(workloads)[0];
+  return (
+    table.workload === workload &&
+    table.clock === curve.clock &&
+    Object.entries(params).every(
+      ([name, { default: usual }]) => (table.params[name] ?? usual) === (point[name] ?? usual),
+    )
+  );
+}
+
+/** The curves by host: this one first, also if it has no point. */
+export function hostCurves(
+  lesson: CurveLesson,
+  curve: Curve,
+  own: readonly MeasuredTable[],
+  elsewhere: readonly MeasuredTable[],
+): readonly HostCurve[] {
+  const hosts = new Map<string, MeasuredTable[]>([['', [...own]]]);
+  for (const table of elsewhere)
+    hosts.set(table.on ?? '', [...(hosts.get(table.on ?? '') ?? []), table]);
+  const found = [...hosts].map(([on, tables]): HostCurve => {
+    const points: CurvePoint[] = [];
+    const missing: number[] = [];
+    let host = '';
+    for (const point of curve.points) {
+      const value = point[curve.over] ?? 0;
+      // Of several tables at a point the last one counts: it was measured while the page is open.
+      const table = tables.findLast((one) => isAt(lesson, curve, point, one));
+      const medians = curve.arms.map(
+        (arm) => table?.rows.find((row) => row.arm === arm)?.ops_per_s_median ?? null,
+      );
+      if (medians.every((median) => median === null)) missing.push(value);
+      else points.push({ value, medians });
+      host ||= table?.host ?? '';
+    }
+    return { on, host, points, missing };
+  });
+  return found.filter(({ on, points }) => on === '' || points.length > 0);
+}
+
+/** Values that no host has measured. */
+export function unmeasured(curves: readonly HostCurve[]): readonly number[] {
+  const [first, ...others] = curves;
+  return (first?.missing ?? []).filter((value) =>
+    others.every(({ missing }) => missing.includes(value)),
+  );
+}
+
+const box = { width: 288, height: 210, left: 52, right: 14, top: 24, bottom: 42 };
+/** Colours of the arms in order; their marks differ as well. */
+const inks = ['var(--work)', 'var(--wait)', 'var(--gain)', 'var(--mechanism)'] as const;
+
+function Mark({ arm, x, y }: { readonly arm: number; readonly x: number; readonly y: number }) {
+  const fill = inks[arm % inks.length];
+  if (arm % 3 === 0) return <circle cx={x} cy={y} r={4} fill={fill} />;
+  if (arm % 3 === 1)
+    return <circle cx={x} cy={y} r={3.4} fill="var(--paper)" stroke={fill} strokeWidth={2} />;
+  return <rect x={x - 3.6} y={y - 3.6} width={7.2} height={7.2} fill={fill} />;
+}
+
+interface ChartProps {
+  readonly lesson: Lesson;
+  readonly curve: Curve;
+  readonly host: HostCurve;
+  readonly most: number;
+  readonly unit: string;
+}
+
+function Chart({ lesson, curve, host, most, unit }: ChartProps) {
+  const values = curve.points.map((point) => point[curve.over] ?? 0);
+  const across = scalePoint(values, [box.left + 14, box.width - box.right - 14]);
+  const x = (value: number) => across(value) ?? 0;
+  const y = scaleLinear([0, most], [box.height - box.bottom, box.top]).nice(3);
+  const place = lineShape<readonly [number, number]>(
+    ([value]) => x(value),
+    ([, median]) => y(median),
+  ).digits(1);
+  return (
+    <svg
+      viewBox={`0 0 ${box.width} ${box.height}`}
+      role="img"
+      aria-label={t('{unit} over {knob}; the table below has the figures', {
+        ...{ unit, knob: lesson.params[curve.over]?.title ?? curve.over },
+      })}
+      style={{ width: '100%', height: 'auto', font: '13px var(--font)' }}
+    >
+      <g fill="var(--soft)">
+        {(host.points.length === 0 ? [0] : y.ticks(3)).map((rate) => (
+          <g key={rate}>
+            <line
+              x1={box.left}
+              x2={box.width - box.right}
+              y1={y(rate)}
+              y2={y(rate)}
+              stroke="var(--rule)"
+            />
+            <text x={box.left - 6} y={y(rate) + 4} textAnchor="end">
+              {formatCount(rate)}
+            </text>
+          </g>
+        ))}
+        {values.map((value) => (
+          <text key={value} x={x(value)} y={box.height - 24} textAnchor="middle">
+            {formatCount(value)}
+          </text>
+        ))}
+        <text x={(box.left + box.width) / 2} y={box.height - 6} textAnchor="middle">
+          {lesson.params[curve.over]?.title ?? curve.over}
+        </text>
+        <text x={2} y={14}>
+          {unit}
+        </text>
+      </g>
+      {host.missing.map((value) => (
+        <g key={value} data-missing={value}>
+          <line
+            x1={x(value)}
+            x2={x(value)}
+            y1={box.top}
+            y2={box.height - box.bottom}
+            stroke="var(--faint)"
+            strokeDasharray="2 5"
+          />
+          <text
+            x={x(value)}
+            y={(box.top + box.height - box.bottom) / 2}
+            fill="var(--soft)"
+            textAnchor="middle"
+            style={{ paintOrder: 'stroke', stroke: 'var(--paper)', strokeWidth: 6 }}
+          >
+            ?
+          </text>
+        </g>
+      ))}
+      {curve.arms.map((arm, n) => {
+        const points = host.points.flatMap(({ value, medians }) => {
+          const median = medians[n];
+          return median == null ? [] : [[value, median] as const];
+        });
+        return (
+          <g key={arm}>
+            <path
+              d={place(points) ?? ''}
+              fill="none"
+              stroke={inks[n % inks.length]}
+              strokeWidth="2"
+            />
+            {points.map(([value, median]) => (
+              <g key={value}>
+                <title>
+                  {t('{name}, {value}: {rate} {unit}', {
+                    ...{ name: armTitle(lesson, { arm }), value, unit },
+                    rate: formatFigure(median),
+                  })}
+                </title>
+                <Mark arm={n} x={x(value)} y={y(median)} />
+              </g>
+            ))}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** Rates, and beside them each arm's share of the first arm. */
+function Figures({ lesson, curve, host }: Pick<ChartProps, 'lesson' | 'curve' | 'host'>) {
+  return (
+    <table className="table small" data-testid="curve-table">
+      <thead>
+        <tr>
+          <th scope="col">{lesson.params[curve.over]?.title ?? curve.over}</th>
+          {curve.arms.map((arm, n) => (
+            <th key={arm} scope="col" className="right">
+              <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
+                <Mark arm={n} x={6} y={6} />
+              </svg>{' '}
+              {armTitle(lesson, { arm })}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {host.points.map(({ value, medians: [base, ...others] }) => (
+          <tr key={value}>
+            <th scope="row">{formatCount(value)}</th>
+            <td className="right">{base == null ? '–' : formatFigure(base)}</td>
+            {others.map((median, n) => (
+              <td key={curve.arms[n + 1]} className="right">
+                {median === null ? '–' : formatFigure(median)}
+                {median !== null && base ? (
+                  <span className="quiet"> {`×${(median / base).toFixed(2)}`}</span>
+                ) : null}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Missing({
+  lesson,
+  curve,
+  values,
+}: Omit<ChartProps, 'host' | 'most' | 'unit'> & { readonly values: readonly number[] }) {
+  if (values.length === 0) return null;
+  const cpus = Object.entries(lesson.params).find(([, { role }]) => role === 'cpus')?.[0] ?? '';
+  const needed = curve.points
+    .filter((point) => values.includes(point[curve.over] ?? 0))
+    .map((point) => point[cpus] ?? 1);
+  return (
+    <p className="small" data-testid="curve-missing">
+      {rich(
+        '<b>Not measured yet: {values}.</b> These points need a host with {cpus, plural, one {# CPU} other {# CPUs}} or more. <code>{command}</code> makes a pack that measures them there; nothing has to be installed on that host.',
+        {
+          values: list(values.map((value) => formatCount(value))),
+          cpus: Math.max(...needed),
+          command: `./duet pack ${lesson.slug}`,
+          b: (words) => <b>{words}</b>,
+          code: (words) => <code>{words}</code>,
+        },
+      )}
+    </p>
+  );
+}
+
+/** A panel with the curve of this name in the lesson's evidence.yaml. */
+export function curvePanel(name: string, title: string): Panel {
+  function Body({ lesson, data }: PanelProps) {
+    const curve = lesson.curves[name];
+    if (curve === undefined) return null;
+    const curves = hostCurves(lesson, curve, data.tables, data.elsewhere);
+    const most = Math.max(
+      1,
+      ...curves.flatMap(({ points }) =>
+        points.flatMap(({ medians }) => medians.map((one) => one ?? 0)),
+      ),
+    );
+    const unit = unitOf(data.tables, data.elsewhere, curve);
+    return (
+      <div data-testid={`curve-${name}`}>
+        {curves.map((host) => (
+          <section key={host.on} aria-label={host.on || t('this host')}>
+            <p className="small quiet">
+              {host.host === ''
+                ? t('No point is measured here yet.')
+                : t('Measured on {host}', {
+                    host: host.on ? `${host.on} (${host.host})` : host.host,
+                  })}
+            </p>
+            <Chart {...{ lesson, curve, host, most, unit }} />
+            {host.points.length > 0 && <Figures {...{ lesson, curve, host }} />}
+          </section>
+        ))}
+        <Missing {...{ lesson, curve }} values={unmeasured(curves)} />
+        <p className="small quiet">
+          {t(
+            'Medians of untraced runs, {clock} clock; × is the share of {base}. A host is compared with itself alone.',
+            {
+              clock: curve.clock,
+              base: armTitle(lesson, { arm: curve.arms[0] ?? '' }),
+            },
+          )}
+        </p>
+      </div>
+    );
+  }
+  return { title, evidence: 'measured', Body };
+}
+
+function unitOf(
+  own: readonly MeasuredTable[],
+  elsewhere: readonly MeasuredTable[],
+  { workload }: Curve,
+): string {
+  const table = [...own, ...elsewhere].find(
+    (one) => workload === null || one.workload === workload,
+  );
+  return table?.rows[0]?.unit ?? '';
+}
