@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * How a bit is cleared, from events (shrink_slab_memcg() in mm/vmscan.c): a check finds nothing, clear_bit(),
- * smp_mb__after_atomic(), and a second check. If that check finds something, the bit is set again. All times are ns of
- * the lane. The event of a check is written when the check is over.
+ * How a bit is cleared, read from events (shrink_slab_memcg() in mm/vmscan.c). A check finds nothing; clear_bit() and
+ * smp_mb__after_atomic() follow, then a second check. If that check finds something, the bit is set again. All times
+ * are ns of the lane. A check's event is written when the check has ended.
  */
 
 import { firstAbove } from '@page/base/columns.ts';
@@ -14,13 +14,13 @@ import { capital } from '@page/derive/words.ts';
 
 /** do_shrink_slab() found nothing at all: SHRINK_EMPTY. */
 const empty = -2;
-/** Most events of other CPUs between two steps. */
+/** Largest number of events on other CPUs between two steps. */
 const reach = 12;
-/** Windows up to this many times as long as a clearing show it step by step. */
+/** If a window is at most this many times as long as a clearing, it shows the clearing step by step. */
 const followed = 200;
 
 export interface Clearing {
-  /** As in the points: inode of the memcg, id of the shrinker. */
+  /** As in the points: inode of the memcg, and id of the shrinker. */
   readonly memcg: number;
   readonly id: number;
   /** Index of the clear among the points. */
@@ -28,13 +28,15 @@ export interface Clearing {
   readonly look: number;
   readonly clear: number;
   readonly again: number;
-  /** What the second check returned; below 0: nothing there. */
+  /** What the second check returned. A negative number means that it found nothing. */
   readonly found: number;
-  /** When the bit was set again; null: it was not set again. */
+  /** When the bit was set again; null if it was not. */
   readonly set: number | null;
 }
 
-/** Return the k-th clear of a lane with the checks around it; null: they were not recorded one by one. */
+/**
+ * Return the k-th clear of a lane with the checks before and after it; null if the checks were not recorded one by one.
+ */
 export function clearingOf(lane: LaneIndex, k: number): Clearing | null {
   const { points } = lane;
   const at = lane.pointsOf('cleared').order[k]!;
@@ -74,8 +76,8 @@ function kindsOf(lane: LaneIndex) {
 }
 
 /**
- * Return the clearing to draw at a moment: the newest since `from` that is over. In a short window, or if the moment is
- * on one of its steps, return the current clearing.
+ * Return the clearing to draw at a moment. In a short window, or if the moment is on one of a clearing's steps, this is
+ * the current clearing, otherwise the newest one since `from` that has ended.
  */
 export function clearingAt(
   lane: LaneIndex,
@@ -147,7 +149,7 @@ export function clearingTimes(arm: string, one: Clearing): readonly [string, str
 export function clearingWords(arm: string, one: Clearing): string {
   const [clear, again] = clearingTimes(arm, one);
   return tr(
-    'The bit was cleared {clear} after the check. After a barrier a second check, over after {again}, {found, select, yes {found something and set the bit again} other {found nothing either}}.',
+    'The bit was cleared {clear} after the check. After a barrier there was a second check. It ended after {again} and {found, select, yes {found something, so the bit was set again} other {found nothing either}}.',
     { clear: capital(clear), again, found: foundAgain(one) ? 'yes' : 'no' },
   );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The chart of cost against n. Each run of the viewer adds points, and this browser stores them. */
+/** The chart of cost against n. Each run that the viewer starts adds points, which are stored in this browser. */
 
 import { t } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -12,28 +12,31 @@ import { useEffect, useMemo, useState } from 'react';
 import { ofCall } from './marks.ts';
 import { doneCall } from './words.ts';
 
-// Cost of the fifth call against n: a point for each run and arm that this browser has seen. Pure.
+// Cost of the fifth call against n, with a point for each run and arm that this browser has seen. Pure.
 
-/** The call that is compared: earlier calls differ in passes. */
+/** Number of the call that is compared. Earlier calls differ in their number of passes. */
 const lastCall = 5;
 
 export interface CostPoint {
   readonly run: string;
   readonly arm: string;
   readonly n: number;
-  /** Visits per pass, because calls may differ in passes. */
+  /** Visits per pass, because calls may differ in their number of passes. */
   readonly visits: number;
   readonly passes: number;
-  /** Length of the call, ns; traced, so no measurement. */
+  /** Length of the call, ns. It comes from a traced run, so it is not a measurement. */
   readonly ns: number;
   readonly source: 'live' | 'recorded';
   readonly clock: 'wall' | 'count';
 }
 
-/** Return the points of the run on the stage; none before the end of its fifth call, or if its events were lost. */
+/**
+ * Return the points of the run on the stage. There are none before its fifth call has ended, or if its events were
+ * lost.
+ */
 export function costOf(index: RunIndex, lesson: Lesson): readonly CostPoint[] {
   const n = index.params['n'];
-  // Another workload has other mounts, so other visits at the same n.
+  // Another workload has other mounts, and therefore another number of visits at the same n.
   const usual = Object.keys(lesson.workloads)[0];
   if (n === undefined || (usual !== undefined && index.workload !== usual)) return [];
   return index.lanes.flatMap((lane): CostPoint[] => {
@@ -48,7 +51,7 @@ export function costOf(index: RunIndex, lesson: Lesson): readonly CostPoint[] {
 
 const mostKept = 400;
 
-/** Add new points to old ones: one for each run and arm, the newest last. */
+/** Add new points to old ones. One point is kept for each run and arm, with the newest last. */
 export function merged(
   old: readonly CostPoint[],
   more: readonly CostPoint[],
@@ -57,7 +60,7 @@ export function merged(
   return fresh.length === 0 ? old : [...old, ...fresh].slice(-mostKept);
 }
 
-/** Parse stored points; leave out anything that is no point. */
+/** Parse stored points. Anything that is not a valid point is left out. */
 export function parseCosts(text: string | null): readonly CostPoint[] {
   try {
     const list: unknown = JSON.parse(text ?? '[]');
@@ -121,7 +124,7 @@ function scalesOf(
   return { x, y };
 }
 
-/** Return the two ends of a guide of slope `power` through a point. */
+/** Return the two ends of a guide line through a point, with slope `power`. */
 export function guide(
   through: Pick<CostPoint, 'n'> & { readonly value: number },
   power: number,
@@ -131,7 +134,8 @@ export function guide(
   return [from, to].map((n) => [n, through.value * (n / through.n) ** power] as const);
 }
 
-// Cost against n, both axes logarithmic: a mark for each run and arm, guides, and the mail's own figures.
+// Cost against n on two logarithmic axes: a mark for each run and arm, guide lines, and the figures from the patch's
+// mail.
 
 const frame = { width: 296, height: 236, left: 54, right: 10, top: 12, bottom: 34 };
 
@@ -229,7 +233,10 @@ export function CostChart({ points, references, measure, theme, at, title }: Cha
 
 const short = (v: number) => (v >= 1e6 ? `${v / 1e6}M` : v >= 1000 ? `${v / 1000}k` : String(v));
 
-/** Squares are the list walk, discs the bitmap: distinguished by shape. Hollow: a live run of this browser. */
+/**
+ * Squares stand for the list walk and discs for the bitmap, so the shape distinguishes them. A hollow mark is a live
+ * run of this browser.
+ */
 function Dot({
   point,
   on,
@@ -257,7 +264,10 @@ interface Scales {
   readonly y: (v: number) => number;
 }
 
-/** A guide through the largest run of each arm: n squared for one, n for the other. Dashed: calculated, not counted. */
+/**
+ * A guide line through the largest run of each arm: n squared for one arm, n for the other. It is dashed because it is
+ * calculated, not counted.
+ */
 function Guides({
   points,
   measure,
@@ -352,16 +362,18 @@ function read(key: string): string | null {
   }
 }
 
-/** Store the points; without storage they last until the page is left. */
+/** Store the points. Without storage they last until the user leaves the page. */
 function write(key: string, points: readonly CostPoint[]): void {
   try {
     localStorage.setItem(key, JSON.stringify(points));
   } catch {
-    // Storage is full or forbidden.
+    // The storage is full or forbidden.
   }
 }
 
-/** Format the visits of a pass; a figure if the sentence has the same number (run on the stage, one pass). */
+/**
+ * Format the visits of a pass. They become a figure if the sentence has the same number (run on the stage, one pass).
+ */
 function visitsOf({ run, arm, visits, passes }: CostPoint, shown: string): string {
   return run === shown && passes === 1
     ? ofCall(arm, lastCall, 'visits', visits)
@@ -402,7 +414,7 @@ export function CostPanel({ runIndex, lesson, theme }: PanelProps) {
       <p className="small quiet" aria-live="polite">
         {at === null
           ? t(
-              'One pass of the fifth call, both axes logarithmic. Each run adds its points: choose n above and run.',
+              'Cost of one pass of the fifth call. Both axes are logarithmic. Each run adds its points: choose n above and start a run.',
             )
           : t(
               '{arm}, n = {n}: {value}, {source, select, live {live} other {recorded}}, {clock} clock.',
@@ -459,7 +471,7 @@ export function CostPanel({ runIndex, lesson, theme }: PanelProps) {
           </tbody>
         </table>
         <button type="button" className="link" onClick={forget}>
-          {t('forget the others')}
+          {t('forget the other runs')}
         </button>
       </details>
     </div>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws the walls: image, axes, the newest visit, and the counts so far below. */
+/** Draws the walls: the image, its axes, the newest visit, and below them the counts so far. */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -31,7 +31,7 @@ import { type Cells, Count, memcgName, roomOf, Seen, type Wall, wallOf } from '.
 
 // Paints the steps of a clearing on a time axis: checks, clear, barrier, and the bit below.
 
-/** End of the first check and of the second, as shares of the width. */
+/** Where the first check ends and where the second check ends, as shares of the width. */
 const lookEnd = 0.22;
 const againEnd = 0.72;
 
@@ -64,7 +64,7 @@ class Strip {
     pen.fillText(words, this.x + dx, y);
   }
 
-  /** Whether long words do not fit; the tip has them then. */
+  /** Whether long words do not fit. The tip shows them instead. */
   narrow(): boolean {
     return this.width < this.fontSize * 19;
   }
@@ -73,7 +73,7 @@ class Strip {
     this.text(words, 0, y, this.theme.ink, 600);
   }
 
-  /** Draw the steps; steps after t are hollow. */
+  /** Draw the steps. Steps after t are hollow. */
   steps(lane: LaneIndex, one: Clearing, t: number, y: number): void {
     const { pen, theme, line, width, fontSize } = this;
     const at = (when: number) =>
@@ -103,7 +103,7 @@ class Strip {
     pen.fillRect(this.x + fence - 2, low, 1.5, tall);
     pen.fillRect(this.x + fence + 1.5, low, 1.5, tall);
 
-    // The bit itself, below: set until the clear.
+    // The bit itself, drawn below the steps. It is set until the clear.
     const bitTop = boxTop + boxHigh + line * 0.2;
     const bitHigh = Math.round(line * 0.32);
     this.band(0, clear, bitTop, bitHigh, true);
@@ -166,11 +166,11 @@ class Strip {
   }
 }
 
-// The steps by which a bit is cleared, to scale: a check that finds nothing, the clear, the second check. The barrier has
-// no event and is drawn after the clear, as in the code. The event of a check is written at its end, so the start of the
-// first check is unknown and its box has a fixed length.
+// The steps by which a bit is cleared, to scale: a check that finds nothing, the clear, and the second check. The
+// barrier has no event and is drawn after the clear, where the code has it. A check's event is written when the check
+// ends, so the start of the first check is unknown and its box has a fixed length.
 
-/** Return the clearing that a lane's picture shows; null: none yet in this call. */
+/** Return the clearing that a lane's picture shows; null if this call has none yet. */
 function shownClearing(wall: Wall, drawing: Pick<Drawing, 'frame'>): Clearing | null {
   const { lane, readsMap } = wall.replay;
   if (!readsMap) return null;
@@ -198,7 +198,7 @@ function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawing: Dra
   if (!wall.replay.readsMap) {
     if (strip.narrow()) return strip.text(tr('clears no bit'), 0, top, theme.soft);
     strip.text(tr('How a bit is cleared: never. This walk checks once,'), 0, top, theme.soft);
-    strip.text(tr('clears nothing, and has no race to lose.'), 0, top + line, theme.soft);
+    strip.text(tr('clears nothing, so it has no race to lose.'), 0, top + line, theme.soft);
     return;
   }
   const one = shownClearing(wall, drawing);
@@ -230,12 +230,13 @@ function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawing: Dra
   strip.steps(lane, one, heldTime(lane, drawing.frame), top + line);
 }
 
-// Regions that sentences refer to: cells visited, with a set bit, cleared, touched.
+// Regions that sentences mention: cells that were visited, that have a set bit, that were cleared, or that were
+// touched.
 
 export const regions = ['visited', 'set', 'again', 'touched'] as const;
 export type WallRegion = (typeof regions)[number];
 
-/** Is a cell in a region at a moment? The root's row is in none. */
+/** Tell whether a cell is in a region at a moment. The root's row is in no region. */
 export function regionOf(
   wall: Wall,
   cells: Cells,
@@ -272,7 +273,7 @@ function drawSpoken(
   for (const name of regions) {
     if (!frame.regions?.some((one) => one.arm === laid.arm && one.name === name)) continue;
     const holds = regionOf(wall, cells, name, t);
-    // The root's row is drawn apart, so rows are counted from the next one.
+    // The root's row is drawn separately, so rows are counted from the row after it.
     const edges = edgesOf(known, cols, (row, col) => holds(row + 1, col));
     const x = (col: number) => laid.x + col * grid.pitch * scale;
     const y = (row: number) => laid.y + rowTop(grid, row + 1) * scale;
@@ -353,7 +354,7 @@ function text(pen: Pen, theme: Theme, size: number, weight: number, colour: stri
   pen.fillStyle = colour;
 }
 
-/** Draw the axes: ids along the top with the borders of the maps' words, memcgs along the side. */
+/** Draw the axes: shrinker ids along the top, with borders where a word of the maps ends, and memcgs along the side. */
 function drawAxes(
   pen: Pen,
   layout: WallLayout,
@@ -378,7 +379,7 @@ function drawAxes(
   const every = cell * 64 < 44 ? 256 : 64;
   for (let id = every; id < replay.grid.cols; id += every) {
     const x = Math.round(laid.x + id * cell);
-    // Each word of the maps has 64 bits: at its end all maps had to grow.
+    // Each word of the maps has 64 bits. Where a word ends, all maps had to grow.
     pen.fillStyle = theme.faint;
     pen.fillRect(x - 1, laid.y - 5, 1, 4);
     pen.fillRect(x - 1, laid.y + laid.high + 1, 1, 4);
@@ -404,7 +405,7 @@ function drawAxes(
   pen.restore();
 }
 
-/** Mark the position of the walk at the edges, with a ring around the cell. */
+/** Mark the walk's position at the edges, and draw a ring around its cell. */
 function drawNewest(
   pen: Pen,
   layout: WallLayout,
@@ -447,7 +448,7 @@ function drawUnknown(
   pen.fillText(tr('not known yet'), laid.x + laid.wide / 2, laid.y + laid.high / 2);
 }
 
-/** Write three lines: visits of the call, their outcome, the bits set. */
+/** Write three lines: the visits of the call, their outcome, and the bits that are set. */
 function drawWords(
   pen: Pen,
   layout: WallLayout,
@@ -467,7 +468,7 @@ function drawWords(
   pen.textAlign = 'left';
   pen.textBaseline = 'alphabetic';
   const room = laid.left + laid.width - laid.x - at.dx;
-  /** Write the first wording that fits, else the last. */
+  /** Write the first wording that fits, or else the last one. */
   const say = (all: string | readonly string[], size: number, weight: number, colour: string) => {
     text(pen, theme, size, weight, colour);
     const choices = typeof all === 'string' ? [all] : all;
@@ -494,7 +495,12 @@ function drawWords(
     );
   }
   if (lostIn(lane, n[Count.began]!, t)) {
-    say(tr('✕ events lost in this call: these are lower bounds'), fontSize, 600, theme.hazard);
+    say(
+      tr('✕ events lost in this call: these counts are lower bounds'),
+      fontSize,
+      600,
+      theme.hazard,
+    );
   } else {
     const bits = tr('{bits} set', { bits: counted({ lane, n }, 'bits', 'bit') });
     say([mapWords(wall, n), bits], fontSize, 400, theme.mechanism);
@@ -518,7 +524,7 @@ function mapWords({ replay: { lane, readsMap } }: Wall, n: Float64Array): string
   return readsMap ? tr('{bits} set', { bits }) : tr('{bits} set, nobody reads them', { bits });
 }
 
-// The wall for LaneCanvas. All pure functions of (index, frame, size).
+// The wall for LaneCanvas. All methods are pure functions of (index, frame, size).
 
 export function layoutOf(
   { index, lesson, size, show }: Drawing,
@@ -530,7 +536,7 @@ export function layoutOf(
   return layoutWalls(arms, roomOf(index, lesson), size, headerHeight, fontSize, clears);
 }
 
-/** Cells row by row, and the steps of a clearing. */
+/** The cells, row by row, and the steps of a clearing. */
 export function rowsOf(layout: WallLayout, drawing: Drawing): readonly Row[] {
   const { index, lesson, frame } = drawing;
   return layout.lanes.flatMap((laid): Row[] => {
@@ -546,7 +552,7 @@ export function rowsOf(layout: WallLayout, drawing: Drawing): readonly Row[] {
         const mark = markAt(index, lesson, frame, arm, row, col);
         const inner = markAt(index, lesson, frame, arm, row, col, true);
         if (mark === null || inner === null) return [];
-        // The middle half of a cell selects its unread bit.
+        // The middle half of a cell selects the unread bit in it.
         const half = { x: box.x + wide / 4, y: y + high / 4, w: wide / 2, h: high / 2 };
         return [
           { mark, box },
@@ -582,5 +588,7 @@ export const wallArtist: Artist<WallLayout> = {
     const lane = laneOf(index, mark.arm);
     return lane === null ? '' : describeCell(index, mark, lesson, heldTime(lane, frame));
   },
-  label: t('Walls of memory cgroups by shrinkers, one per kernel: a cell is a possible visit'),
+  label: t(
+    'One wall per kernel: rows are memory cgroups, columns are shrinkers, and each cell is a possible visit',
+  ),
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The view of lesson 01: a wall per kernel, memcgs by shrinkers; a cell is a possible visit. */
+/**
+ * The view of lesson 01: one wall per kernel, with a row per memcg and a column per shrinker. Each cell is a possible
+ * visit.
+ */
 
 import { t } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -15,9 +18,9 @@ import { arrival } from './toy.ts';
 import { wallOf } from './wall.ts';
 import { answers, counts, sentences, summary, table } from './words.ts';
 
-// A cell as on the wall, enlarged for the legend.
+// A cell as on the wall, but enlarged for the legend.
 
-/** Tones of a visit in vain, side by side, for kinds without a separate face. */
+/** Tones of a visit in vain, drawn side by side, for kinds that have no face of their own. */
 const tonesOf: Readonly<Record<string, readonly number[]>> = {
   visit_new: [Tone.glow, Tone.glow + glowLevels - 1],
   visit_before: [Tone.earlier],
@@ -66,20 +69,23 @@ function CellSwatch({ kind, theme, width = 15, height = 15 }: SwatchProps) {
   );
 }
 
-/** Marks in the scene's focus and those that are always visible; without a focus all. Marks outside the lesson come last. */
+/**
+ * Marks in the scene's focus and marks that are always visible; without a focus, all marks. Marks outside the lesson
+ * come last.
+ */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const marks = lesson.kinds.filter((kind) => kind.layer === 'mark');
   const focus = new Set(scene.focus);
   const roles = lesson.arms.filter((arm) => scene.arms.includes(arm.name)).map((arm) => arm.role);
   if (focus.size > 0) {
     focus.add('not_visited');
-    // The list walk shows what each visit found, in every step.
+    // In every step, the list walk's wall shows what each visit found.
     const ofList = ['visit_vain', 'visit_busy', 'bit_unread'];
     if (roles.includes('before')) for (const name of ofList) focus.add(name);
     if (roles.some((role) => role !== 'before')) focus.add('bit');
   }
   focus.add('visit_new');
-  // Later calls here make one pass.
+  // Later calls in this lesson make only one pass.
   if (scene.operation === 1) focus.add('visit_before');
   const chosen = marks.filter((kind) => kind.lesson && (focus.size === 0 || focus.has(kind.name)));
   return [...chosen, ...marks.filter((kind) => !kind.lesson)];
@@ -93,7 +99,7 @@ export const view: ViewKind = {
   summary,
   table,
   preferredHeight: (_index, _lesson, _show, fontSize = 13) => Math.round((fontSize / 13) * 430),
-  // The wall is as high as its cells, plus room for names and the gutter.
+  // The wall is as high as its cells, plus room for the names and the gutter.
   narrowHeight: (index, lesson, show) => {
     if (show?.includes('clearing') === true) return null;
     const walls = index.lanes.map((lane) => wallOf(lane, lesson).replay.grid);

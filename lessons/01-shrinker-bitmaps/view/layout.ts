@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The layout: walls side by side, with equal cells that fill the room. */
+/** The layout: walls side by side, with cells of equal size that fill the room. */
 
 import type { Size } from '@page/derive/types.ts';
 import type { LaidLane } from '@page/views/contract.ts';
 import { type Grid, gridSize, rowTop } from './paint.ts';
 
-// The size of a cell: as large as its room allows, within bounds, in whole pixels of an image.
+// Computes the size of a cell. It is as large as its room allows, within bounds, and a whole number of pixels in the
+// image.
 
-/** Largest size of a cell, px, and its largest ratio of width and height. */
+/** Largest size of a cell, px, and its largest ratio of width to height or height to width. */
 const mostCell = 46;
 const mostStretch = 1.8;
 /** If whole pixels would fill less than this share of the room, the wall is drawn larger and scaled down. */
@@ -41,14 +42,14 @@ export interface LaidWall extends LaidLane {
   readonly high: number;
 }
 
-/** Position of the steps of a clearing, from the left edge of a wall's image. */
+/** Position of a clearing's steps, relative to the left edge of a wall's image. */
 export interface Steps {
   readonly dx: number;
   readonly y: number;
   readonly width: number;
   readonly fontSize: number;
   readonly line: number;
-  /** Whether their times are written below. */
+  /** Whether the steps' times are written below them. */
   readonly timed: boolean;
 }
 
@@ -59,36 +60,36 @@ export interface WallLayout {
   readonly scale: number;
   readonly fontSize: number;
   readonly line: number;
-  /** Top of the words in a lane: under each wall, or larger at the side of a single wall. */
+  /** Top of the words in a lane. They are below each wall, or, in larger text, next to a single wall. */
   readonly words: { readonly dx: number; readonly y: number; readonly em: number };
-  /** Position of a clearing's steps, next to the words or below them; null: the step has none. */
+  /** Position of a clearing's steps, next to the words or below them; null if the scene's step does not show them. */
   readonly clearing: Steps | null;
 }
 
-/** Least width of words at the side of a wall, without and with the steps of a clearing, px at 13 px text. */
+/** Least width of words next to a wall, without and with the steps of a clearing, px at 13 px text. */
 const sideRoom = { words: 330, clearing: 400 };
-/** Smallest ratio of cells next to words to cells above words. */
+/** Least size of the cells if the words are next to the wall, as a ratio to their size if the words are below it. */
 const leastBeside = 0.95;
-/** Scale of words at the side, and largest scale of words under walls with spare room. */
+/** Scale of words next to a wall, and largest scale of words below walls that have spare room. */
 const sideEm = 1.7;
-/** Letters of a usual line, and the width of a letter at 1 px. */
+/** Width of a usual line of text per px of font size: its number of letters times the width of a letter. */
 const usualWidth = 34 * 0.5;
 export interface Room {
   readonly rows: number;
   readonly cols: number;
 }
 
-/** Lines of words under a wall. */
+/** Number of lines of words below a wall. */
 export const wordLines = 3;
-/** Lines of text of a clearing's steps, and their scale at the side. */
+/** Number of text lines that a clearing's steps need, and the scale of the steps next to a wall. */
 const clearingLines = 5.5;
 const clearingEm = 1.25;
-/** Below this height, px at 13 px text, only the tip has their times. */
+/** Below this height, px at 13 px text, only the tip shows the steps' times. */
 const lowHeight = 460;
 /** Largest width of the steps, px at 13 px text. */
 const widestClearing = 460;
 
-/** Lay out walls side by side, or one below the other if that hardly shrinks the cells. */
+/** Lay out the walls side by side, or one below the other if the cells then are hardly smaller. */
 export function layoutWalls(
   arms: readonly string[],
   room: Room,
@@ -137,7 +138,7 @@ function layoutRow(
   const beside = count === 1 && fitBeside >= fitIn(under) * leastBeside;
   const high = beside ? all : under;
   const square = beside ? fitBeside : fitIn(under);
-  // Words below the walls come first and grow with the room; the cells get the rest.
+  // The words below the walls get room first, and grow with the room. The cells get the rest.
   const least = pixelsOf({ wide: square, high: square }, dpr);
   const left = height - top - least.tall * least.scale * (rows + 2) - 14 - extra;
   const em = clears

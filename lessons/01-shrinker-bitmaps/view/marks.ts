@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Cells as marks, and a cell in words. */
+/** Cells as marks, and descriptions of cells in words. */
 
 import { t as tr } from '@page/base/lang/t.ts';
 import { formatCount, formatNs, millisecond, momentMs, ns } from '@page/base/units.ts';
@@ -32,7 +32,7 @@ export function cellOf(mark: Pick<Mark, 'id'>): { readonly row: number; readonly
   return { row: Math.floor(mark.id / columns), col: mark.id % columns };
 }
 
-/** Do the memcg and the shrinker of this cell exist? */
+/** Tell whether this cell's memcg and shrinker exist. */
 export function isThere(replay: EventReplay, cells: Cells, row: number, col: number): boolean {
   if (row < 0 || row >= replay.grid.memcgs.length || col < 0 || col >= replay.grid.cols)
     return false;
@@ -44,7 +44,10 @@ function facesAt(replay: EventReplay, cells: Cells, row: number, col: number): r
   return facesOf(cells.seen[cell]!, cells.bit[cell]!, row === rootRow, replay.readsMap);
 }
 
-/** Return the mark of a cell at the frame's moment. `inner`: the pointer is near its middle, where an unread bit shows. */
+/**
+ * Return the mark of a cell at the frame's moment. `inner` means that the pointer is near the cell's middle, where an
+ * unread bit is drawn.
+ */
 export function markAt(
   index: RunIndex,
   lesson: Lesson,
@@ -82,7 +85,7 @@ export function markOfCell(
   return { arm, table: 'points', id: row * columns + col, row: 0, kind, t0: t, t1: t };
 }
 
-/** Return the index of the newest event behind a cell's state; -1: none. */
+/** Return the index of the newest event that led to a cell's state; -1 if there is none. */
 function madeBy(wall: Wall, cells: Cells, row: number, col: number, face: Face): number {
   const { replay } = wall;
   const { points } = replay.lane;
@@ -133,12 +136,12 @@ function bitWords(wall: Wall, cells: Cells, row: number, col: number): string {
   const bit = cells.bit[row * replay.grid.stride + col]!;
   if (bit === Bit.clear) return tr('Its bit is clear.');
   return tr(
-    'Its bit is set because {why, select, object {an object came} other {the maps grew}}{read, select, yes {} other {; nobody reads it}}.',
+    'Its bit is set because {why, select, object {an object was added} other {the maps grew}}{read, select, yes {} other {, but nobody reads it}}.',
     { why: bit === Bit.object ? 'object' : 'growth', read: replay.readsMap ? 'yes' : 'no' },
   );
 }
 
-/** Return the newest visit as a mark, the start for the arrow keys. */
+/** Return the newest visit as a mark, which is where the arrow keys start. */
 export function newestMark(index: RunIndex, lesson: Lesson, frame: Frame): Mark | null {
   for (const lane of index.lanes) {
     const wall = wallOf(lane, lesson);
@@ -153,7 +156,7 @@ export function newestMark(index: RunIndex, lesson: Lesson, frame: Frame): Mark 
 /** Nouns that the wall counts. */
 export type Noun = 'bit' | 'container' | 'object' | 'pass' | 'shrinker' | 'time' | 'visit';
 
-/** `1 visit`, `4,332 visits`. */
+/** Write a number with its noun: `1 visit`, `4,332 visits`. */
 export function countWords(n: number, noun: Noun): string {
   return nouns[noun](n);
 }
@@ -168,7 +171,7 @@ const nouns: Readonly<Record<Noun, (n: number) => string>> = {
   visit: (n) => tr('{n, plural, one {# visit} other {# visits}}', { n }),
 };
 
-/** `no visit`. */
+/** Write that there are none: `no visit`. */
 export function noWords(noun: Noun): string {
   return none[noun];
 }
@@ -183,7 +186,7 @@ const none: Readonly<Record<Noun, string>> = {
   visit: tr('no visit'),
 };
 
-// The wall's counts as figures: of the current or last call, or of the maps now.
+// The wall's counts as figures. They are about the current or last call, or about the maps now.
 
 type Name = keyof typeof Count;
 
@@ -208,7 +211,7 @@ function write({ lane, n }: CountsNow, name: string, value: number, text: string
   return figure('operation', lane.arm, name, value, text);
 }
 
-/** Return a figure of a call that is over. */
+/** Return a figure about a call that has ended. */
 export function ofCall(
   arm: string,
   call: number,
@@ -219,13 +222,13 @@ export function ofCall(
   return figure('mark', arm, `${name} of call ${call}`, value, text);
 }
 
-/** "4,332", or with `one` "4,332 visits". */
+/** Write a count: "4,332", or with `one` "4,332 visits". */
 export function counted(now: CountsNow, name: Name, one?: Noun): string {
   const value = now.n[Count[name]]!;
   return write(now, name, value, one === undefined ? formatCount(value) : countWords(value, one));
 }
 
-/** "none", "no object" for 0. */
+/** Write a count, but for 0 write "none" or "no object". */
 export function fewCounted(now: CountsNow, name: Name, one?: Noun): string {
   if (now.n[Count[name]] !== 0) return counted(now, name, one);
   return write(
@@ -243,18 +246,18 @@ export function callTime(now: CountsNow, t: number): string {
   return write(now, 'time', took, formatNs(took));
 }
 
-/** "call 3" */
+/** Write "call 3". */
 export function callName({ lane, n }: CountsNow): string {
   return figure('now', lane.arm, 'call', n[Count.call]!, tr('call {n}', { n: n[Count.call] }));
 }
 
-// The moment of the scene with the touched file.
+// Finds the moment for the scene with the touched file.
 
-/** Longest time from a touch to a call in the same picture. */
+/** Largest time between a touch and a call that are shown in the same picture. */
 const together = 5 * millisecond;
 
 /**
- * Return the moment of the newest bits that a container's own object set, with the call that follows. A live run shows
+ * Return the moment at which a container's own object set the newest bits, with the call that follows. A live run shows
  * its newest moment anyway.
  */
 export const touched: Finder = (index) => {
@@ -283,7 +286,10 @@ export interface Touch {
   readonly t: number;
 }
 
-/** Return bits of containers set since the first call, except for the shrinker where every container has an object. */
+/**
+ * Return the bits of containers that were set since the first call. The shrinker for which every container has an
+ * object is left out.
+ */
 export function touches(lane: LaneIndex): readonly Touch[] {
   const set = lane.pointsOf('set');
   const calls = lane.pointsOf('call');
@@ -307,7 +313,8 @@ export function touches(lane: LaneIndex): readonly Touch[] {
     .map((at) => ({ at, t: points.t[at]! }));
 }
 
-// The events behind a cell: those of its memcg and shrinker in the current call, and the one that set its bit.
+// The events that led to a cell's state: those of its memcg and shrinker in the current call, and the one that set its
+// bit.
 
 export function behindCell(
   index: RunIndex,
@@ -323,7 +330,7 @@ export function behindCell(
   const { row, col } = cellOf(mark);
   const face = lesson.kinds[mark.kind]?.name as Face;
   const here = eventsOf(wall.replay, cells.at, row, col);
-  // A step of a clearing has its own time; any other cell has the state of its newest event.
+  // A step of a clearing has its own time. Any other cell has the state that its newest event gave it.
   const exact = here.places.find((i) => lane.points.t[i] === mark.t0);
   const made = exact ?? madeBy(wall, cells, row, col, face);
   const places = made < 0 ? here.places : [...new Set([...here.places, made])];
@@ -339,13 +346,16 @@ export function behindCell(
 
 function noneWords(call: number): string {
   return call < 0
-    ? tr('No event made it: no call of drop_caches has begun at this moment.')
+    ? tr('No event belongs to this cell: no call of drop_caches has begun at this moment.')
     : tr(
-        'No event made it: since this call of drop_caches began, no visit to this cell was recorded.',
+        'No event belongs to this cell: since this call of drop_caches began, no visit to the cell was recorded.',
       );
 }
 
-/** Return the newest visits, sets and clears of a cell since the last call began, and the call's start, -1: none. */
+/**
+ * Return the newest visits, sets and clears of a cell since the last call began, and the start of that call, or -1 if
+ * there was no call.
+ */
 function eventsOf(
   replay: EventReplay,
   until: number,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The wall as an image with a few pixels a cell. It is kept between frames, and only changed cells are written. */
+/**
+ * The wall as an image with a few pixels per cell. The image is kept between frames, and only changed cells are
+ * redrawn.
+ */
 
 import type { Theme } from '@page/base/theme.ts';
 import type { Frame } from '@page/derive/types.ts';
@@ -8,7 +11,7 @@ import { type Cells, Count, rootRow, Seen, type Wall } from './wall.ts';
 
 // The kind that a cell shows, and its pixels.
 
-/** Kinds of the lesson that a cell can have; their index is the face in a code. */
+/** Kinds of the lesson that a cell can have. Their index is the face in a cell's code. */
 export const faces = [
   'not_visited',
   'visit_vain',
@@ -33,7 +36,7 @@ const ofSeen: readonly Face[] = [
   'bit_cleared',
 ];
 
-/** Return all kinds that apply to a cell, what happened to it first. */
+/** Return all kinds that apply to a cell, beginning with what happened to it first. */
 export function facesOf(
   seen: number,
   bit: number,
@@ -41,26 +44,29 @@ export function facesOf(
   readsMap: boolean,
 ): readonly Face[] {
   const visit: Face[] = seen === Seen.none ? [] : [root ? 'root_visit' : ofSeen[seen]!];
-  // Nobody reads the root's map, on any kernel.
+  // No kernel reads the root's map.
   const map: Face[] = bit === 0 || root ? [] : [readsMap ? 'bit' : 'bit_unread'];
   const all = [...visit, ...map];
   return all.length > 0 ? all : ['not_visited'];
 }
 
-/** Return the kind to show and to point at: the first in focus, else the first. */
+/**
+ * Return the kind to show, which is also the one that can be pointed at: the first kind in focus, or else the first
+ * one.
+ */
 export function faceOf(all: readonly Face[], focus: ReadonlySet<string>): Face {
   return all.find((face) => focus.has(face)) ?? all[0]!;
 }
 
-/** code = face + 16 if an unread bit shows within + 32 * tone. */
+/** A cell's code is the face, plus 16 if an unread bit is drawn inside, plus 32 times the tone. */
 export const dotFlag = 16;
 export const toneStep = 32;
-/** Tones: this pass, an earlier pass of the call, then afterglow from faint to bright. */
+/** Tones: the current pass, an earlier pass of the call, then afterglow from faint to bright. */
 export const Tone = { now: 0, earlier: 1, glow: 2 } as const;
 export const glowLevels = 4;
 const absentCode = faces.indexOf('absent');
 
-/** Codes of cells by seen + 8 * (bit is set). */
+/** Codes of cells, by their `seen` plus 8 if their bit is set. */
 function codeTable(root: boolean, readsMap: boolean, focus: ReadonlySet<string>): Uint8Array {
   const table = new Uint8Array(16);
   for (let i = 0; i < 16; i++) {
@@ -91,13 +97,15 @@ const colourOf: Readonly<Record<Face, keyof Theme & string>> = {
   absent: 'paper',
 };
 
-/** Solid faces; the others are hollow, and `not_visited` is a faint background. */
+/** Solid faces. All others are hollow, except that `not_visited` is a faint background. */
 const solid: ReadonlySet<Face> = new Set(['visit_busy', 'visit_freed', 'bit']);
 
-/** Share of the theme's colour in an edge, the rest is ink: thin edges of a light colour are invisible. */
+/**
+ * Share of the theme's colour in an edge; the rest is ink, because a thin edge in a light colour would be invisible.
+ */
 const inked: Readonly<Partial<Record<Face, number>>> = { visit_vain: 0.85, root_visit: 0.75 };
 
-/** Makes the pixels of codes for one cell size and theme. */
+/** Draws the pixels of each code for one cell size and theme. */
 export class Sprites {
   readonly wide: number;
   readonly high: number;
@@ -131,7 +139,7 @@ export class Sprites {
     if (face === 'absent') return pixels;
     const gap = size >= 12 ? 2 : size >= 4 ? 1 : 0;
     const inner = size - gap;
-    /** Fill the cell except for a margin at each side and, if different, above and below. */
+    /** Fill the cell except for a margin at the left and right. The margin above and below may differ. */
     const box = (colour: string, sides = 0, ends = sides) => {
       const value = pixel(colour);
       for (let y = ends; y < high - gap - ends; y++)
@@ -142,7 +150,7 @@ export class Sprites {
     const glow = tone >= Tone.glow ? (tone - Tone.glow + 1) / glowLevels : 0;
     const shade = (of: Face, strength: number) => {
       const muted = this.#focus.size > 0 && !this.#focus.has(of) && glow === 0 ? 0.45 : 1;
-      // At half strength a thin edge would vanish, so a hollow face gets a filled inside.
+      // At half strength a thin edge would vanish, so a hollow face fades less.
       const old = tone !== Tone.earlier ? 1 : solid.has(of) ? 0.5 : 0.8;
       const colour = mix(theme[colourOf[of]], theme.ink, inked[of] ?? 1);
       return mix(mix(theme.ink, colour, glow * 0.7), theme.paper, strength * muted * old);
@@ -152,7 +160,7 @@ export class Sprites {
     if (face === 'not_visited' || face === 'bit_unread') box(ground);
     else if (solid.has(face)) {
       box(shade(face, 1));
-      // Freed has a hole, to differ from work without colour.
+      // A cell that freed something has a hole, which distinguishes it from work without relying on colour.
       if (face === 'visit_freed' && inner >= 5) box(theme.paper, ...shares(1 / 3));
     } else if (inner >= 3) {
       const line = size >= 16 ? 2 : 1;
@@ -162,7 +170,7 @@ export class Sprites {
       box(inside ? shade(face, 0.35) : empty, line);
     } else box(shade(face, face === 'visit_vain' || face === 'root_visit' ? 0.6 : 0.5));
     if (dot) {
-      // The bit is a square in the middle; on tiny cells it colours the whole cell.
+      // The bit is a square in the cell's middle. On tiny cells it colours the whole cell.
       const strength = this.#focus.has('bit_unread') ? 1 : 0.92;
       if (inner >= 4) box(shade('bit_unread', strength), ...shares(0.3));
       else if (face === 'bit_unread' || this.#focus.has('bit_unread')) {
@@ -177,7 +185,7 @@ export interface Grid {
   /** Pixels of the image per cell, across and down. */
   readonly pitch: number;
   readonly tall: number;
-  /** Rows without the root's, which is drawn apart on top. */
+  /** Number of rows without the root's row, which is drawn separately on top. */
   readonly rows: number;
   readonly cols: number;
   /** Pixels between the root's row and the others. */
@@ -188,12 +196,12 @@ export function gridSize({ pitch, tall, rows, cols, rootGap }: Grid) {
   return { width: cols * pitch, height: (rows + 1) * tall + rootGap };
 }
 
-/** Return the top of a row in the image. */
+/** Return the y of a row's top in the image. */
 export function rowTop({ tall, rootGap }: Grid, row: number): number {
   return row === rootRow ? 0 : row * tall + rootGap;
 }
 
-/** Newest visits glow for this share of the window, up to a largest number. */
+/** How long the newest visits glow, as a share of the window, and the largest number of visits that glow. */
 const glowShare = 0.035;
 const mostGlowing = 3000;
 
@@ -204,8 +212,8 @@ export function glowNs(frame: Pick<Frame, 'span'>): number {
 type Look = Pick<Frame, 'focus' | 'span'>;
 
 /**
- * Return the codes of all cells of a grid, row by row. Pure. `now` is the lane's time without hold, so that afterglow
- * fades.
+ * Return the codes of all cells of a grid, row by row. Pure. `now` is the lane's time without hold, so that the
+ * afterglow fades while the lane is held.
  */
 export function codesOf(
   wall: Wall,
@@ -264,7 +272,7 @@ class RowCoder {
   }
 }
 
-/** Brighten the newest visits by their age; return the rows that changed. */
+/** Brighten the newest visits according to their age, and return the rows that changed. */
 function glow(
   wall: Wall,
   cells: Cells,
@@ -304,7 +312,7 @@ function glow(
   return litRows;
 }
 
-/** The image of one lane's wall. Unchanged rows are not drawn again. */
+/** The image of one lane's wall. Rows that did not change are not drawn again. */
 export class WallImage {
   #key: readonly unknown[] = [];
   #coder: RowCoder | null = null;
@@ -315,7 +323,7 @@ export class WallImage {
   #image: ImageData | null = null;
   #canvas: OffscreenCanvas | null = null;
 
-  /** Return the image for this moment; null without a canvas (tests). */
+  /** Return the image for this moment; null if there is no canvas, as in tests. */
   paint(
     wall: Wall,
     cells: Cells,
@@ -342,7 +350,7 @@ export class WallImage {
     return this.#canvas;
   }
 
-  /** Draw all rows again, after a change of size, theme or pass (a new pass pales earlier visits). */
+  /** Draw all rows again, after a change of size, theme or pass, because a new pass makes earlier visits paler. */
   #fit(wall: Wall, grid: Grid, look: Look, sprites: Sprites, pass: number): void {
     const { width, height } = gridSize(grid);
     const { replay } = wall;
@@ -373,7 +381,7 @@ export class WallImage {
     this.#lit = new Set();
   }
 
-  /** Write the changed cells of a row; false: none changed. */
+  /** Write the changed cells of a row. Return false if none changed. */
   #write(grid: Grid, sprites: Sprites, row: number): boolean {
     const { pitch, tall, cols } = grid;
     const { width } = this.#image!;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The toy of the wall: an object arrives while a walk clears the bit. */
+/** The toy of the wall: an object is added while a walk clears the object's bit. */
 
 import { t } from '@page/base/lang/t.ts';
 import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
@@ -7,8 +7,9 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/types.ts';
 import { clearingsOf } from './clearings.ts';
 
-// A walk clears a bit while an object arrives: mm/vmscan.c, shrink_slab_memcg() and set_shrinker_bit(); mm/list_lru.c,
-// list_lru_add(). A small state machine over the order in which memory sees the five steps. Pure.
+// A walk clears a bit while a task adds an object (mm/vmscan.c: shrink_slab_memcg() and set_shrinker_bit();
+// mm/list_lru.c: list_lru_add()). This is a small state machine over the order in which memory sees the five steps.
+// Pure.
 //
 //   walk                            arrival
 //     look:  do_shrink_slab()         add:  list_add_tail(), under the list's lock
@@ -16,30 +17,31 @@ import { clearingsOf } from './clearings.ts';
 //     <smp_mb__after_atomic()>        set:  set_bit()
 //     again: do_shrink_slab()
 //
-// Without a barrier a store may wait in the store buffer of its CPU and be seen after the next step: a clear after the
-// second check has read the list, an object after its bit. The first check decides whether anything is cleared, so no
-// step of the walk comes before it. The walk's own set never comes before its clear: both are in one word.
+// Without a barrier, a store may wait in its CPU's store buffer and become visible only after the next step. So the
+// clear may become visible after the second check has read the list, and the object after its bit. The first check
+// decides whether anything is cleared, so no step of the walk comes before it. The walk's own set never comes before
+// its clear, because both write the same word.
 
 export type Op = 'look' | 'clear' | 'again' | 'add' | 'set';
 
-/** The safeguards of the code. */
+/** The safeguards in the kernel's code. */
 export interface Care {
-  /** The walk checks a second time after the clear. */
+  /** Whether the walk checks a second time after the clear. */
   readonly second: boolean;
-  /** The clear is seen before the second check. */
+  /** Whether the clear is visible before the second check. */
   readonly walkBarrier: boolean;
-  /** The object is seen before its bit. */
+  /** Whether the object is visible before its bit. */
   readonly addBarrier: boolean;
 }
 
 interface Outcome {
-  /** The object is on the list and its bit is clear: no walk will ask for it. */
+  /** Whether the object is on the list while its bit is clear, so that no walk will ask for it. */
   readonly lost: boolean;
-  /** The first check found it; nothing was cleared. */
+  /** Whether the first check found the object, so that nothing was cleared. */
   readonly foundFirst: boolean;
-  /** The second check found it, and the walk set the bit again. */
+  /** Whether the second check found the object, so that the walk set the bit again. */
   readonly foundAgain: boolean;
-  /** After each step: the objects on the list, and whether the bit is set. */
+  /** After each step, the number of objects on the list, and whether the bit is set. */
   readonly after: readonly { readonly op: Op; readonly objects: number; readonly bit: boolean }[];
 }
 
@@ -48,7 +50,7 @@ function opsOf(care: Care): readonly Op[] {
   return care.second ? ['look', 'clear', 'again', 'add', 'set'] : ['look', 'clear', 'add', 'set'];
 }
 
-/** May memory see the steps in this order? */
+/** Tell whether memory may see the steps in this order. */
 export function possible(order: readonly Op[], care: Care): boolean {
   const before = (a: Op, b: Op) => {
     const [i, j] = [order.indexOf(a), order.indexOf(b)];
@@ -96,23 +98,23 @@ export function outcomeOf(order: readonly Op[]): Outcome {
   return { lost: objects > 0 && !bit, foundFirst, foundAgain, after };
 }
 
-/** Count the orders, and those that lose the object. */
+/** Count all orders, and those that lose the object. */
 export function count(care: Care): { readonly all: number; readonly lost: number } {
   const every = orders(care);
   return { all: every.length, lost: every.filter((order) => outcomeOf(order).lost).length };
 }
 
-// Times of a clearing in the run: the median one.
+// Times of a clearing in the run. The median clearing is used.
 
-/** Room before and after, as a share of the walk's length. */
+/** Room before and after the walk, as a share of the walk's length. */
 const room = 0.75;
-/** Distances without a run, ns. */
+/** Times that are used if there is no run, ns. */
 const chosen = { clear: 400, again: 1000 };
 
 interface Cleared {
   readonly memcg: number;
   readonly id: number;
-  /** From the first check to the clear, and to the second check, ns. */
+  /** Times from the first check to the clear, and from the first to the second check, ns. */
   readonly clear: number;
   readonly again: number;
 }
@@ -156,9 +158,9 @@ function typical(found: readonly Cleared[]): Cleared | null {
   return sorted[Math.floor(sorted.length / 2)] ?? null;
 }
 
-// What the toy says: the position of a step, and the outcome.
+// What the toy says about the position of a step and about the outcome.
 
-/** Say between which steps each handle is. */
+/** For each handle, say between which steps it is. */
 function sayings(order: readonly Op[], { lost }: Outcome): Readonly<Record<string, string>> {
   const place = (op: Op) => {
     const at = order.indexOf(op);
@@ -196,16 +198,21 @@ function words(outcome: Outcome, care: Care, order: readonly Op[]): string {
   const before = (a: Op, b: Op) => order.indexOf(a) < order.indexOf(b);
   if (outcome.lost) {
     const why = !care.second
-      ? t('The first check came before the object, the clear after its bit.')
+      ? t(
+          "The first check came before the object was added, and the clear came after the object's bit was set.",
+        )
       : before('again', 'clear')
-        ? t('The second check read the list before the clear was seen, so it came too early.')
-        : t('The bit was seen before the object, so the second check found an empty list.');
+        ? t(
+            'The second check read the list before memory saw the clear, so the check came too early.',
+          )
+        : t('Memory saw the bit before the object, so the second check found an empty list.');
     return t(
-      'Lost. {why} The object is on the list and its bit is clear: no walk will ever ask for it.',
+      'Lost. {why} The object is on the list and its bit is clear, so no walk will ever look for it.',
       { why },
     );
   }
-  if (outcome.foundFirst) return t('The first check finds the object, so the bit is not cleared.');
+  if (outcome.foundFirst)
+    return t('The first check finds the object, so the walk does not clear the bit.');
   if (outcome.foundAgain)
     return t(
       'The bit was cleared, but the second check finds the object and sets the bit again, so the next walk visits it.',
@@ -215,7 +222,7 @@ function words(outcome: Outcome, care: Care, order: readonly Op[]): string {
 
 // The toy's rows: the walk, the task that adds an object, and the memory.
 
-/** The barrier is half-way between the clear and the second check. */
+/** The barrier is drawn half-way between the clear and the second check. */
 function barrierAt({ at }: Times): number {
   return (at['clear']! + at['again']!) / 2;
 }
@@ -275,7 +282,7 @@ function listRow(times: Times, setting: Setting, { lost }: Outcome): Row {
       lost
         ? {
             ...stretch,
-            label: t('one object that no walk asks for'),
+            label: t('one object that no walk looks for'),
             face: 'hazard',
             look: 'hatched',
           }
@@ -304,7 +311,7 @@ function bitRow(times: Times, setting: Setting, { after }: Outcome): Row {
   return { name: 'bit', title: t('the bit'), items };
 }
 
-/** The least distance of two steps, as a share of the axis. */
+/** The least distance between two steps, as a share of the axis. */
 const least = 1 / 200;
 
 function careOf({ on }: Setting): Care {
@@ -378,10 +385,10 @@ function whole(care: Care): boolean {
   return care.second && care.walkBarrier && care.addBarrier;
 }
 
-/** Try every order, and say the result. */
+/** Try every order and report the result. */
 function tried(care: Care): string {
   const { all, lost } = count(care);
-  if (lost === 0) return t('No: none of the {all} possible orders loses the object.', { all });
+  if (lost === 0) return t('No: the object is lost in none of the {all} possible orders.', { all });
   return t(
     'Yes: of the {all} possible orders, {lost, plural, one {# loses} other {# lose}} the object.',
     {
@@ -396,39 +403,39 @@ const full: Care = { second: true, walkBarrier: true, addBarrier: true };
 export const arrival: Toy = {
   title: t('Lose the object'),
   ask: t(
-    'The list is empty and its bit is set. A walk checks, finds nothing and clears the bit, while a task adds an object. Drag the object, its bit, and the moment when memory sees the clear. Remove the safeguards one by one, and lose the object.',
+    'The list is empty and its bit is set. A walk checks the list, finds nothing and clears the bit, while a task adds an object. Drag the object, its bit, and the moment at which memory sees the clear. Remove the safeguards one by one, and try to lose the object.',
   ),
   leavesOut: t(
     'On x86 both atomic operations are barriers themselves, so the two macros cost nothing. On arm64, for example, they are instructions.',
   ),
   handles: [
-    { name: 'add', title: t('the object comes onto the list') },
+    { name: 'add', title: t('the object is added to the list') },
     { name: 'set', title: t('its bit is set') },
     { name: 'clear', title: t('the clear is seen in memory') },
   ],
   switches: [
-    { name: 'second', title: t('second check of the walk'), on: true },
-    { name: 'walkBarrier', title: t('barrier of the walk'), on: true },
-    { name: 'addBarrier', title: t('barrier of the task that adds'), on: true },
+    { name: 'second', title: t("the walk's second check"), on: true },
+    { name: 'walkBarrier', title: t("the walk's barrier"), on: true },
+    { name: 'addBarrier', title: t("the adding task's barrier"), on: true },
   ],
   goals: [
     {
       name: 'naive',
-      title: t('Lose the object without the second check.'),
+      title: t('Lose the object when there is no second check.'),
       can: () => tried({ ...full, second: false }),
     },
     {
       name: 'late',
-      title: t('Lose the object with the second check: remove one barrier.'),
+      title: t('Lose the object although the walk checks a second time: remove one barrier.'),
       can: () =>
-        t("Without the walk's barrier: {walk} Without the other barrier: {other}", {
+        t("Without the walk's barrier: {walk} Without the adding task's barrier: {other}", {
           walk: tried({ ...full, walkBarrier: false }),
           other: tried({ ...full, addBarrier: false }),
         }),
     },
     {
       name: 'whole',
-      title: t('Lose the object with all safeguards on.'),
+      title: t('Lose the object although all safeguards are on.'),
       can: () => tried(full),
     },
   ],

@@ -199,15 +199,15 @@ test('sentences, counts and answers come from the events', () => {
   expect(say('call', before.length)).toContain(
     'Call 1 with the list walk made 9 visits, 3 memcgs times 3 shrinkers',
   );
-  expect(say('first', bitmap.length)).toContain('Of the 14 visits of call 1, 6 were second checks');
+  expect(say('first', bitmap.length)).toContain('Of the 14 visits in call 1, 6 were second checks');
   expect(say('bits', 6)).toContain(
-    'With the list walk 8 bits are set: 2 for an object, 6 because the maps grew',
+    'With the list walk 8 bits are set: 2 because of an object, and 6 because the maps grew',
   );
   expect(counts(index, after(before.length), wallLesson).rows.get('before')?.[0]).toBe('9');
   const prediction = { bounds: [1, 8], choices: ['a', 'b', 'c'], arms: ['after', 'before'] };
   const first = answers['visits_first']!(index, prediction as never, wallLesson);
   expect(first?.choice).toBe(2);
-  expect(first?.words).toContain('14 visits with the bitmap, 9 with the list walk');
+  expect(first?.words).toContain('14 visits with the bitmap, and 9 with the list walk');
   expect(answers['visits_third']!(index, prediction as never, wallLesson)).toBeNull();
   expect(table(index, after(before.length), wallLesson).length).toBeLessThanOrEqual(50);
   expect(table(index, after(before.length), wallLesson).at(-1)?.what).toMatch(/nothing freed/);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The cells of a lane at any moment. Points are replayed from the nearest keyframe: moving on replays only new points,
- * and a jump replays at most the points between two keyframes.
+ * The cells of a lane at any moment. Points are replayed from the nearest keyframe: moving forward replays only the new
+ * points, and a jump replays at most the points between two keyframes.
  */
 
 import { firstAbove, growColumn } from '@page/base/columns.ts';
@@ -11,7 +11,7 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import { madeFrom } from '@page/store/changes.ts';
 import { sampleAt } from '@page/store/lane.ts';
 
-// The cells of a wall at one moment. Rows are memcgs, the root first; columns are ids.
+// The cells of a wall at one moment. Rows are memcgs, with the root first; columns are shrinker ids.
 
 export const rootRow = 0;
 
@@ -21,16 +21,16 @@ export const Seen = {
   vain: 1,
   busy: 2,
   freed: 3,
-  /** Found empty, bit cleared, visited again. */
+  /** The cell was found empty, its bit was cleared, and it was visited again. */
   again: 4,
-  /** Its bit was cleared, in a lane without events for single visits. */
+  /** The cell's bit was cleared, in a lane without events for single visits. */
   cleared: 5,
 } as const;
 
 /** Why a bit is set. */
 export const Bit = { clear: 0, expansion: 1, object: 2 } as const;
 
-/** Counts of the wall. Those before `sets` start at 0 with each call. */
+/** Counts of the wall. Those listed before `sets` start at 0 with each call. */
 export const Count = {
   call: 0,
   pass: 1,
@@ -43,14 +43,14 @@ export const Count = {
   again: 8,
   cleared: 9,
   rootVisits: 10,
-  /** Cells of the newest visit or walk, -1: none; and its time. */
+  /** Row and column of the newest visit or walk, -1 if there was none, and its time. */
   row: 11,
   col: 12,
   at: 13,
   walkVisited: 14,
   walkSet: 15,
   sets: 16,
-  /** Bits set now, and how many of them for an object; the root's are not counted. */
+  /** Number of bits that are set now, and how many of them were set for an object. The root's bits are not counted. */
   bits: 17,
   objects: 18,
   expanded: 19,
@@ -68,29 +68,29 @@ export interface Cells {
   readonly pass: Uint8Array;
   /** Which memcgs exist. */
   readonly born: Uint8Array;
-  /** Number of points replayed when a row last changed; an equal number means an unchanged row. */
+  /** Number of points replayed when a row last changed. If it is equal to an earlier value, the row has not changed. */
   readonly touched: Uint32Array;
   readonly n: Float64Array;
 }
 
-// The grid of a wall: the row of each memcg, the columns of ids, the size of the arrays of cells.
+// The grid of a wall: the row of each memcg, the columns of the shrinker ids, and the size of the cells' arrays.
 
 /** Inode of the root cgroup's directory. */
 const rootIno = 1;
 
-/** Grows with the lane. */
+/** The grid, which grows with the lane. */
 class Grid {
   /** Inode of each row. */
   readonly memcgs: number[] = [rootIno];
-  /** Depth of each row: 0 the root, 1 the containers' parent; -1: made before the run. */
+  /** Depth of each row: 0 for the root, 1 for the containers' parent, -1 for a memcg that was made before the run. */
   readonly level: number[] = [0];
   readonly #rowOf = new Map<number, number>([[rootIno, rootRow]]);
   cols = 0;
-  /** Columns and rows that the arrays have room for. */
+  /** Number of columns and rows that the arrays have room for. */
   stride = 64;
   #capacity = 64;
 
-  /** Return the row of a memcg; a new memcg gets a row. */
+  /** Return the row of a memcg. A new memcg gets a new row. */
   row(memcg: number): number {
     let row = this.#rowOf.get(memcg);
     if (row === undefined) {
@@ -106,7 +106,7 @@ class Grid {
     this.cols = Math.max(this.cols, cols);
   }
 
-  /** Make room for all rows and columns; true: arrays of the old size no longer fit. */
+  /** Make room for all rows and columns. Return true if arrays of the old size no longer fit. */
   fit(): boolean {
     const [stride, capacity] = [this.stride, this.#capacity];
     while (this.cols > this.stride) this.stride *= 2;
@@ -133,7 +133,7 @@ class Grid {
   }
 }
 
-// The shrinker maps of the memcgs: which bits are set, and why.
+// The memcgs' shrinker maps: which bits are set, and why.
 
 function setBit(cells: Cells, grid: Grid, row: number, id: number, why: number): void {
   const cell = row * grid.stride + id;
@@ -156,7 +156,7 @@ function clearBit(cells: Cells, grid: Grid, row: number, id: number): void {
   cells.bit[cell] = Bit.clear;
 }
 
-/** Extend all maps by a word and set every old bit of every memcg. */
+/** Extend all maps by a word, and set every old bit of every memcg. */
 function expandMaps(cells: Cells, grid: Grid, bits: number): void {
   cells.n[Count.expanded]! += 1;
   cells.touched.fill(cells.at);
@@ -174,17 +174,17 @@ function objectBits(cells: Cells, grid: Grid, row: number): number {
   return objects;
 }
 
-// A call of drop_caches: how each visit, or each walk of a memcg's map, changes the cells.
+// A call of drop_caches, and how each visit, or each walk of a memcg's map, changes the cells.
 
 /** do_shrink_slab() found nothing at all: SHRINK_EMPTY. */
 const empty = -2;
 
-/** What the events of a lane say about its calls. */
+/** What a lane's events reveal about its calls. */
 interface Reported {
   readonly grid: Grid;
-  /** The walk visits only set bits; else every shrinker. */
+  /** Whether the walk visits only set bits. Otherwise it visits every shrinker. */
   readonly readsMap: boolean;
-  /** Each visit has an event; else only each walk. */
+  /** Whether each visit has an event. Otherwise only each walk has one. */
   readonly visitsReplayed: boolean;
   readonly clearsReplayed: boolean;
 }
@@ -226,13 +226,13 @@ function visit(lane: Reported, cells: Cells, points: PointTable, i: number, row:
   if (id < 0) return;
   const cell = row * lane.grid.stride + id;
   const found = ret > 0 ? Seen.freed : Seen.busy;
-  // A cell that freed something keeps its mark, though a later pass finds nothing more.
+  // A cell that freed something keeps its mark, even if a later pass finds nothing more.
   const gone = cells.seen[cell] === Seen.freed && ret <= 0;
   if (!gone) cells.seen[cell] = ret !== empty ? found : again ? Seen.again : Seen.vain;
   cells.pass[cell] = n[Count.pass]!;
 }
 
-/** The event of a walk comes at its end; the point `outcome` follows. */
+/** A walk's event is written at its end, and the point `outcome` follows it. */
 function walk(lane: Reported, cells: Cells, points: PointTable, i: number, row: number): void {
   const { n } = cells;
   if (row !== rootRow) n[Count.shrinkers] = points.e[i]!;
@@ -262,8 +262,8 @@ function outcome(lane: Reported, cells: Cells, points: PointTable, i: number, ro
 }
 
 /**
- * Mark a whole row as visited, or all its set bits. The event does not say which cells had something: if as many bits
- * were set by an object, take these.
+ * Mark a whole row as visited, or all its set bits. The event does not say which cells had something. If as many bits
+ * as it reports were set by an object, mark these.
  */
 function fillRow(lane: Reported, cells: Cells, row: number, found: number, freed: number): void {
   const from = row * lane.grid.stride;
@@ -278,7 +278,10 @@ function fillRow(lane: Reported, cells: Cells, row: number, found: number, freed
   }
 }
 
-/** The event only counts clears: clear the bits that no object had set, if the others are as many as stayed. */
+/**
+ * The event only tells how many bits were cleared. If as many bits remain as objects had set, clear all other bits;
+ * otherwise only count.
+ */
 function clearCounted(lane: Reported, cells: Cells, row: number, cleared: number): void {
   const from = row * lane.grid.stride;
   const left = cells.n[Count.walkSet]! - cleared;
@@ -302,7 +305,7 @@ function clear(lane: Reported, cells: Cells, row: number, id: number): void {
   n[Count.col] = id;
 }
 
-// The events of a wall: the points that it replays, and what each does.
+// The events of a wall: the points that it replays, and what each of them does.
 
 /** Names of the points that the lesson must declare. */
 export const roles = [
@@ -322,17 +325,17 @@ type Role = (typeof roles)[number];
 /** Replays the points of a lane into cells. Grows with the lane. */
 export class EventReplay implements Reported {
   readonly lane: LaneIndex;
-  /** The walk visits only set bits; else every shrinker. */
+  /** Whether the walk visits only set bits. Otherwise it visits every shrinker. */
   readonly readsMap: boolean;
   readonly grid = new Grid();
   length = 0;
-  /** Each visit has an event; else only each walk. */
+  /** Whether each visit has an event. Otherwise only each walk has one. */
   visitsReplayed = false;
   clearsReplayed = false;
   /** Row of each point's memcg, to save look-ups in the replay. */
   rows = new Int32Array(0);
   readonly #roleOf = new Map<number, Role>();
-  /** Which ids have a shrinker, according to visits; empty before the first visit. */
+  /** Which ids have a shrinker, according to the visits; empty before the first visit. */
   readonly ids = new Set<number>();
 
   constructor(lane: LaneIndex, names: readonly string[], readsMap: boolean) {
@@ -348,7 +351,7 @@ export class EventReplay implements Reported {
     return this.#roleOf.get(kind);
   }
 
-  /** Add rows and columns for new points; true: stored cells no longer fit. */
+  /** Add rows and columns for new points. Return true if stored cells no longer fit. */
   grow(): boolean {
     const { points } = this.lane;
     const [visits, clears] = [this.visitsReplayed, this.clearsReplayed];
@@ -436,7 +439,7 @@ const stretch = 16_384;
 export interface Call {
   readonly number: number;
   readonly began: number;
-  /** 0: not over yet. */
+  /** Time of the end; 0 if the call has not ended. */
   readonly ended: number;
   readonly passes: number;
   readonly visits: number;
@@ -445,7 +448,7 @@ export interface Call {
   readonly again: number;
   readonly cleared: number;
   readonly rootVisits: number;
-  /** Bits set when the call began. */
+  /** Number of bits that were set when the call began. */
   readonly bitsBefore: number;
   readonly shrinkers: number;
 }
@@ -482,8 +485,9 @@ export class Wall {
   }
 
   /**
-   * Cells at a moment of the lane. What comes back is used at once: the next question with the same `reader`
-   * changes it. Readers that look at different moments do not wind each other back.
+   * Return the cells at a moment of the lane. Use the result at once, because the next call with the same `reader`
+   * changes it. Each reader has its own position, so readers that need different moments do not force each other to
+   * replay.
    */
   at(t: number, reader = 'text'): Cells {
     const { points } = this.replay.lane;
@@ -512,7 +516,7 @@ export class Wall {
     return cells;
   }
 
-  /** Return all calls so far, in order; the last may still be running. */
+  /** Return all calls so far, in order. The last one may still be running. */
   calls(): readonly Call[] {
     const lane = this.#lane;
     const { length } = lane.points;
@@ -531,7 +535,7 @@ export class Wall {
   }
 }
 
-/** Changes when the table was reset. */
+/** A number that changes when the table was reset. */
 function epochOf(lane: LaneIndex): number {
   return (lane.points as { readonly epoch?: number }).epoch ?? 0;
 }
@@ -572,7 +576,7 @@ export function wallOf(lane: LaneIndex, lesson: Facts): Wall {
   let wall = walls.get(lane);
   if (wall === undefined) {
     const arm = lesson.arms.find(({ name }) => name === lane.arm);
-    // A viewer's change of an arm reads the map if that arm does.
+    // An arm with a viewer's change reads the map if the arm that it is made from does.
     const reads = ((arm && madeFrom(lesson, arm)) ?? arm)?.role !== 'before';
     const names = lesson.points.map((point) => point.name);
     wall = new Wall(lane, names, reads);
@@ -582,7 +586,7 @@ export function wallOf(lane: LaneIndex, lesson: Facts): Wall {
   return wall;
 }
 
-/** Return rows and columns for the largest wall of the run, so that cells are equal on all walls. */
+/** Return the numbers of rows and columns of the run's largest wall, so that cells have equal size on all walls. */
 export function roomOf(index: RunIndex, lesson: Facts): { rows: number; cols: number } {
   let [rows, cols] = [1, 1];
   for (const lane of index.lanes) {
@@ -595,7 +599,7 @@ export function roomOf(index: RunIndex, lesson: Facts): { rows: number; cols: nu
 
 // Names of rows and columns.
 
-/** "container 41" (from 1, as for *touch*), "the parent of the containers", "the root cgroup". */
+/** Name a row: "container 41" (counted from 1, as for *touch*), "the parent of the containers", "the root cgroup". */
 export function memcgName(replay: EventReplay, row: number): string {
   if (row === rootRow) return tr('the root cgroup');
   const level = replay.grid.level[row];
@@ -604,7 +608,7 @@ export function memcgName(replay: EventReplay, row: number): string {
   return tr('memcg {row}', { row: replay.grid.memcgs[row] ?? '?' });
 }
 
-/** "shrinker 73", with its name if the x-ray has read it. */
+/** Name a column: "shrinker 73", with the shrinker's name if the x-ray has read it. */
 export function shrinkerName(lane: LaneIndex, id: number, t: Nanos): string {
   const sample = sampleAt(lane.samples('shrinker-list'), t);
   const { id: ids, aware } = sample?.columns ?? {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The text alternative: sentences for a moment, counts, and answers. Every number comes from the events. */
+/** The text alternative: sentences about a moment, counts, and answers. Every number comes from the events. */
 
 import { firstAbove } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -58,7 +58,7 @@ function nowOf(index: RunIndex, frame: Frame, lesson: Lesson): Now[] {
     });
 }
 
-/** Join a sentence for each lane; a lane without data for the moment says so. */
+/** Join one sentence for each lane. A lane without data at the moment says so. */
 function perLane(say: (now: Now) => string): Sentence {
   return (index, frame, lesson) =>
     nowOf(index, frame, lesson)
@@ -73,7 +73,7 @@ function perLane(say: (now: Now) => string): Sentence {
 
 const few = (n: number, noun: Noun) => (n === 0 ? noWords(noun) : countWords(n, noun));
 
-/** Say that lost events make the counts lower bounds; '' if none were lost. */
+/** Say that lost events make the counts lower bounds, or '' if no events were lost. */
 function bound({ lane, n, t }: Now): string {
   return lostIn(lane, n[Count.began]!, t)
     ? tr(' Events were lost, so these counts are lower bounds.')
@@ -84,7 +84,7 @@ function memcgs({ wall }: Now): number {
   return wall.replay.grid.memcgs.length - 1;
 }
 
-/** "In its third call the list walk has made 4,332 visits: 57 memcgs times 76 shrinkers. 4,275 were in vain." */
+/** Write "In its third call the list walk has made 4,332 visits: 57 memcgs times 76 shrinkers. 4,275 were in vain." */
 function call(now: Now): string {
   const { n, name, wall } = now;
   if (n[Count.call] === 0)
@@ -118,7 +118,7 @@ function call(now: Now): string {
   });
 }
 
-/** The product behind the number of visits: `, 2 passes of 57 memcgs times 76 shrinkers`. */
+/** The factors of the number of visits: `, 2 passes of 57 memcgs times 76 shrinkers`. */
 function areaWords(now: Now, passes: number): string {
   const of = { memcgs: rowsOf(now), shrinkers: counted(now, 'shrinkers', 'shrinker') };
   return passes > 1
@@ -146,16 +146,16 @@ function bits(now: Now): string {
   const grown = set - objects;
   const why =
     grown > 0
-      ? tr(': {objects} for an object, {bitsOfGrowth} because the maps grew', {
+      ? tr(': {objects} because of an object, and {bitsOfGrowth} because the maps grew', {
           objects: counted(now, 'objects'),
           bitsOfGrowth: figure('now', now.lane.arm, 'bits of growth', grown),
         })
       : set > 0
-        ? tr(', all for an object')
+        ? tr(', all because of an object')
         : '';
   const read = wall.replay.readsMap
-    ? tr(' Only those are visited.')
-    : tr(' Nobody reads them; the walk calls every shrinker.');
+    ? tr(' Only these are visited.')
+    : tr(' Nobody reads these bits, because the walk calls every shrinker.');
   const many = fewCounted(now, 'bits', 'bit');
   const all = set > 0 ? about(now.lane.arm, 'set', many) : many;
   return tr('With the {name} {all} {set, plural, one {is} other {are}} set{why}.{read}{seen}', {
@@ -163,13 +163,16 @@ function bits(now: Now): string {
   });
 }
 
-/** Compare with the guest's memory. The sample's time has an error, and bits that changed within it explain a difference. */
+/**
+ * Compare the count with the guest's memory. The sample's time has an error, and bits that changed within that error
+ * explain a difference.
+ */
 function seenByXray({ lane, t, wall }: Now): string {
   const sample = sampleAt(lane.samples('shrinker-maps'), t);
   const bitsSet = sample?.facts['bits_set'];
   if (sample === null || bitsSet === undefined) return '';
   const at = (when: number) => wall.at(when, 'x-ray').n[Count.bits]!;
-  // Bits change: the largest count within the error may lie between its ends.
+  // Bits change, so the largest count may lie inside the interval of error, not at one of its ends.
   const around = [-sample.error, 0, sample.error].map((by) => at(sample.t + by));
   const within = bitsSet >= Math.min(...around) && bitsSet <= Math.max(...around);
   const past = (what: string, value: number, text = formatCount(value)) =>
@@ -179,13 +182,13 @@ function seenByXray({ lane, t, wall }: Now): string {
   });
   const saw = past('bits', bitsSet);
   if (!within) {
-    return tr(' But the x-ray, {ago}, saw {saw}, where the events say {bitsThen}.', {
+    return tr(' But {ago} the x-ray saw {saw}, while the events say {bitsThen}.', {
       ago,
       saw,
       bitsThen: past('bits then', at(sample.t)),
     });
   }
-  const then = at(t) === bitsSet ? '' : tr(', as the events say of that time');
+  const then = at(t) === bitsSet ? '' : tr(', which agrees with the events of that time');
   return tr(" The x-ray saw {saw} in the guest's memory {ago}{then}.", { saw, ago, then });
 }
 
@@ -207,7 +210,7 @@ function first(now: Now): string {
   const before = few(bitsBefore, 'bit');
   const set = figure('operation', now.lane.arm, 'bits before', bitsBefore, before);
   return tr(
-    'The {name} began {call} with {set} set. Of the {visits} of {call}, {again} were second checks of bits just cleared.{grown}{bound}',
+    'The {name} began {call} with {set} set. Of the {visits} in {call}, {again} were second checks of bits that had just been cleared.{grown}{bound}',
     {
       name,
       call: callName(now),
@@ -220,7 +223,7 @@ function first(now: Now): string {
   );
 }
 
-/** "8 containers made a file, which set a bit for shrinker 20; none of them are set now." */
+/** Write "8 containers made a file, which set a bit for shrinker 20; none of them are set now." */
 function touched(now: Now): string {
   const { n, name, cells, wall, lane, t } = now;
   const done = touches(lane).filter((touch) => touch.t <= t);
@@ -246,7 +249,7 @@ function touched(now: Now): string {
         });
   const lit =
     all.length === 0
-      ? tr('With the {name} no container has a bit except that of the cgroup filesystem.', {
+      ? tr('With the {name} no container has a set bit except its bit for the cgroup filesystem.', {
           name,
         })
       : tr('With the {name} {touched} made a file, which set a bit for {ids}; {fate}.', {
@@ -275,31 +278,33 @@ function touched(now: Now): string {
 const still = (on: number, all: number) =>
   on === all ? tr('all') : tr('{n, plural, =0 {none} other {#}}', { n: on });
 
-/** What it costs to keep the bits right, and what a lost bit would mean. */
+/** What it costs to keep the bits correct, and what a lost bit would mean. */
 function price(now: Now): string {
   const { name, wall } = now;
   const sets = tr('{ops} so far', { ops: fewCounted(now, 'sets', 'time') });
   if (!wall.replay.readsMap) {
     return tr(
-      'With the {name} a bit was set {sets}, including bits that were already set. Nothing depends on them: {call} would make its {visits} without them.',
+      'With the {name} bits were set {sets}, including bits that were already set. Nothing depends on these bits: {call} would make its {visits} without them.',
       { name, sets, visits: visitsOf(now), call: callName(now) },
     );
   }
   const looks = counted(now, 'again');
   const again = now.n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
   return tr(
-    'With the {name} a bit was set {sets}, including bits that were already set. In {call} {cleared} were cleared, and {again} visits were second checks, in case an object had come. If one bit were lost there, its memory would never be reclaimed.{bound}',
+    "With the {name} bits were set {sets}, including bits that were already set. In {call}, {cleared} were cleared, and {again} visits were second checks, in case an object had been added. If one bit were lost there, the object's memory would never be reclaimed.{bound}",
     { name, sets, call: callName(now), cleared: counted(now, 'cleared'), again, bound: bound(now) },
   );
 }
 
-/** Visits of the same call, compared with memcgs and shrinkers: area against set bits. */
+/**
+ * Compares the visits of the same call with the numbers of memcgs and shrinkers: the whole area against the set bits.
+ */
 const growth: Sentence = (index, frame, lesson) => {
   const nows = nowOf(index, frame, lesson).filter((now) => now.n[Count.call]! > 0);
   if (nows.length === 0) return tr('No call of drop_caches has begun yet.');
   const parts = nows.map((now) => {
     const took =
-      now.n[Count.ended]! > 0 ? tr(', over after {time}', { time: callTime(now, now.t) }) : '';
+      now.n[Count.ended]! > 0 ? tr(' (over after {time})', { time: callTime(now, now.t) }) : '';
     return tr('the {name} has made {visits}{took}', {
       name: now.name,
       visits: visitsOf(now),
@@ -328,7 +333,7 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   growth,
 };
 
-/** Return a call of a lane by its number from 1; null: not over, or its events were lost. */
+/** Return a call of a lane by its number, counted from 1; null if it has not ended or its events were lost. */
 export function doneCall(lane: LaneIndex, lesson: Lesson, number: number): Call | null {
   const found = wallOf(lane, lesson).calls()[number - 1];
   if (found === undefined || found.ended === 0) return null;
@@ -343,7 +348,7 @@ function visitsIn(number: number): Answerer {
     const ratio = one.visits / other.visits;
     const [a, b] = lanes.map((lane) => armTitle(lesson, lane!));
     const words = tr(
-      'Call {number} made {visits} visits with the {a}, {visits2} with the {b}: {ratio} for every ten.',
+      'Call {number} made {visits} visits with the {a}, and {visits2} with the {b}, which is {ratio} for every ten.',
       {
         number,
         visits: formatCount(one.visits),
@@ -362,7 +367,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
   visits_third: visitsIn(3),
 };
 
-/** Counts of the current or last call, per arm. */
+/** Counts of the current or last call, for each arm. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const rows = nowOf(index, frame, lesson).map(({ lane, n, t }) => {
     const least = lostIn(lane, n[Count.began]!, t) ? '≥ ' : '';
@@ -385,7 +390,7 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
 
 // The window in words, and the visits near the moment as a table.
 
-/** Each call that touches the window, in a sentence per lane. */
+/** Describe each call that touches the window, with one sentence per lane. */
 export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly string[] {
   return index.lanes.map((lane) => {
     const a = laneTime(frame.offset, lane.arm, frame.start);
@@ -410,7 +415,7 @@ function callWords(arm: string, call: Call): string {
   const took = call.ended - call.began;
   const time =
     call.ended === 0
-      ? tr('not over yet')
+      ? tr('is not over yet')
       : tr('took {time}', { time: of('time', took, formatNs(took)) });
   const passes = call.passes > 1 ? tr(' in {pass} passes', { pass: of('pass', call.passes) }) : '';
   const again =
@@ -419,21 +424,24 @@ function callWords(arm: string, call: Call): string {
   const freed = of('freed', call.freed, countWords(call.freed, 'object'));
   const rootVisits = of('rootVisits', call.rootVisits, countWords(call.rootVisits, 'visit'));
   const root = tr(' and {rootVisits} for the root cgroup, as on every kernel', { rootVisits });
-  return tr('call {number} {time}, {visits}{passes}{again}, {vain} in vain, {freed} freed{root}', {
-    number: call.number,
-    time,
-    visits,
-    passes,
-    again,
-    vain: of('vain', call.vain),
-    freed,
-    root,
-  });
+  return tr(
+    'call {number} {time}: {visits}{passes}{again}, {vain} in vain and {freed} freed{root}',
+    {
+      number: call.number,
+      time,
+      visits,
+      passes,
+      again,
+      vain: of('vain', call.vain),
+      freed,
+      root,
+    },
+  );
 }
 
 const mostNearby = 50;
 
-/** At most 50 visits, or walks, nearest to the moment, in order of time. */
+/** At most 50 visits or walks that are nearest to the moment, in order of time. */
 export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly NearbyRow[] {
   const found = index.lanes.flatMap((lane) => near(lane, lesson, frame));
   found.sort((a, b) => Math.abs(a.t0 - frame.moment) - Math.abs(b.t0 - frame.moment));
@@ -446,12 +454,12 @@ export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly N
 interface Near {
   readonly lane: LaneIndex;
   readonly wall: Wall;
-  /** Index among the points, and the frame time. */
+  /** Index of the visit among the points, and its frame time. */
   readonly at: number;
   readonly t0: number;
 }
 
-/** Return visits up to the moment, the newest first. Later ones would reveal the end. */
+/** Return the visits up to the moment, with the newest first. Later visits would reveal how the run ends. */
 function near(lane: LaneIndex, lesson: Lesson, frame: Frame): Near[] {
   const wall = wallOf(lane, lesson);
   const order = lane.pointsOf(wall.replay.visitsReplayed ? 'visit' : 'walk');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The rows of threads for authors of lessons. */
+/** Facts about the rows of threads, for authors of lessons. */
 
 import type { About } from '@page/views/about.ts';
 

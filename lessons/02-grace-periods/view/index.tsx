@@ -24,12 +24,15 @@ import { reader } from './toy.ts';
 
 // The legend: a swatch for each kind that the rows of a step can show. Pure.
 
-/** The part of a step that draws a kind of mark. */
+/** The part of a step (in `show`) that draws each kind of mark. */
 const marksOf: Readonly<Record<string, string>> = {
   ...{ tick: 'ticks', tick_ended: 'ticks', cut_short: 'walks', gave_up: 'walks' },
 };
 
-/** `there`: kinds that occur in the run; null: not known yet, so the kinds in the step's focus. */
+/**
+ * `there` contains the kinds that occur in the run. It is null while they are not known; then the kinds in the step's
+ * focus are used.
+ */
 function legend(
   lesson: Pick<Lesson, 'kinds'>,
   { focus, show }: Pick<Scene, 'focus' | 'show'>,
@@ -39,7 +42,7 @@ function legend(
   const drawn = lesson.kinds.filter((kind) => {
     switch (kind.layer) {
       case 'function':
-        // States already show what runs inside a function. A hazard is drawn in every step.
+        // States already show what runs inside a function. A hazard is listed in every step.
         return (focus.includes(kind.name) || kind.colour === 'hazard') && has(kind);
       case 'track':
         return show.includes('tracks') && has(kind);
@@ -62,7 +65,10 @@ export const waitMoments: Readonly<Record<string, Finder>> = {
     ),
 };
 
-/** Middles of rechecks, the longest first: a task waits for the reader then. Without rechecks, middles of reader spans. */
+/**
+ * Return the middles of rechecks, the longest first, because a task then waits for the reader. Without rechecks, return
+ * the middles of reader spans.
+ */
 function readerMoments(index: RunIndex): number[] {
   for (const [layer, name] of [
     ['track', 'gp_recheck'],
@@ -84,7 +90,7 @@ function ofKind(lane: LaneIndex, layer: 'track' | 'function', kind: number) {
   return [...spansIn(lane, layer, 0, lane.watermark)].filter((s) => s.kind === kind);
 }
 
-// How a kind looks in a legend: this view's marks by its own brushes, other kinds as in rows.
+// How a kind looks in a legend. This view draws its own marks with its own brushes, and other kinds as in the rows.
 
 const own: ReadonlySet<string> = new Set(['tick', 'tick_ended', 'cut_short', 'gave_up']);
 

@@ -195,9 +195,9 @@ describe('work', () => {
     workWords('srcu', workAt(index, lane, t * cell), ops, 'umount');
 
   test('it has checks, wakes and their time; waiting between looks is no work', () => {
-    expect(say(4, 0)).toBe('0 checks and 0 wakes so far|, 0 of work');
-    expect(say(5, 0)).toBe('1 check and 0 wakes so far|, 100 µs of work');
-    expect(say(13, 2)).toBe('2 checks and 1 wake so far|: 1.5 for each umount, 400 µs of work');
+    expect(say(4, 0)).toBe('0 checks and 0 wake-ups so far|, 0 of work');
+    expect(say(5, 0)).toBe('1 check and 0 wake-ups so far|, 100 µs of work');
+    expect(say(13, 2)).toBe('2 checks and 1 wake-up so far|: 1.5 for each umount, 400 µs of work');
   });
 
   test('a lane whose kernel has no such worker has no line', () => {

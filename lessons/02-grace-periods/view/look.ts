@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How this view draws rows: functions only if the step is about them, and the ticks that end each grace period. */
+/**
+ * How this view draws rows: it shows functions only if the step is about them, and it shows the ticks that end each
+ * grace period.
+ */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -20,10 +23,11 @@ import { busyAt, drawTicks, type Grid, gridOfTicks } from '@page/views/tick-mark
 import { faintness, plated } from '@page/views/timeline/easel.ts';
 import type { Extra, ExtraAt, Look, Part } from '@page/views/timeline/score.ts';
 
-// How each reader's walk over the shrinkers ends if shrinker_rwsem protects the list (shrink_slab() in mm/vmscan.c, 6.1).
-// The reader uses a trylock, which fails while a task is waiting for the lock. During its walk it stops after the current
-// shrinker once a task waits. Both are derived from the tasks that sleep for the lock at the start of a walk and during
-// it. The number of freed objects is what shrink_slab() returns (point `freed`); older recordings lack it.
+// How each reader's walk over the shrinkers ends if shrinker_rwsem protects the list (shrink_slab() in mm/vmscan.c,
+// 6.1). The reader uses a trylock, which fails while a task is waiting for the lock. During its walk, the reader stops
+// after the current shrinker once a task waits. Both outcomes are derived from the tasks that sleep for the lock at the
+// start of a walk and during it. The number of freed objects is what shrink_slab() returns (point `freed`); older
+// recordings lack it.
 
 export type Fate = 'gave_up' | 'cut_short' | 'whole';
 
@@ -33,14 +37,14 @@ export interface Walk {
   readonly row: number;
   readonly id: number;
   readonly fate: Fate;
-  /** Objects; null: not traced. */
+  /** Number of freed objects; null if it was not traced. */
   readonly freed: number | null;
 }
 
-/** Largest distance of two return probes of the same call, ns. */
+/** Largest time between two return probes of the same call, ns. */
 const together = 200_000;
 
-/** Return what shrink_slab() returned at t; null: not traced. */
+/** Return what shrink_slab() returned at t; null if it was not traced. */
 function freedAt(lane: LaneIndex, t: number): number | null {
   const { order, length } = lane.pointsOf('freed');
   const { points } = lane;
@@ -62,7 +66,7 @@ function isLock(index: RunIndex, state: SpanRecord | null): boolean {
   return state !== null && index.kinds[state.kind]?.name === 'wait_lock';
 }
 
-/** Is a thread waiting for the lock at t: asleep, or woken but not yet running? */
+/** Tell whether a thread is waiting for the lock at t, either asleep, or woken but not yet running. */
 function somebodyInLine(index: RunIndex, lane: LaneIndex, t: number): boolean {
   return threadRows(lane).some(({ row }) => {
     const state = spanAt(lane, row, 'state', t - 1);
@@ -93,7 +97,7 @@ export const walksOf = perVersion((index, lane): readonly Walk[] => {
 });
 
 export interface Score extends Readonly<Record<Fate, number>> {
-  /** Objects that all these walks have freed; null: not traced. */
+  /** Number of objects that all these walks have freed; null if it was not traced. */
   readonly freed: number | null;
 }
 
@@ -115,7 +119,7 @@ const words: Readonly<Record<Fate, string>> = {
   gave_up: tr('gave up'),
 };
 
-/** "10 walks so far: 5 to the end, 3 cut short, 2 gave up; 412 objects freed"; '' before the first walk. */
+/** Write "10 walks so far: 5 to the end, 3 cut short, 2 gave up; 412 objects freed", or '' before the first walk. */
 export function scoreWords(arm: string, score: Score): string {
   const all = score.whole + score.cut_short + score.gave_up;
   if (all === 0) return '';
@@ -150,11 +154,11 @@ export function scoreWords(arm: string, score: Score): string {
 
 const why: Readonly<Record<Fate, string>> = {
   whole: '',
-  cut_short: tr(' Cut short: a task came to wait for the lock, so the reader stops.'),
+  cut_short: tr(' Cut short: a task began to wait for the lock, so the reader stops.'),
   gave_up: tr(' Gave up: a task was waiting for the lock, so the reader does not start.'),
 };
 
-/** Say why the walk of a mark ended; '' for other marks. */
+/** Say why a mark's walk ended, or '' for marks that are not walks. */
 export function fateWords(index: RunIndex, { arm, table, kind, id }: Mark): string {
   const lane = laneOf(index, arm);
   if (lane === null || table !== 'spans' || index.kinds[kind]?.name !== 'reader') return '';
@@ -175,7 +179,7 @@ function freedWords(arm: string, { freed, id }: Walk): string {
   });
 }
 
-/** Draw how a walk ended. Cut short: a bar across its end. Gave up: a no-entry sign. */
+/** Draw how a walk ended. One that was cut short gets a bar across its end. One that gave up gets a no-entry sign. */
 export function brushFate(pen: Pen, fate: Fate, x: number, y: number, r: number, paper: string) {
   if (fate === 'cut_short') {
     pen.fillRect(x - 1.5, y - r - 2, 3, 2 * r + 4);
@@ -205,7 +209,7 @@ function drawWalks(pen: Pen, at: ExtraAt): void {
   const score = scoreAt(index, lane, now);
   const said = scoreWords(lane.arm, score) || tr('no walk so far');
   pen.fillStyle = score.gave_up + score.cut_short > 0 ? theme.hazard : theme.soft;
-  // Without room, leave out the objects first, then how the walks ended.
+  // If there is not enough room, leave out the objects first, then how the walks ended.
   pen.font = `500 ${Math.round(13 * theme.em)}px ${theme.font}`;
   const wordings = [said, said.split(';')[0]!, said.split(':')[0]!];
   plated(pen, theme, fitting(pen, wordings, right - left), left, top + height / 2, right - left);
@@ -219,17 +223,17 @@ const walks: Extra = {
   draw: drawWalks,
 };
 
-// What the grace periods of a lane have cost so far: the worker's checks for readers and its runs of callbacks.
+// What a lane's grace periods have cost so far: the worker's checks for readers and its runs of callbacks.
 
 export interface Work {
   readonly checks: number;
   readonly wakes: number;
-  /** Time of the checks and wakes, ns. */
+  /** Total time of the checks and wake-ups, ns. */
   readonly ns: number;
 }
 
 interface Sums {
-  /** Ends of the checks and wakes, ascending, and the sums up to each. */
+  /** Ends of the checks and wake-ups in ascending order, and the sum of times up to each end. */
   readonly ends: Float64Array;
   readonly upTo: readonly Work[];
 }
@@ -256,7 +260,7 @@ export function workAt(index: RunIndex, lane: LaneIndex, t: number): Work {
   return upTo[firstAbove(ends.length, (i) => ends[i]!, t) - 1] ?? none;
 }
 
-/** "180 checks and 104 wakes so far|: 0.72 for each umount, 11.4 ms of work"; see plated() for the `|`. */
+/** Write "180 checks and 104 wake-ups so far|: 0.72 for each umount, 11.4 ms of work". plated() explains the `|`. */
 export function workWords(
   arm: string,
   { checks, wakes, ns }: Work,
@@ -270,7 +274,11 @@ export function workWords(
       checks,
       tr('{checks, plural, one {# check} other {# checks}}', { checks }),
     ),
-    wakes: far('wakes', wakes, tr('{wakes, plural, one {# wake} other {# wakes}}', { wakes })),
+    wakes: far(
+      'wakes',
+      wakes,
+      tr('{wakes, plural, one {# wake-up} other {# wake-ups}}', { wakes }),
+    ),
   });
   const each = (checks + wakes) / ops;
   const share =
@@ -299,25 +307,25 @@ export const work: Extra = {
   },
 };
 
-// The ticks of a lane. A delay of a grace period that lasts at least half a tick ends at a tick.
+// The ticks of a lane. If a grace period is delayed by at least half a tick, the delay ends at a tick.
 
 const most = 256;
 const second = 1e9;
 const delays: ReadonlySet<string> = new Set(['gp_armed', 'cb_delay']);
 
-/** Return the length of a lane's tick, ns. An arm with another HZ has HZ in its name. */
+/** Return the length of a lane's tick, ns. If an arm has another HZ, its name contains that HZ. */
 function lengthOf(index: RunIndex, lane: LaneIndex): number {
   const hz = /-hz(\d+)$/.exec(lane.arm)?.[1];
   return hz === undefined ? index.tickNs : second / Number(hz);
 }
 
-/** Yield the ends of delays that waited for a tick and overlap [a, b), in the lane's own time. */
+/** Yield the ends of delays that waited for a tick and that overlap [a, b), in the lane's own time. */
 function* endsIn(index: RunIndex, lane: LaneIndex, every: number, a: number, b: number) {
   for (const { kind, open, t0, t1 } of spansIn(lane, 'track', a, b))
     if (!open && t1 - t0 >= every / 2 && delays.has(index.kinds[kind]?.name ?? '')) yield t1;
 }
 
-/** The grid of ticks of a lane, the same for all CPUs; null: its phase is unknown. */
+/** The tick grid of a lane, which is the same for all CPUs; null if its phase is unknown. */
 export const ticksOf = perVersion((index, lane): Grid | null => {
   const every = lengthOf(index, lane);
   const ends = [...endsIn(index, lane, every, 0, Number.POSITIVE_INFINITY)];

@@ -13,10 +13,10 @@ const say = (kind: keyof typeof rowSentences, moment: number) =>
 
 test('waits: who, since when, was there a check, was there a reader', () => {
   expect(say('waits', 5)).toBe(
-    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of them from now on. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it began 400 µs ago, and no check for readers has begun.',
+    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of these waits begins now. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it began 400 µs ago, and no check for readers has begun.',
   );
   expect(say('waits', 12)).toContain(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it began 1.1 ms ago, the check took 100 µs, and no reader was there; it has been over for 200 µs, but no callback has run.',
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it began 1.1 ms ago, the check took 100 µs, and no reader was there; the grace period has been over for 200 µs, but no callback has run.',
   );
 });
 
@@ -32,15 +32,15 @@ test('who asks while a grace period is under way waits for the next, and is not 
     'On SRCU 1 of 3 hogs waits for an SRCU grace period; it began 300 µs ago, and no check for readers has begun.',
   );
   expect(rowSentences.waits(two, frameOver(0, 12, 8), testLesson)).toBe(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it has not begun, because the previous one is not over.',
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it has not begun, because the previous grace period is not over.',
   );
 });
 
 test('wakes: how many one wake freed, and what their sleep was made of', () => {
   expect(say('wakes', 18)).toBe(
-    'On SRCU one wake freed 2 hogs 100 µs ago. The longest had slept for 1.6 ms; the check took 100 µs of it, the rest was delay.',
+    'On SRCU one wake-up freed 2 hogs 100 µs ago. The longest sleep that it ended lasted 1.6 ms; the check took 100 µs of this time, and the rest was delay.',
   );
-  expect(say('wakes', 17)).toContain('On SRCU one wake freed 2 hogs just now. The longest');
+  expect(say('wakes', 17)).toContain('On SRCU one wake-up freed 2 hogs just now. The longest');
   expect(say('wakes', 3)).toContain('On SRCU 2 of 3 hogs wait');
 });
 
@@ -88,7 +88,7 @@ test('the wake that ended most sleep is named, not the last one', () => {
     wake> storm-2 25
   `);
   const words = rowSentences.wakes(two, frameOver(0, 30, 29), testLesson);
-  expect(words).toContain('slept for 1.1 ms');
+  expect(words).toContain('The longest sleep that it ended lasted 1.1 ms');
 });
 
 test('the first to ask waits for no grace period before', () => {
@@ -104,7 +104,7 @@ test('the first to ask waits for no grace period before', () => {
 
 test('expedited periods are counted, and dismissed', () => {
   expect(say('expedited', 20)).toBe(
-    'In this window rwsem runs 0 expedited RCU grace periods for 5 umounts and SRCU runs 1 expedited RCU grace period for 2 umounts (the longest 200 µs). Every kernel has these grace periods, so they cannot explain the difference.',
+    'In this window, rwsem runs 0 expedited RCU grace periods for 5 umounts and SRCU runs 1 expedited RCU grace period for 2 umounts (the longest took 200 µs). Every kernel has these grace periods, so they cannot explain the difference.',
   );
 });
 
@@ -117,7 +117,7 @@ test('a reader is named with those who wait for it', () => {
     grace-period .AACXXXX..
   `);
   expect(rowSentences.reader(read, frameOver(0, 10, 5), testLesson)).toBe(
-    'On SRCU a reader has been inside shrink_slab for 400 µs; 1 of 2 hogs waits meanwhile, and the check has found it and tries again.',
+    'On SRCU a reader has been inside shrink_slab for 400 µs; 1 of 2 hogs waits meanwhile, and the check has found this reader and tries again.',
   );
   expect(rowSentences.reader(read, frameOver(0, 10, 9), testLesson)).toBe(
     'On SRCU no reader walks the shrinkers now.',
@@ -169,7 +169,7 @@ test('waited: share of the time, mean and longest, so far', () => {
   expect(words).toMatch(
     /^Time spent waiting for the lesson's lock or grace period so far: 17 % of the hogs' time on SRCU/,
   );
-  expect(words).toContain('the longest 400 µs');
+  expect(words).toContain('the longest wait 400 µs');
   expect(rowSentences.waited(one, frameOver(0, 12, 2), testLesson)).toBe(
     "Time spent waiting for the lesson's lock or grace period so far: none of the hogs' time on SRCU.",
   );
@@ -182,15 +182,15 @@ test('waited: no mean while waits of umounts that are not over make it more than
     storm-1  RSSSSSSSSSS!RR
   `);
   const at = (moment: number) => rowSentences.waited(one, frameOver(0, 14, moment), testLesson);
-  expect(at(6)).toContain("of the hogs' time on SRCU (the longest 1 ms).");
-  expect(at(10)).toContain("of the hogs' time on SRCU (the longest 1 ms).");
-  expect(at(13)).toContain('(850 µs for each umount on average, the longest 1 ms)');
+  expect(at(6)).toContain("of the hogs' time on SRCU (the longest wait 1 ms).");
+  expect(at(10)).toContain("of the hogs' time on SRCU (the longest wait 1 ms).");
+  expect(at(13)).toContain('(850 µs for each umount on average, the longest wait 1 ms)');
   const two = indexOf(`
     srcu
     storm-0  RSSSS!RSSSSSSSSS!R
     storm-1  R!RRRRRSSSSSSSSS!R
   `);
   const then = (moment: number) => rowSentences.waited(two, frameOver(0, 18, moment), testLesson);
-  expect(then(15)).toContain("of the hogs' time on SRCU (the longest 900 µs).");
-  expect(then(18)).toContain('on average, the longest 900 µs');
+  expect(then(15)).toContain("of the hogs' time on SRCU (the longest wait 900 µs).");
+  expect(then(18)).toContain('on average, the longest wait 900 µs');
 });

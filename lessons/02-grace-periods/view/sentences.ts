@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The text alternative: one sentence about the events in view at this moment. Every number comes from the index. */
+/**
+ * The text alternative: one sentence about the events that are in view at this moment. Every number comes from the
+ * index.
+ */
 
 import { firstAbove } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -22,32 +25,33 @@ import { armTitle, capital, list, severalOf, type Titles, verbFor } from '@page/
 import { doing, known, ofThreads, oneOp, rates, some } from '@page/views/timeline/sentences.ts';
 import { scoreAt, scoreWords } from './look.ts';
 
-// Which grace period a sleeping hog waits for, read from the strips of its lane.
+// Finds the grace period that a sleeping hog waits for, from the track strips of its lane.
 //
-// A grace period covers only requests made before it began: a task that asks during one waits for the next
-// (Documentation/RCU; srcu_gp_start_if_needed() in kernel/rcu/srcutree.c). The next is armed as soon as the first ends,
-// while the callbacks of the first still wait for their tick. So two are in flight and must be told apart.
+// A grace period covers only requests made before it began. A task that makes its request during a grace period waits
+// for the next one (Documentation/RCU; srcu_gp_start_if_needed() in kernel/rcu/srcutree.c). The next grace period is
+// armed as soon as the first one ends, while the callbacks of the first one still wait for their tick. So two grace
+// periods are in progress and must be told apart.
 
 interface Grace {
-  /** The span in which it is armed; null: not armed yet. */
+  /** The span in which it is armed; null if it has not been armed yet. */
   readonly asked: SpanRecord | null;
-  /** An earlier grace period, begun before the request, is not over. */
+  /** Whether an earlier grace period, which began before the request, has not ended. */
   readonly behind: boolean;
-  /** The first check for readers, which may still run; null: none yet. */
+  /** The first check for readers, which may still be running; null if there was none yet. */
   readonly check: SpanRecord | null;
   readonly readerSeen: boolean;
-  /** The callback delay after the grace period; null: the grace period is not over. */
+  /** The callback delay after the grace period; null if the grace period has not ended. */
   readonly delay: SpanRecord | null;
 }
 
-/** The request may be traced some microseconds after the grace period began, ns. */
+/** How long after the grace period's begin the request may still be traced, ns. */
 const slack = 20_000;
-/** Most ticks that a grace period and its callbacks take without a reader. */
+/** The largest number of ticks that a grace period and its callbacks take if no reader delays them. */
 const ticksBack = 100;
 
 type Named = SpanRecord & { readonly name: string };
 
-/** Return the spans of the strips that began in [a, b], sorted by their start. */
+/** Return the spans in the track strips that began in [a, b], sorted by their start. */
 function steps(index: RunIndex, lane: LaneIndex, a: number, b: number): Named[] {
   return [...spansIn(lane, 'track', a, b + 1)]
     .filter((span) => span.t0 >= a && span.t0 <= b)
@@ -55,7 +59,10 @@ function steps(index: RunIndex, lane: LaneIndex, a: number, b: number): Named[] 
     .sort((x, y) => x.t0 - y.t0);
 }
 
-/** Return what is known at t of the grace period that a thread asleep since `since` waits for; null: it waits for none. */
+/**
+ * Return what is known at t about the grace period for which a thread waits that has been asleep since `since`; null if
+ * it waits for none.
+ */
 function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: number): Grace | null {
   const asleep = spanAsks(index, lane, since);
   if (!asleep) return null;
@@ -79,14 +86,14 @@ function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: number): Gr
 
 const underWay: ReadonlySet<string> = new Set(['gp_armed', 'gp_check', 'gp_recheck']);
 
-/** Is a grace period that began before `since` still running at some time up to t? */
+/** Tell whether a grace period that began before `since` was still running at some time up to t. */
 function isUnderWay(index: RunIndex, lane: LaneIndex, since: number, t: number): boolean {
   for (const span of spansIn(lane, 'track', since - slack, t))
     if (span.t0 < since - slack && underWay.has(index.kinds[span.kind]?.name ?? '')) return true;
   return false;
 }
 
-/** Did a thread of this lane begin to wait for SRCU at `since`? */
+/** Tell whether a thread of this lane began to wait for SRCU at `since`. */
 function spanAsks(index: RunIndex, lane: LaneIndex, since: number): boolean {
   for (const span of spansIn(lane, 'state', since, since + 1)) {
     if (span.t0 === since && index.kinds[span.kind]?.name === 'wait_srcu') return true;
@@ -94,7 +101,10 @@ function spanAsks(index: RunIndex, lane: LaneIndex, since: number): boolean {
   return false;
 }
 
-/** Return the check of the grace period whose callbacks run at t: the last that ended before their delay began. */
+/**
+ * Return the check of the grace period whose callbacks run at t, which is the last check that ended before their delay
+ * began.
+ */
 function checkBefore(index: RunIndex, lane: LaneIndex, t: number): SpanRecord | null {
   const seen = steps(index, lane, t - ticksBack * index.tickNs, t);
   const delay = seen.findLast((span) => span.name === 'cb_delay' && span.t1 <= t + slack);
@@ -102,12 +112,13 @@ function checkBefore(index: RunIndex, lane: LaneIndex, t: number): SpanRecord | 
   return seen.findLast((span) => span.name === 'gp_check' && span.t1 <= over + slack) ?? null;
 }
 
-// The wake of a window that ended most sleep. A wake is one run of the callbacks, which gives one link for each hog.
+// Finds the wake-up in a window that ended the most sleep. A wake-up is one run of the callbacks, which creates one
+// link for each hog.
 
 export interface Wake {
   readonly t: Nanos;
   readonly freed: number;
-  /** The longest sleep that this wake ended; null: unknown. */
+  /** The longest sleep that this wake-up ended; null if unknown. */
   readonly longest: SpanRecord | null;
   readonly check: SpanRecord | null;
 }
@@ -116,13 +127,13 @@ interface Group {
   t: number;
   readonly rows: Set<number>;
   longest: SpanRecord | null;
-  /** Sleep that this wake ended, summed over the threads, ns. */
+  /** Sleep that this wake-up ended, summed over all threads, ns. */
   slept: number;
 }
 
 /**
- * Return the wake in (from, t] that ended most sleep; of equal wakes the last. Links within a quarter of a tick belong to
- * one wake.
+ * Return the wake-up in (from, t] that ended the most sleep; if several are equal, return the last one. Links within a
+ * quarter of a tick belong to one wake-up.
  */
 function largestWake(index: RunIndex, lane: LaneIndex, t: number, from: number): Wake | null {
   let largest: Group | null = null;
@@ -134,7 +145,7 @@ function largestWake(index: RunIndex, lane: LaneIndex, t: number, from: number):
   return { t: ns(largest.t), freed: rows.size, longest, check };
 }
 
-/** Yield the wakes in [from, t], the last first. */
+/** Yield the wake-ups in [from, t], with the last one first. */
 function* groups(index: RunIndex, lane: LaneIndex, t: number, from: number): Generator<Group> {
   const { links } = lane;
   const { order, length } = lane.linksByTime;
@@ -190,7 +201,7 @@ export const rowSentences = {
   reader: some(readers),
 } as const satisfies Readonly<Record<string, Say>>;
 
-/** "On SRCU 8 of 9 hogs wait for the same SRCU grace period; it began 5.2 ms ago, ..." */
+/** Write "On SRCU 8 of 9 hogs wait for the same SRCU grace period; it began 5.2 ms ago, ..." */
 function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): string {
   const name = armTitle(titles, lane);
   if (t > lane.watermark) return tr('On {name} there are no data for this moment yet.', { name });
@@ -218,7 +229,7 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
   const grace = mostWaitedFor(graces);
   if (grace === null) {
     const oldest = largest.reduce((a, b) => (b.t0 < a.t0 ? b : a));
-    return tr('{who}{list}; the longest of them {arm}.', {
+    return tr('{who}{list}; the longest of these waits {arm}.', {
       who,
       list: also.join(''),
       arm: lasting(markOf(lane.arm, oldest), t),
@@ -237,7 +248,7 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
   return `${shared}${also.join('')}; ${graceWords(grace, lane, t)}.`;
 }
 
-/** "So far the lesson's waits took 22 % of the hog's time on SRCU, 111 µs for each umount on average, ..." */
+/** Write "So far the lesson's waits took 22 % of the hog's time on SRCU, 111 µs for each umount on average, ..." */
 function waited(
   index: RunIndex,
   lanes: readonly LaneIndex[],
@@ -267,7 +278,7 @@ function waited(
     const part = say('share waited', share, shareText(share));
     const ops = opsUpTo(lane, t);
     const each = found.ns / ops;
-    // The sum includes waits of umounts that are not over, so this is no mean until enough umounts are over.
+    // The sum includes waits of unfinished umounts, so it gives no mean until enough umounts have finished.
     const early = each > longest.t1 - longest.t0;
     const mean = early
       ? ''
@@ -276,23 +287,29 @@ function waited(
           name: titles.operation.name,
         });
     const most = lengthOf(markOf(lane.arm, longest));
-    return tr('{part}{of} on {name} ({mean}the longest {most})', { part, of, name, mean, most });
+    return tr('{part}{of} on {name} ({mean}the longest wait {most})', {
+      part,
+      of,
+      name,
+      mean,
+      most,
+    });
   });
   return tr("Time spent waiting for the lesson's lock or grace period so far: {parts}.", {
     parts: list(parts),
   });
 }
 
-/** "4.1 ms ago", or "just now" instead of "0 ns ago". */
+/** Write "4.1 ms ago", or "just now" instead of "0 ns ago". */
 function agoOf(mark: Mark, t: number): string {
   const since = sinceBegin(mark, t);
   return t > mark.t0 ? tr('{since} ago', { since }) : tr('just now');
 }
 
-/** "for 4.1 ms now" */
+/** Write "has lasted 4.1 ms so far". */
 function lasting(mark: Mark, t: number): string {
   const since = sinceBegin(mark, t);
-  return t > mark.t0 ? tr('for {since} now', { since }) : tr('from now on');
+  return t > mark.t0 ? tr('has lasted {since} so far', { since }) : tr('begins now');
 }
 
 /** Group the threads in a wait of the lesson by the kind of wait, the largest group first. */
@@ -331,9 +348,9 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
   const { asked, check, delay } = grace;
   if (asked === null)
     return grace.behind
-      ? tr('it has not begun, because the previous one is not over')
+      ? tr('it has not begun, because the previous grace period is not over')
       : tr('it has not begun yet');
-  // Not "requested": the request may be earlier, during the previous grace period.
+  // Do not write "requested": the request may have come earlier, during the previous grace period.
   const since = tr('it began {arm}', { arm: agoOf(markOf(arm, asked), t) });
   if (check === null) return tr('{since}, and no check for readers has begun', { since });
   if (check.t1 > t) return tr('{since}, and the check has begun', { since });
@@ -345,10 +362,13 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
   });
   if (delay === null) return looked;
   const over = sinceBegin(markOf(arm, delay), t);
-  return tr('{looked}; it has been over for {over}, but no callback has run', { looked, over });
+  return tr('{looked}; the grace period has been over for {over}, but no callback has run', {
+    looked,
+    over,
+  });
 }
 
-/** What the threads do if none is in a wait of the lesson. */
+/** Say what the threads do if none of them is in a wait of the lesson. */
 function whatElse(
   index: RunIndex,
   lane: LaneIndex,
@@ -366,7 +386,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const from = laneTime(frame.offset, lane.arm, frame.start);
     const wake = largestWake(index, lane, t, from);
     if (wake === null) continue;
-    // If more threads sleep than were woken, their wait is more important.
+    // If more threads sleep than were woken, the sleeping threads' wait is more important.
     const asleep = waitingAt(index, statesAt(lane, t))[0]?.length ?? 0;
     if (asleep > wake.freed) return waits(index, lane, t, titles);
     const say = (what: string, value: number, text: string, mark: Mark | null = null) =>
@@ -378,17 +398,17 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const waited =
       longest === null
         ? ''
-        : tr(' The longest had slept for {arm}', {
+        : tr(' The longest sleep that it ended lasted {arm}', {
             arm: lengthOf(markOf(lane.arm, longest)),
           });
     const checked =
       check === null || waited === ''
         ? ''
-        : tr('; the check took {arm} of it, the rest was delay', {
+        : tr('; the check took {arm} of this time, and the rest was delay', {
             arm: lengthOf(markOf(lane.arm, check)),
           });
     const end = waited === '' ? '' : '.';
-    return tr('On {titles} one wake freed {freed} {ago}.{waited}{checked}{end}', {
+    return tr('On {titles} one wake-up freed {freed} {ago}.{waited}{checked}{end}', {
       titles: armTitle(titles, lane),
       freed,
       ago,
@@ -421,7 +441,7 @@ function expedited(
     const most =
       longest === null
         ? ''
-        : tr(' (the longest {arm})', { arm: lengthOf(markOf(lane.arm, longest)) });
+        : tr(' (the longest took {arm})', { arm: lengthOf(markOf(lane.arm, longest)) });
     const { name, plural: many } = titles.operation;
     const say = (what: string, n: number, text: string) =>
       figure('window', lane.arm, what, n, text);
@@ -441,12 +461,12 @@ function expedited(
     });
   });
   return tr(
-    'In this window {parts}. Every kernel has these grace periods, so they cannot explain the difference.',
+    'In this window, {parts}. Every kernel has these grace periods, so they cannot explain the difference.',
     { parts: list(parts) },
   );
 }
 
-/** One sentence for each lane with a reader, and one for all lanes without. */
+/** One sentence for each lane that has a reader, and one sentence for all lanes without a reader. */
 function readers(
   index: RunIndex,
   lanes: readonly LaneIndex[],
@@ -505,6 +525,6 @@ function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): st
           ),
           waiting: waiting === 1 ? tr('waits') : tr('wait'),
         });
-  const again = recheck ? tr(', and the check has found it and tries again') : '';
+  const again = recheck ? tr(', and the check has found this reader and tries again') : '';
   return capital(tr('on {name} {since}; {effect}{again}.', { name, since, effect, again }));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The toy of the rows: drag a reader across an umount and the checks that wait for readers. */
+/** The toy for the rows: drag a reader across an umount and across the checks that wait for readers. */
 
 import { quantile } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -8,21 +8,23 @@ import { spansIn } from '@page/derive/query.ts';
 import type { Layer, RunIndex } from '@page/derive/types.ts';
 import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/types.ts';
 
-// An umount removes its shrinker while a reader walks the list: which task waits on each kernel, and how long. Pure.
+// An umount removes its shrinker while a reader walks the list. This model finds which task waits on each kernel, and
+// how long. Pure.
 //
 // rwsem: shrink_slab() in mm/vmscan.c takes shrinker_rwsem with a trylock, and stops after the current shrinker once a
 // task wants to write. SRCU: srcu_advance_state() and srcu_get_delay() in kernel/rcu/srcutree.c. The first check comes
-// with the next tick. A grace period that is e ticks old is checked again after e more ticks (10 at most), an urgent one
-// after e - 1, so at once while e is 1. The callbacks take one more tick, none if urgent. Reference count: the patch
-// refcount-rcu of this lesson. All times in ns.
+// with the next tick. If a grace period is e ticks old, it is checked again after e more ticks (10 at most). An urgent
+// grace period is checked again after e - 1 ticks, so the recheck is immediate while e is 1. The callbacks take one
+// more tick, or none if the grace period is urgent. Reference count: the patch refcount-rcu of this lesson. All times
+// are in ns.
 
 export interface Race {
   readonly tick: number;
-  /** How long an umount holds the lock, or works before its request. */
+  /** How long an umount holds the lock, or how long it works before its request. */
   readonly hold: number;
-  /** From an urgent request to the first check, and from the end of the grace period to the wake. */
+  /** Time from an urgent request to the first check, and also from the end of the grace period to the wake-up. */
   readonly quick: number;
-  /** Shrinkers on the list. The umount removes the newest, which is the last. */
+  /** Number of shrinkers on the list. The umount removes the newest one, which is last in the list. */
   readonly shrinkers: number;
   readonly reader: { readonly from: number; readonly to: number };
   readonly umount: number;
@@ -30,22 +32,22 @@ export interface Race {
 
 /** The outcome of a race on one kernel. */
 interface Fate {
-  /** The umount sleeps from `from` to `to`; equal: it does not sleep. */
+  /** The umount sleeps from `from` to `to`. If they are equal, it does not sleep. */
   readonly from: number;
   readonly to: number;
   /** Times of the checks for readers; empty on kernels without checks. */
   readonly looks: readonly number[];
   /** The time in which the check retries without a delay. */
   readonly spins: { readonly from: number; readonly to: number } | null;
-  /** How many shrinkers the reader visited. */
+  /** Number of shrinkers that the reader visited. */
   readonly walked: number;
-  /** When the reader left. */
+  /** Time at which the reader left. */
   readonly left: number;
 }
 
 export const waitOf = (fate: Fate) => fate.to - fate.from;
 
-/** Return the number of shrinkers that the reader has finished at t; each takes an equal share of the walk. */
+/** Return the number of shrinkers that the reader has finished at t. Each shrinker takes an equal share of the walk. */
 function doneAt({ reader, shrinkers }: Race, t: number): number {
   return Math.floor(((t - reader.from) / (reader.to - reader.from)) * shrinkers);
 }
@@ -62,13 +64,13 @@ export function rwsem(race: Race): Fate {
   return { ...base, to: left, walked, left };
 }
 
-/** SRCU while other hogs use it, so it does not expedite automatically. */
+/** The model of SRCU while other hogs use it, so that it does not expedite grace periods automatically. */
 export function srcu(race: Race): Fate {
   const { reader, tick, shrinkers } = race;
   const asked = race.umount + race.hold;
   const armed = Math.floor(asked / tick);
   const looks = [(armed + 1) * tick];
-  // The grace period does not wait for readers that come after the first check (srcu_flip()).
+  // The grace period does not wait for readers that begin after the first check (srcu_flip()).
   if (reader.from < looks[0]!)
     while (looks.at(-1)! < reader.to) {
       const age = looks.at(-1)! / tick - armed;
@@ -86,7 +88,7 @@ export function expedited(race: Race): Fate {
   const base = { from: asked, walked: shrinkers, left: reader.to };
   if (reader.from >= first || reader.to <= first)
     return { ...base, to: first + quick, looks: [first], spins: null };
-  // No delay until the grace period is two ticks old.
+  // There is no delay until the grace period is two ticks old.
   const patience = (armed + 2) * tick;
   const spins = { from: first, to: Math.min(reader.to, patience) };
   if (reader.to <= patience) return { ...base, to: reader.to + quick, looks: [reader.to], spins };
@@ -114,14 +116,15 @@ export function counted(race: Race): Fate {
   };
 }
 
-// Median lengths in a run: of a reader's walk, of an umount's time with the lock, of the wait for a tick.
+// Median lengths in a run: of a reader's walk, of the time for which an umount holds the lock, and of the wait for a
+// tick.
 
 /** Length of the time axis, in ticks. */
 export const ticksShown = 14;
-/** The tick in which the umount starts out. */
+/** The tick at which the umount starts at first. */
 const umountTick = 2;
 
-/** Lengths without a run, ns. */
+/** Lengths that are used if there is no run, ns. */
 const chosen = { tick: 4 * millisecond, reader: 6 * millisecond, hold: 20_000, quick: 40_000 };
 
 function raceTimes(index: RunIndex | null): Times {
@@ -134,7 +137,7 @@ function raceTimes(index: RunIndex | null): Times {
       .map((span) => span.t1 - span.t0);
   };
   const readers = lengths('srcu', 'function', 'reader');
-  // Most umounts meet no reader. Those that do wait inside the same function, so the median leaves the wait out.
+  // Most umounts meet no reader. Those that do meet one wait inside the same function, so the median excludes the wait.
   const holds = lengths('rwsem', 'function', 'unregister');
   const armed = lengths('srcu', 'track', 'gp_armed');
   const urgent = lengths('srcu-expedited', 'track', 'gp_armed');
@@ -142,7 +145,7 @@ function raceTimes(index: RunIndex | null): Times {
     all.length > 0 ? quantile(all, 0.5) : usual;
   const reader = median(readers, chosen.reader);
   const hold = Math.min(tick / 8, median(holds, chosen.hold));
-  // A request that finds SRCU idle is answered at once, without a tick.
+  // A request that finds SRCU idle is answered immediately, without a tick.
   const waited = armed.filter((length) => length > tick / 10 && length < tick * 0.95);
   const found = readers.length > 0 && holds.length > 0;
   const ask = median(waited, tick / 2);
@@ -156,12 +159,12 @@ function raceTimes(index: RunIndex | null): Times {
   };
 }
 
-// What the toy says of each kernel, and of the race as a whole.
+// What the toy says about each kernel, and about the race as a whole.
 
 function rwsemWords(race: Race, fate: Fate): string {
   if (fate.walked === 0)
     return tr('no task waits: the reader finds the lock taken, gives up and frees nothing');
-  if (waitOf(fate) === 0) return tr('no task waits: they do not meet');
+  if (waitOf(fate) === 0) return tr('no task waits: the reader and the umount do not meet');
   const part =
     fate.walked === race.shrinkers
       ? tr('the reader was in its last shrinker')
@@ -172,7 +175,7 @@ function rwsemWords(race: Race, fate: Fate): string {
   return tr('the umount waits {fate}; {part}', { fate: formatNs(waitOf(fate)), part });
 }
 
-/** Return how long an umount waits for ticks without any reader. */
+/** Return how long an umount waits for ticks if there is no reader. */
 function alone(race: Race): number {
   return waitOf(srcu({ ...race, reader: { from: -2, to: -1 } }));
 }
@@ -182,7 +185,7 @@ function srcuWords(race: Race, fate: Fate): string {
   const more = waitOf(fate) - ticks;
   const reader =
     more > 0
-      ? tr('{more} more for the reader, with rare checks', { more: formatNs(more) })
+      ? tr('{more} more for the reader, because checks become rare', { more: formatNs(more) })
       : tr('no check finds the reader');
   return tr('the umount waits {ticks} for ticks; {reader}', { ticks: formatNs(ticks), reader });
 }
@@ -193,7 +196,7 @@ function urgentWords(fate: Fate): string {
   const { from, to } = fate.spins;
   const later = fate.looks.length > 1 ? tr(', then more rarely') : '';
   return tr(
-    'the umount waits {fate}; SRCU checks again and again for {to}{later}: that is CPU time',
+    'the umount waits {fate}; SRCU checks again and again for {to}{later}, which costs CPU time',
     {
       fate: formatNs(waitOf(fate)),
       to: formatNs(to - from),
@@ -209,10 +212,10 @@ function countedWords(race: Race, fate: Fate): string {
     });
   return fate.walked < race.shrinkers
     ? tr('no task waits: the reader is elsewhere on the list and skips this shrinker')
-    : tr('no task waits: they do not meet');
+    : tr('no task waits: the reader and the umount do not meet');
 }
 
-/** Does the umount wait for a reader that came after the shrinker left the list? */
+/** Tell whether the umount waits for a reader that came after the shrinker had left the list. */
 function innocent(race: Race, fate: Fate): boolean {
   return race.reader.from >= race.umount + race.hold && waitOf(fate) > alone(race);
 }
@@ -223,7 +226,7 @@ function outcome(race: Race, lock: Fate, grace: Fate): Play['outcome'] {
     return {
       face: 'wait',
       words: tr(
-        'The reader came after the shrinker had left the list, so it cannot use this shrinker. SRCU does not know that: it waits for every reader that is inside at the first check.',
+        'The reader came after the shrinker had left the list, so it cannot use this shrinker. SRCU does not know that. It waits for every reader that is inside at the first check.',
       ),
     };
   if (lock.walked === 0)
@@ -237,14 +240,14 @@ function outcome(race: Race, lock: Fate, grace: Fate): Play['outcome'] {
     return {
       face: 'wait',
       words: tr(
-        'On SRCU the reader is inside at the first check, and the gaps between checks grow: the umount waits {grace} for a reader that left {to} before the wake.',
+        'On SRCU the reader is inside at the first check, and the gaps between checks grow: the umount waits {grace} for a reader that left {to} before the wake-up.',
         { grace: formatNs(waitOf(grace)), to: formatNs(grace.to - race.reader.to) },
       ),
     };
   return {
     face: 'mechanism',
     words: tr(
-      'No check on SRCU finds the reader, and the umount still sleeps {grace}: to the next tick for the check, and one more for the callback.',
+      'No check on SRCU finds the reader, but the umount still sleeps for {grace}: until the next tick for the check, and for one more tick until the callback.',
       { grace: formatNs(waitOf(grace)) },
     ),
   };
@@ -274,7 +277,7 @@ function says(race: Race, grace: Fate): Readonly<Record<string, string>> {
   };
 }
 
-// The toy's rows: the reader and the umount as dragged, and the outcome on each kernel.
+// The toy's rows: the reader and the umount, which can be dragged, and the outcome on each kernel.
 
 function inputRow({ reader }: Race): Row {
   return {
@@ -327,13 +330,13 @@ function laneRow(name: string, title: string, race: Race, fate: Fate, verdict: s
   return { name, title, items, verdict, face: waits > 0 ? 'wait' : quits ? 'hazard' : 'gain' };
 }
 
-/** Shrinkers on the list: more than one, so that a walk can be cut short. A run does not record their number. */
+/** Number of shrinkers on the list. It is more than one, so that a walk can be cut short. A run does not record it. */
 const shrinkers = 8;
-/** Least initial length of the reader, in ticks: most readers of a run are too short to be visible. */
+/** Least initial length of the reader, in ticks, because most readers in a run are too short to be visible. */
 const seen = 1;
-/** The shortest reader, as a share of a tick. */
+/** Length of the shortest reader, as a share of a tick. */
 const shortest = 0.1;
-/** Tick of the last check on the axis. Checks come at 1, 2, 4 and 8 ticks, and the wake at 9. */
+/** Tick of the last check on the axis. The checks come at ticks 1, 2, 4 and 8, and the wake-up at tick 9. */
 const lastLook = 8;
 
 export function raceOf({ at }: Times, setting: Setting): Race {
@@ -349,7 +352,7 @@ function start({ at }: Times): Setting {
   return { at: { umount, reader: from, end: from + length }, on: {} };
 }
 
-/** Return the latest end of a reader with which the wake is still on the axis. */
+/** Return the latest end of a reader for which the wake-up is still on the axis. */
 function latest(times: Times, setting: Setting): number {
   const tick = times.at['tick']!;
   const asked = setting.at['umount']! + times.at['hold']!;
@@ -365,7 +368,7 @@ function limits(times: Times, setting: Setting, handle: string): Limits {
   return { min: 0, max: last - (end - reader) };
 }
 
-/** Move a handle. A reader keeps its length, and moves back if it would leave too late. */
+/** Move a handle. A reader keeps its length, and is moved back if it would leave too late. */
 function move(times: Times, setting: Setting, handle: string, to: number): Setting {
   const at = { ...setting.at, [handle]: to };
   if (handle === 'reader') at['end'] = to + setting.at['end']! - setting.at['reader']!;
@@ -424,7 +427,7 @@ function reached(race: Race, lock: Fate, grace: Fate): readonly string[] {
   ];
 }
 
-/** Positions tried per tick to prove the least wait. */
+/** Number of positions per tick that are tried to prove the least wait. */
 const grain = 20;
 
 function leastWait(times: Times): number {
@@ -444,14 +447,14 @@ function leastWait(times: Times): number {
 export const reader: Toy = {
   title: tr('What waits for the reader'),
   ask: tr(
-    'A reader walks all shrinkers while an umount removes one of them. Drag the reader, its end and the umount across each other, and see on four kernels which task waits, and for what.',
+    'A reader walks all shrinkers while an umount removes one of them. Drag the reader, the end of its walk and the umount past each other, and see on four kernels which task waits, and for what.',
   ),
   leavesOut: tr(
-    'One umount and one reader. Other hogs keep SRCU busy, so it does not answer at once. A walk visits eight shrinkers, the newest last.',
+    'This model has one umount and one reader. Other hogs keep SRCU busy, so SRCU does not answer at once. A walk visits eight shrinkers and reaches the newest one last.',
   ),
   handles: [
     { name: 'reader', title: tr('the reader') },
-    { name: 'end', title: tr('the end of the reader') },
+    { name: 'end', title: tr("the end of the reader's walk") },
     { name: 'umount', title: tr('the umount') },
   ],
   switches: [],
@@ -460,7 +463,7 @@ export const reader: Toy = {
       name: 'quits',
       title: tr('On rwsem, make the reader give up.'),
       can: ({ at }) =>
-        tr('Yes: the reader must come during the {at} in which the umount has the lock.', {
+        tr('Yes: the reader must come during the {at} for which the umount holds the lock.', {
           at: formatNs(at['hold']!),
         }),
     },
@@ -475,7 +478,7 @@ export const reader: Toy = {
     {
       name: 'twice',
       title: tr(
-        'On SRCU, make the umount wait at least twice as long as the reader is inside. The reader must be inside for a tick or more.',
+        'On SRCU, make the umount wait at least twice as long as the reader is inside. The reader must be inside for at least one tick.',
       ),
       can: () =>
         tr('Yes: checks come at 1, 2, 4 and 8 ticks. Let the reader leave just after one of them.'),
@@ -484,9 +487,12 @@ export const reader: Toy = {
       name: 'nobody',
       title: tr('Let no task wait, on rwsem and on SRCU.'),
       can: (times) =>
-        tr('No: wherever reader and umount are, the umount on SRCU waits {times} or more.', {
-          times: formatNs(leastWait(times)),
-        }),
+        tr(
+          'No: wherever the reader and the umount are placed, the umount on SRCU waits {times} or longer.',
+          {
+            times: formatNs(leastWait(times)),
+          },
+        ),
     },
   ],
   times: raceTimes,

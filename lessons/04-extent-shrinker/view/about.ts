@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What authors of lessons may name of the extent strip. */
+/** Facts about the extent strip, for authors of lessons. */
 
 import type { About } from '@page/views/about.ts';
 

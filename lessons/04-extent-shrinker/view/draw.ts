@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws a lane: boxes with their letters, the list through them, the hand of the scan, the budget, figures. */
+/**
+ * Draws a lane: boxes with their letters, the list that runs through them, the frame at the scan's position, the
+ * budget, and the figures.
+ */
 
 import type { Theme } from '@page/base/theme.ts';
 import { figure } from '@page/derive/figures.ts';
@@ -20,17 +23,17 @@ import {
 } from './marks.ts';
 import { absence, hasList, type LaneNow, laneNow, letters, newness, threadOf } from './replay.ts';
 
-// How each kind of box and each unit of the budget is painted: fill, border and letter differ, not colour alone.
+// How each kind of box and each unit of the budget is painted. Fill, border and letter differ, not only the colour.
 
 export interface Brush {
   readonly fill: Fill | null;
   readonly border: string | null;
   readonly dashed?: boolean;
-  /** In boxes too small for dashes, a line at the foot. */
+  /** In boxes that are too small for dashes, there is a line at the bottom instead. */
   readonly floor?: boolean;
-  /** Colour of the letter; null: it has none. */
+  /** Colour of the letter; null if there is no letter. */
   readonly letter: string | null;
-  /** A dot in the corner: referenced, so spared once. */
+  /** Colour of a dot in the corner. It means that the entry was referenced, so it is spared once. */
   readonly dot?: string;
 }
 
@@ -58,7 +61,7 @@ export function brushesFor(theme: Theme, tiles: TileMaker): Brushes {
 
 function make(theme: Theme, tiles: TileMaker): Brushes {
   const { paper, work, vain, gain, mechanism, soft, other, idle } = theme;
-  // Boxes too small for a letter get an edge, so that they stay visible.
+  // Boxes that are too small for a letter get an edge, so that they stay visible.
   const may = { fill: mix(other, paper, 0.2), border: mix(other, theme.ink, 0.75), letter: soft };
   return {
     unknown: {
@@ -96,10 +99,13 @@ interface Corner {
   readonly y: number;
 }
 
-/** Narrower boxes get plain borders: drawing thousands of dashed ones takes longer than everything else. */
+/**
+ * Boxes narrower than this get plain borders, px, because drawing thousands of dashed borders takes longer than
+ * everything else.
+ */
 const dashedFrom = 9;
 
-/** A plus in the middle of a box, in the place of its letter. */
+/** Draw a plus in the middle of a box, in place of its letter. */
 export function drawPlus(pen: Pen, { x, y }: Corner, width: number, height: number): void {
   const arm = Math.max(3, Math.min(9, width * 0.6, height * 0.6));
   const thick = arm >= 6 ? 2 : 1;
@@ -108,7 +114,10 @@ export function drawPlus(pen: Pen, { x, y }: Corner, width: number, height: numb
   pen.fillRect(left + (arm - thick) / 2, top, thick, arm);
 }
 
-/** Boxes of one kind. Rectangles one by one: a path of thousands takes several times as long to fill. */
+/**
+ * Draw boxes of one kind. Rectangles are filled one by one, because filling a path of thousands takes several times as
+ * long.
+ */
 export function brushBox(
   pen: Pen,
   brush: Brush,
@@ -121,7 +130,7 @@ export function brushBox(
     pen.fillStyle = fill;
     for (const { x, y } of corners) pen.fillRect(x, y, width, height);
   }
-  // The border of a small box must leave its inside visible, so that a hollow box looks hollow.
+  // The border of a small box must leave its interior visible, so that a hollow box looks hollow.
   if (border !== null && brush.floor === true && width < dashedFrom) {
     pen.fillStyle = border;
     for (const { x, y } of corners) pen.fillRect(x, y + height - 1, width, 1);
@@ -141,12 +150,12 @@ export function brushBox(
   }
 }
 
-// Left of a lane's boxes: the number of entries of each letter.
+// Writes the number of entries of each letter, to the left of a lane's boxes.
 
-/** Follows the number of a letter whose first box is not at the start of a row. */
+/** Written after a letter's number if its first box is not at the start of a row. */
 const furtherOn = ' →';
 
-/** The row that begins with the letter; if none does, the row of its first box, marked with an arrow. */
+/** Return the row that begins with the letter. If no row does, return the row of its first box, which gets an arrow. */
 function rowOfLetter(
   grid: Grid,
   { letter: of }: LaneNow['boxes'],
@@ -159,7 +168,7 @@ function rowOfLetter(
   return { row: Math.floor(first / grid.columns), begins: false };
 }
 
-/** Draw the number of entries of each letter beside its row. */
+/** Write the number of entries of each letter next to its row. */
 function countLetters(
   pen: Pen,
   { fontSize, gutter }: StripLayout,
@@ -285,7 +294,7 @@ function drawBoxes(
   pen.restore();
 }
 
-/** A line from entry to entry in the order in which a scan will meet them, with a knot at each. */
+/** Draw a line through the entries in the order in which a scan will meet them, with a knot at each entry. */
 function drawThread(
   pen: Pen,
   { grid }: StripLane,
@@ -295,7 +304,7 @@ function drawThread(
 ): void {
   const on = threadOf(boxes);
   if (on.length === 0 || grid.cell < 3) return;
-  // Between the rows where there is room, so that it strikes no letter out.
+  // The line runs between the rows where there is room, so that it does not strike out letters.
   const low = grid.lettered ? (grid.high + grid.pitch) / 2 : grid.high / 2;
   const at = (box: number) => {
     const { x, y } = cellAt(grid, box);
@@ -310,7 +319,7 @@ function drawThread(
   for (const [i, box] of on.entries()) {
     const { x, y } = at(box);
     const before = on[i - 1];
-    // The list changes rows at the margin, so that no line crosses the boxes.
+    // The list changes rows at the margin, so the line is interrupted there and does not cross the boxes.
     const turns = before !== undefined && at(before).y !== y;
     if (before === undefined || turns) pen.moveTo(x, y);
     else pen.lineTo(x, y);
@@ -334,7 +343,7 @@ function drawThread(
   pen.restore();
 }
 
-/** Number of visits for which an answer to a reader stays lit. */
+/** An entry that answered a reader stays highlighted for this number of visits. */
 const glow = 12;
 
 function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushes: Brushes): void {
@@ -343,7 +352,7 @@ function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brush
   pen.lineWidth = grid.cell >= 10 ? 1.6 : 1;
   for (let box = 0; box < grid.boxes; box++) {
     const at = boxes.asked[box]! - 1;
-    // Before the first scan, events report every entry once; these are no answers to a reader.
+    // Before the first scan, events report every entry once. These are not answers to a reader.
     if (at < 1) continue;
     const age = now.visits - at;
     if (age < 0 || age > glow) continue;
@@ -355,7 +364,7 @@ function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brush
   pen.restore();
 }
 
-/** Entries that a lookup has just put back: a plus that fades, instead of the letter. */
+/** Draw a plus that fades, instead of the letter, on entries that a lookup has just put back. */
 function drawBack(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushes: Brushes): void {
   pen.save();
   pen.fillStyle = brushes.ink;
@@ -368,7 +377,7 @@ function drawBack(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brushe
   pen.restore();
 }
 
-/** Draw a frame around the entry that the scan looked at last. */
+/** Draw a frame around the entry that the scan visited last. */
 function drawHand(pen: Pen, { grid }: StripLane, scene: LaneNow, brushes: Brushes): void {
   const box = handBox(scene);
   if (box < 0) return;

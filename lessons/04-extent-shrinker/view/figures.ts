@@ -19,12 +19,12 @@ export function chargeWords(one: Sentences): string {
   if (charge === null) return '';
   return charge === 'looks'
     ? t('budget: {n} looks', { n: budgetOf(one) })
-    : t('budget: {n} gains, looks are free', { n: budgetOf(one) });
+    : t('budget: {n} gains, not looks', { n: budgetOf(one) });
 }
 
 type One = Pick<Sentences, 'lane' | 'facts' | 'now'>;
 
-/** A figure of the current scan, or of the last one, up to the moment. */
+/** A figure about the current scan, or about the last one, up to the moment. */
 export function ofScan({ lane, now }: One, name: keyof Sums, text?: string): string {
   const [value, scan] = [now.sums[name], now.scan?.number ?? 0];
   return now.over
@@ -32,7 +32,7 @@ export function ofScan({ lane, now }: One, name: keyof Sums, text?: string): str
     : figure('operation', lane.arm, name, value, text);
 }
 
-/** A figure of all scans up to the moment. */
+/** A figure about all scans up to the moment. */
 export function soFar({ lane, facts, now }: One, name: keyof Sums, text?: string): string {
   return figure('far', lane.arm, name, sumsOf(facts, 0, now.visits)[name], text);
 }
@@ -45,7 +45,7 @@ export function backText(
   return figure('far', lane.arm, 'put back', backSoFar(lane, points), text);
 }
 
-/** Number of the current scan, from 1. */
+/** Number of the current scan, counted from 1. */
 export function scanNumber({ lane, now }: One): string {
   return figure('now', lane.arm, 'scan', now.scan?.number ?? 0);
 }
@@ -54,13 +54,13 @@ export function budgetOf({ lane, facts }: One, text?: string): string {
   return figure('setup', lane.arm, 'budget', facts.budget, text);
 }
 
-/** Visits per entry freed, up to the moment; a dash while no entry was freed. */
+/** Visits per freed entry, up to the moment; a dash while no entry has been freed. */
 export function eachFreed({ lane, facts, now }: One): string {
   const sums = sumsOf(facts, 0, now.visits);
   const { visited, freed } = sums;
   return freed === 0
     ? '–'
-    : figure('far', lane.arm, 'visited per freed', visited / freed, perFreed(sums));
+    : figure('far', lane.arm, 'entries visited per entry freed', visited / freed, perFreed(sums));
 }
 
 export function scansSoFar({ lane, facts, now }: One, of = formatCount): string {
@@ -68,7 +68,7 @@ export function scansSoFar({ lane, facts, now }: One, of = formatCount): string 
   return figure('far', lane.arm, 'scans over', n, of(n));
 }
 
-/** "9 looks": looks per entry freed, in the scans that have ended; null: they freed none. */
+/** Write "9 looks": the number of looks per freed entry, in the scans that have ended; null if they freed none. */
 export function eachFreedByOver({ lane, facts, now }: One): string | null {
   const over = facts.scans.filter((scan) => !scan.open && scan.to <= now.visits);
   const sums = sumsOf(facts, 0, over.at(-1)?.to ?? 0);
@@ -78,12 +78,12 @@ export function eachFreedByOver({ lane, facts, now }: One): string | null {
   return figure('far', lane.arm, 'visited per freed, of scans over', visited / freed, text);
 }
 
-/** Between the figures of the scan and the sums of all scans. */
+/** The words between the figures of the scan and the sums of all scans. */
 export const soFarWords = t('. So far: ');
-/** As soFarWords, at the beginning of a line. */
+/** The same words as in soFarWords, for the beginning of a line. */
 export const soFarBegin = t('So far: ');
 
-/** "scan 9: looked at 32, freed 0 · so far 288 and 32" */
+/** Write "scan 9: looked at 32, freed 0 · so far 288 and 32". */
 export function figures(
   one: Sentences & Pick<LaneNow, 'points'>,
 ): { text: string; strong: boolean }[] {
@@ -107,7 +107,7 @@ export function figures(
   ];
 }
 
-/** Visits per entry freed; a dash while no entry was freed. */
+/** Visits per freed entry; a dash while no entry has been freed. */
 export function perFreed({ visited, freed }: Sums): string {
   return freed === 0 ? '–' : formatFigure(visited / freed);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The view of lesson 04: a file's entries as lettered boxes, one strip a kernel; the axis counts entries visited. */
+/**
+ * The view of lesson 04: a file's entries as boxes with letters, one strip per kernel. The axis counts visited entries.
+ */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount } from '@page/base/units.ts';
@@ -18,7 +20,7 @@ import { blocksOf, factsOf, letterOf } from './replay.ts';
 import { budget } from './toy.ts';
 import { answers, counts, nearby, sentences, summary } from './words.ts';
 
-// One visit in words: which block, what the entry is, and what the scan did with it.
+// Describes one visit in words: which block, what the entry is, and what the scan did with it.
 
 const letters = [
   t('of no known kind'),
@@ -38,7 +40,7 @@ function entryWords({ points }: LaneIndex, i: number): string {
   });
 }
 
-// A kind's swatch for legends, painted as in the picture.
+// A kind's swatch for the legend, painted as in the picture.
 
 const letterFor: Readonly<Record<string, string>> = {
   delayed: 'D',
@@ -122,7 +124,7 @@ export function drawSwatch(
   ctx.fillText(letter, 1 + edge / 2, 1 + edge / 2 + 0.5);
 }
 
-/** A box inside the outline that marks the entries of the sentence. */
+/** Draw a box inside the outline that marks the entries of the sentence. */
 function drawSpoken(ctx: Pen, brushes: Brushes, edge: number): void {
   const inner = edge - 6;
   brushBox(ctx, brushes.written, [{ x: 4, y: 4 }], inner, inner);
@@ -140,7 +142,7 @@ function layout(drawing: Drawing, headerHeight: number, fontSize: number): Strip
   return layoutStrip({ arms, boxes, budget: budgetOf(index), size, headerHeight, fontSize });
 }
 
-/** Figures of one scan, from its `scanned` event. */
+/** The budget of one scan, which is the largest on any lane. */
 function budgetOf(index: RunIndex): number {
   return Math.max(0, ...index.lanes.map((lane) => factsOf(lane).budget));
 }
@@ -152,7 +154,7 @@ const artist: Artist<StripLayout> = {
   boxes: (laid, { lesson }, mark) => boxesOf(laid, lesson, mark),
   first: firstMark,
   describe: (drawing, mark) => describe(drawing.index, mark, drawing.lesson),
-  label: t('The entries of one file as boxes, a strip for each kernel'),
+  label: t('The entries of one file as boxes, with one strip per kernel'),
 };
 
 /** Sentences whose entries are outlined in the picture. */
@@ -163,7 +165,7 @@ const outlining: ReadonlySet<string> = new Set(
 /** Kinds that a scene may show: letters, what a scan does to entries, and what the scene adds. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const seek = (scene.params['seek'] ?? 0) > 0;
-  // Where the knob is offered, its letters may appear.
+  // Where viewers can set the knob, the letters that it causes may appear.
   const hot = (scene.params['hot'] ?? 0) > 0 || scene.show.includes('knobs');
   const after = lesson.arms.filter((arm) => arm.role === 'after').map((arm) => arm.name);
   const list = scene.arms.length > 1 && scene.arms.some((arm) => after.includes(arm));
@@ -187,12 +189,12 @@ export const view: ViewKind = {
   table: nearby,
   preferredHeight(index, _lesson, _show, fontSize = 13) {
     const lanes = Math.max(1, index.lanes.length);
-    // One lane has room for 32 boxes in a row, the budget of one scan.
+    // A single lane has room for 32 boxes in a row, which is the budget of one scan.
     const [columns, cell] = lanes === 1 ? [32, 24] : [56, 17];
     const rows = Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / columns)));
     return lanes * (34 + rows * cell + fontSize * 2 + 26);
   },
-  // Room for 16 boxes in a row, and for the budget with three lines of words.
+  // Leaves room for 16 boxes in a row, and for the budget with three lines of words.
   narrowHeight: (index) =>
     index.lanes.length === 1
       ? 34 + Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / 32))) * 12 + 110

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Places of boxes, budget and words. Lanes are below each other, with equal cells at equal places. */
+/**
+ * Places of the boxes, the budget and the words. Lanes are below each other. Cells have the same size and the same
+ * places in all lanes.
+ */
 
 import type { Size } from '@page/derive/types.ts';
 import type { LaidLane } from '@page/views/contract.ts';
@@ -9,7 +12,7 @@ export interface Grid {
   readonly y: number;
   readonly columns: number;
   readonly rows: number;
-  /** Width of a cell and its gap, px. */
+  /** Width of a cell including its gap, and width of the gap, px. */
   readonly cell: number;
   readonly gap: number;
   /** Height of a row, and of the boxes in it. */
@@ -22,12 +25,15 @@ export interface Grid {
 
 export interface StripLane extends LaidLane {
   readonly grid: Grid;
-  /** Place of the budget; the words are beside or below it. */
+  /** Top of the budget. The words are next to it or below it. */
   readonly meterY: number;
   readonly unit: number;
   readonly wordsX: number;
   readonly wordsY: number;
-  /** Lines of words: 1 for all; 2 with the sums in the second; 3 for budget, scan and sums. */
+  /**
+   * Number of lines of words. With 1, everything is on one line. With 2, the sums are on the second line. With 3, the
+   * budget, the scan and the sums each have a line.
+   */
   readonly wordLines: number;
 }
 
@@ -48,27 +54,30 @@ export interface LayoutInput {
   readonly fontSize: number;
 }
 
-/** Boxes in a row: a multiple of 16, half a scan of 32. */
+/** Possible numbers of boxes in a row. All are multiples of 16, which is half a scan of 32. */
 const columnChoices = [32, 48, 64, 80, 96, 112, 128, 144, 160, 192, 224, 256, 320, 384, 512];
 const mostCell = 26;
 /** Gap between two lanes, px. */
 const between = 16;
 
-/** Height of the budget with so many lines of words below it. */
+/** Height of the budget with this number of lines of words below it. */
 export function footHeight(fontSize: number, lines: number): number {
   return Math.round(fontSize * (1.9 + lines * 1.6)) + 6;
 }
 
-/** Largest widths, in em: of all words, and of budget and scan without the sums. */
+/** Largest widths, in em, of all words, and of the words for budget and scan without the sums. */
 const oneLine = 55;
 const twoLines = 33;
 
-/** Height of a letter with its border and the gap to the next row, in heights of the text. */
+/** Height of a letter with its border and the gap to the next row, as a multiple of the text size. */
 const letteredRow = 1.2;
-/** Largest width of a box, as a multiple of its height, so that a low lane fills its stage. */
+/** Largest width of a box, as a multiple of its height. It exceeds 1 so that a low lane still fills its stage. */
 const widest = 1.6;
 
-/** Return the grid with the largest cells, preferring cells with room for letters; of equal cells, the wider grid. */
+/**
+ * Return the grid with the largest cells, but prefer cells that have room for letters. If cells are equally large,
+ * return the wider grid.
+ */
 export function gridFor(boxes: number, width: number, height: number, fontSize: number) {
   let best = { columns: 32, rows: 1, wide: 0, high: 0, lettered: false };
   for (const columns of columnChoices) {
@@ -82,7 +91,7 @@ export function gridFor(boxes: number, width: number, height: number, fontSize: 
   }
   const { columns, rows, high, lettered } = best;
   const cell = wholePixels(Math.min(width / columns, high * widest));
-  // Leave a gap between lettered rows: the list runs there.
+  // Leave a gap between lettered rows, because the list is drawn there.
   return { columns, rows, cell, lettered, pitch: Math.min(high, lettered ? cell * 1.25 : cell) };
 }
 
@@ -90,7 +99,7 @@ function wholePixels(cell: number): number {
   return cell >= 4 ? Math.floor(cell) : Math.max(0.5, cell);
 }
 
-/** A unit of the budget is as wide as a box, so a budget is as long as the entries that it pays for. */
+/** A unit of the budget is as wide as a box, so the budget is as long as the row of entries that it pays for. */
 function unitWidth(cell: number, budget: number, width: number): number {
   const most = width / Math.max(1, budget);
   return Math.max(2, Math.floor(Math.min(Math.max(cell, 7), most)));
@@ -104,7 +113,7 @@ export function layoutStrip(input: LayoutInput): StripLayout {
   const each = size.height / n;
   const gridOver = (foot: number) =>
     gridFor(boxes, width, each - headerHeight - foot - between, fontSize);
-  // Put the words beside the budget if they fit.
+  // Put the words next to the budget if they fit.
   const wide = unitWidth(gridOver(footHeight(fontSize, 0)).cell, input.budget, width);
   const below = width - wide * input.budget < fontSize * oneLine;
   const wordLines =
@@ -115,7 +124,7 @@ export function layoutStrip(input: LayoutInput): StripLayout {
   const pitch = grid.cell < 4 ? grid.pitch : Math.floor(grid.pitch);
   const high = pitch - (grid.lettered ? Math.max(3, Math.min(4, pitch - fontSize)) : gap);
   const used = headerHeight + grid.rows * pitch + foot + between;
-  // Spread spare room evenly between the lanes and above the first.
+  // Distribute spare room evenly between the lanes and above the first lane.
   const spare = Math.max(0, Math.min(each - used, 56));
   const unit = unitWidth(grid.cell, input.budget, width);
   const lanes = arms.map((arm, i): StripLane => {
@@ -149,7 +158,7 @@ export function cellAt(grid: Grid, box: number): { readonly x: number; readonly 
   return { x: grid.x + (box - row * grid.columns) * grid.cell, y: grid.y + row * grid.pitch };
 }
 
-/** Index of the box at a point; -1: none. */
+/** Index of the box at a point; -1 if there is none. */
 export function boxAt(grid: Grid, x: number, y: number): number {
   const column = Math.floor((x - grid.x) / grid.cell);
   const row = Math.floor((y - grid.y) / grid.pitch);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Boxes, units of the budget and the list as marks: their places, and each in words. */
+/** Boxes, units of the budget and the list as marks: their places, and a description of each in words. */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import { formatCount, ns } from '@page/base/units.ts';
@@ -30,7 +30,7 @@ import {
   threadOf,
 } from './replay.ts';
 
-// The kind of a box, and of a unit of the budget, at a moment.
+// Finds the kind of a box, and of a unit of the budget, at a moment.
 
 export const looks = [
   'unknown',
@@ -47,7 +47,7 @@ export type Look = (typeof looks)[number];
 
 const byLetter: readonly Look[] = ['unknown', 'delayed', 'written', 'hole', 'unwritten'];
 
-/** The kind of a box after this scan; of earlier scans only freed entries show. */
+/** The kind of a box as this scan leaves it. Of earlier scans, only freed entries remain visible. */
 export function lookOf(boxes: Boxes, box: number, now: Now): Look {
   const letter = boxes.letter[box]!;
   if (letter === 0) return 'unknown';
@@ -57,7 +57,7 @@ export function lookOf(boxes: Boxes, box: number, now: Now): Look {
     const fate = boxes.fate[box]!;
     if (fate === kept) return 'vain';
     if (fate === spared) return 'spared';
-    // An entry made again after the scan's visit counts as a new one, but not while the scan is still at it.
+    // An entry that is made again after the scan's visit counts as new, but only once this scan has ended.
     return 'freed';
   }
   return boxes.there[box] === 1 ? byLetter[letter]! : 'gone';
@@ -70,7 +70,7 @@ export function letterIn(boxes: Boxes, box: number): string {
 
 export type Spent = 'left' | 'spent_vain' | 'spent_gain' | 'spared';
 
-/** What this scan has spent its budget on so far, unit by unit. */
+/** What this scan has spent each unit of its budget on so far. */
 export function spending(fateOf: (visit: number) => number, facts: Facts, now: Now): Spent[] {
   const units: Spent[] = [];
   for (let v = now.scan?.from ?? 0; v < now.visits; v++) {
@@ -103,7 +103,7 @@ export function boxMark(state: LaneNow, lesson: Lesson, box: number): Mark {
   return markAt(state, lesson, look, box, state.boxes.point[box]! - 1);
 }
 
-/** Number of units of the budget that this scan has spent so far. */
+/** The units of the budget that this scan has spent so far. */
 function spentMarks(state: LaneNow, lesson: Lesson): readonly Mark[] {
   const { lane, facts, now } = state;
   const visit = lane.pointsOf('visit');
@@ -115,7 +115,7 @@ function spentMarks(state: LaneNow, lesson: Lesson): readonly Mark[] {
   return units.map((what, unit) => markAt(state, lesson, what, unit, places[unit]!));
 }
 
-/** The kind of a unit that is not spent; the lesson has no name for it. */
+/** The kind of a unit that has not been spent, for which the lesson has no name. */
 const unspent = -1;
 
 function isUnspent(mark: Mark): boolean {
@@ -147,7 +147,7 @@ export function partOf(lesson: Lesson, mark: Mark): Part {
   return name === 'spent_vain' || name === 'spent_gain' ? 'unit' : 'box';
 }
 
-/** Rows for pointing: one for each row of boxes, then the list, then the budget. */
+/** Rows for pointing: one for each row of boxes, then one for the list and one for the budget. */
 export function rowsOf(layout: StripLayout, drawing: Drawing): readonly Row[] {
   return layout.lanes.flatMap((laid) => {
     const state = stateOf(drawing, laid.arm);
@@ -189,7 +189,7 @@ function rowsOfLane(
   return [...lines, { arm, area: all, items: () => list }, meter];
 }
 
-/** The place of a mark; of the list, its head. */
+/** The place of a mark. For the list, it is the place of its head. */
 export function boxesOf({ lanes }: StripLayout, lesson: Lesson, mark: Mark): readonly Box[] {
   const laid = lanes.find(({ arm }) => arm === mark.arm);
   if (laid === undefined) return [];
@@ -199,7 +199,7 @@ export function boxesOf({ lanes }: StripLayout, lesson: Lesson, mark: Mark): rea
   return [{ ...cellAt(grid, mark.row), w: grid.cell - grid.gap, h: grid.high }];
 }
 
-/** The box that the scan looked at last. */
+/** The box that the scan visited last. */
 export function firstMark({ lanes }: StripLayout, drawing: Drawing): Mark | null {
   const [laid] = lanes;
   const state = laid === undefined ? null : stateOf(drawing, laid.arm);
@@ -207,13 +207,13 @@ export function firstMark({ lanes }: StripLayout, drawing: Drawing): Mark | null
   return boxMark(state, drawing.lesson, Math.max(0, handBox(state)));
 }
 
-/** Index of the box that the scan looked at last; -1: none yet. */
+/** Index of the box that the scan visited last; -1 if it has visited none yet. */
 export function handBox({ lane, now, blocks }: LaneNow): number {
   const visit = lane.pointsOf('visit').order[now.visits - 1];
   return visit === undefined ? -1 : blocks.indexOf(lane.points.b[visit]!);
 }
 
-/** A mark in words. */
+/** Describe a mark in words. */
 export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   const lane = index.lanes.find((one) => one.arm === mark.arm);
   const kind = lesson.kinds[mark.kind];
@@ -234,7 +234,7 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
       block: formatCount(block),
     });
   if (partOf(lesson, mark) === 'unit')
-    return tr('{where}unit {row} {what} Block {block}.', {
+    return tr('{where}unit {row}: {what} Block {block}.', {
       where,
       row: formatCount(mark.row + 1),
       what,
@@ -276,14 +276,15 @@ function visitsOf(lane: LaneIndex, block: number, upTo: number): number {
   return n;
 }
 
-// Parts of a strip that sentences name: entries of this scan, freed entries, those on the list, those with data.
+// Parts of a strip that sentences mention: entries of this scan, freed entries, entries on the list, and entries with
+// data.
 
 export const regions = ['scan', 'freed', 'ahead', 'list', 'data'] as const;
 export type StripRegion = (typeof regions)[number];
 
 export const blockBytes = 4096;
 
-/** The last answer to SEEK_DATA and SEEK_HOLE, in bytes of the file; null: none yet. */
+/** The last answer to SEEK_DATA and SEEK_HOLE, in bytes of the file; null if there was none yet. */
 export function answerOf({
   lane,
   points,
@@ -295,7 +296,7 @@ export function answerOf({
   return { p, data: lane.points.a[order[p - 1]!]!, hole: lane.points.a[order[p]!]! };
 }
 
-/** Delayed entries from where the scan is to the next entry that may be freed; null: there is no such entry. */
+/** Delayed entries between the scan's position and the next entry that may be freed; null if there is no such entry. */
 export function aheadOf({ lane, now, boxes, blocks }: LaneNow): readonly number[] | null {
   const visit = lane.pointsOf('visit').order[now.visits - 1];
   const at = visit === undefined ? -1 : lane.points.b[visit]!;
@@ -353,7 +354,7 @@ export function drawSpoken(
   }
 }
 
-// The events behind a box, a unit of the budget or the list: those that name its block, up to the moment.
+// The events that led to a box, a unit of the budget or the list: those that name its block, up to the moment.
 
 export function behindBox(
   index: RunIndex,
@@ -389,14 +390,16 @@ export function behindBox(
   });
 }
 
-/** No event made this mark, so the drawer shows the lane's last event. */
+/** No event led to this mark, so the drawer shows the lane's last event. */
 function behindUnspent(lane: LaneIndex, lesson: Lesson, mark: Mark, upTo: number): Behind {
   const made = madeOfPoints(lane, lesson, mark, {
     who: t('unit {row}', { row: formatCount(mark.row + 1) }),
-    how: t("Up to this moment no event has spent this unit; the lane's last event is below."),
+    how: t(
+      "Up to this moment no event has spent this unit of the budget. The lane's last event is below.",
+    ),
     places: upTo > 0 ? [upTo - 1] : [],
   });
-  return { ...made, title: t('of the budget: not spent') };
+  return { ...made, title: t('part of the budget that is not spent') };
 }
 
 /** Points of the file among the first `upTo` that name a block. */

@@ -14,7 +14,7 @@ const propsOf = (step: string): PanelProps => {
   return {
     ...{ lesson, scene, runIndex: index, theme: lightTheme, recorded: true },
     frame: { get: () => frameAt(1), subscribe: () => () => {} },
-    data: { measured: null, tables: lesson.measured, linesOf: () => [] },
+    data: { measured: null, tables: lesson.measured, elsewhere: [], linesOf: () => [] },
   };
 };
 const cells = (props: PanelProps, head: string) => {
@@ -34,7 +34,9 @@ test('in the last step the figure that the lesson began with is back, and ours i
     'stock 15.7 µs',
     'evictable-list 39.7 µs',
   ]);
-  expect(leftWords(props)).toContain('takes 34 % of the time of 2013 scan; here it takes 9 %');
+  expect(leftWords(props)).toContain(
+    'takes 34 % of the time of a scan on 2013 scan. Here it takes 9 %',
+  );
 });
 
 test('a step without both kernels of the mail compares nothing', () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Beside the stage: freed against visited as a chart, and what an entry costs. */
+/** Panels next to the stage: a chart of freed against visited entries, and what an entry costs. */
 
 import { t } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -18,7 +18,7 @@ import { type CSSProperties, useCallback, useRef } from 'react';
 import { eachFreed, soFar } from './figures.ts';
 import { factsOf, freed, type LaneNow, laneNow, listSteps, nowOf, refillsOf } from './replay.ts';
 
-// Entries freed against entries visited up to the moment: one line for each lane, with a key above.
+// Freed entries against visited entries, up to the moment, with one line for each lane and a key above.
 
 interface Given {
   readonly index: RunIndex;
@@ -29,10 +29,10 @@ interface Given {
 }
 
 const fontSize = 13;
-/** Half of a plus, px. */
+/** Half the width of a plus, px. */
 const plus = 4;
 
-/** Line styles of lanes: later ones are wider and dashed, so that a line below shows between the dashes. */
+/** Line styles of lanes. Later ones are wider and dashed, so that a line under them shows between the dashes. */
 const strokes: readonly { readonly width: number; readonly dash: readonly number[] }[] = [
   { width: 1.5, dash: [] },
   { width: 3, dash: [7, 5] },
@@ -42,20 +42,20 @@ const strokes: readonly { readonly width: number; readonly dash: readonly number
 const sample = 24;
 const keyRow = Math.round(fontSize * 1.4);
 
-/** Line style of each lane: by its arm's place in the lesson, so that it is the same in every step. */
+/** Line style of each lane. It depends on its arm's place in the lesson, so it is the same in every step. */
 export function strokesOf(lanes: readonly LaneIndex[], { arms }: Pick<Lesson, 'arms'>): number[] {
   const own = lanes.map((lane) => arms.findIndex(({ name }) => name === lane.arm) % strokes.length);
   const clear = !own.includes(-1) && new Set(own).size === own.length;
   return clear ? own : lanes.map((_, i) => i % strokes.length);
 }
 
-/** Place in the key above the chart at which a sample begins. */
+/** Place at which a line sample begins in the key above the chart. */
 export interface KeyPlace {
   readonly x: number;
   readonly row: number;
 }
 
-/** Lay out the key: names of lanes, each behind a sample of its line, in as many rows as needed. */
+/** Lay out the key: names of lanes, each after a sample of its line, in as many rows as needed. */
 export function keyPlaces(widths: readonly number[], left: number, right: number): KeyPlace[] {
   let [x, row] = [left, 0];
   return widths.map((width) => {
@@ -122,7 +122,7 @@ export function drawChart(pen: Pen, given: Given): void {
     pen.lineTo(x(now.visits), high(now.visits));
     pen.stroke();
     pen.setLineDash([]);
-    // Points at which lookups put entries back.
+    // Points on the line at which lookups put entries back.
     for (const visits of refillsOf(lane, now.visits)) {
       const [atX, atY] = [x(visits), high(visits)];
       pen.fillStyle = theme.ink;
@@ -185,14 +185,14 @@ function Cumulative({ runIndex, lesson, frame, theme }: PanelProps) {
         style={fill}
         role="img"
         aria-label={t(
-          'Entries freed against entries visited, a line for each kernel. The counts below give the same figures.',
+          'Entries freed against entries visited, with a line for each kernel. The counts below give the same figures.',
         )}
       />
     </div>
   );
 }
 
-/** The guest's own line about its slab: "extents: entry_bytes=40 slab_entries=512". */
+/** Read a number from the guest's own line about its slab: "extents: entry_bytes=40 slab_entries=512". */
 export function said(lines: readonly { readonly text: string }[], name: string): number | null {
   for (const { text } of lines) {
     const found = text.startsWith('extents: ') && new RegExp(`\\b${name}=(\\d+)`).exec(text);
@@ -201,17 +201,17 @@ export function said(lines: readonly { readonly text: string }[], name: string):
   return null;
 }
 
-/** A row of the price table, with how its number was obtained. */
+/** A row of the price table. It says how its number was obtained. */
 interface PriceRow {
   readonly head: string;
   readonly evidence: 'counted' | 'measured';
   readonly of: (arm: string) => string;
 }
 
-/** Metric of the row, in the lesson's tables and in the mail's figure. */
+/** Metric of the row, both in the lesson's tables and in the figure from the mail. */
 const scanTime = 'scan_mean_us';
 
-/** Times from the table of untraced runs and from the mail: of an arm and of the arm before it. */
+/** Times from the table of untraced runs, and from the mail, where an arm is compared with an earlier arm. */
 function timesOf({ lesson, data }: Pick<PanelProps, 'lesson' | 'data'>) {
   const table = data.measured ?? data.tables[0] ?? null;
   const rows = table?.rows.filter((row) => row.unit === 'us') ?? [];
@@ -241,9 +241,9 @@ export function priceRows(props: PanelProps): PriceRow[] {
     n == null ? '–' : figure('setup', arm, what, n, `${formatFigure(n)}${unit}`);
   const rows: PriceRow[] = [
     {
-      head: t('bytes an entry'),
+      head: t('bytes per entry'),
       evidence: 'counted',
-      of: (arm) => given(arm, 'bytes an entry', said(linesOf(arm), 'entry_bytes')),
+      of: (arm) => given(arm, 'bytes per entry', said(linesOf(arm), 'entry_bytes')),
     },
     {
       head: t('list changed so far'),
@@ -254,7 +254,7 @@ export function priceRows(props: PanelProps): PriceRow[] {
       }),
     },
     {
-      head: t('looks for each gain so far'),
+      head: t('looks per freed entry so far'),
       evidence: 'counted',
       of: at(eachFreed),
     },
@@ -274,7 +274,7 @@ export function priceRows(props: PanelProps): PriceRow[] {
     ...rows,
     {
       head: t('time of a scan'),
-      // On the count clock a time is counted instructions.
+      // On the count clock, a time is a count of instructions.
       evidence: times.table.clock === 'count' ? 'counted' : 'measured',
       of: (arm) => given(arm, 'measured', times.here(arm), ' µs'),
     },
@@ -284,10 +284,10 @@ export function priceRows(props: PanelProps): PriceRow[] {
   ];
 }
 
-/** Rounded as in the mail's text. */
+/** Round as the mail's text does. */
 const mailText = (us: number) => `${formatPlaces(us, 1)} µs`;
 
-/** Compare the ratio of times in the mail and here; empty if the table lacks one of the kernels. */
+/** Compare the ratio of times in the mail with the ratio here; empty if the table lacks one of the kernels. */
 export function leftWords(props: Pick<PanelProps, 'lesson' | 'data' | 'runIndex'>): string {
   const { here, mail } = timesOf(props);
   const shown = (arm?: string | null) => props.runIndex.lanes.some((lane) => lane.arm === arm);
@@ -297,7 +297,7 @@ export function leftWords(props: Pick<PanelProps, 'lesson' | 'data' | 'runIndex'
     props.lesson.arms.find((arm) => arm.name === name)?.title ?? '';
   const percent = (share: number) => `${Math.round(100 * share)} %`;
   return t(
-    'In the mail {arm} takes {there} of the time of {to}; here it takes {here}. The latter spends its time on delayed entries, and the mail does not say how many its files had.',
+    'In the mail, a scan on {arm} takes {there} of the time of a scan on {to}. Here it takes {here}. The slower scan spends its time on delayed entries, and the mail does not say how many delayed entries its files had.',
     {
       arm: title(mail.arm),
       there: percent(mail.value / mail.base),
@@ -317,7 +317,7 @@ function Price(props: PanelProps) {
       <ArmTable arms={shown} rows={rows} testId="price" />
       <p className="small quiet">
         {t(
-          "Bytes come from the guest's slab. Times come from the untraced runs in the table of the last step, with the knobs of that table; this run was traced and gives none. {left}",
+          "Bytes come from the guest's slab. Times come from the untraced runs in the table of the last step, with that table's knobs. This run was traced and gives no times. {left}",
           { left: leftWords(props) },
         )}
       </p>
@@ -326,6 +326,6 @@ function Price(props: PanelProps) {
 }
 
 export const panels: Readonly<Record<string, Panel>> = {
-  cumulative: { title: t('Freed, against looks'), evidence: 'counted', Body: Cumulative },
-  price: { title: t('The price beside the gain'), evidence: 'counted', Body: Price },
+  cumulative: { title: t('Entries freed against looks'), evidence: 'counted', Body: Cumulative },
+  price: { title: t('The price and the gain'), evidence: 'counted', Body: Price },
 };

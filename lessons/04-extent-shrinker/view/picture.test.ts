@@ -64,7 +64,7 @@ test('the words of a scan end before the edge: what does not fit in a line goes 
     const words = log.filter(({ what, at }) => what === 'fillText' && at[0]! >= layout.gutter);
     const ends = words.map(({ at, text = '' }) => at[0]! + pen.measureText(text).width);
     expect(
-      words.some(({ text }) => text?.includes('looks are free')),
+      words.some(({ text }) => text?.includes('gains, not looks')),
       `${width}`,
     ).toBe(true);
     expect(Math.max(...ends), `${width}`).toBeLessThan(width);
@@ -128,8 +128,8 @@ test('a unit of the budget that is not spent says so, in its tip and in its draw
   expect(extentLesson.kinds[left.kind]).toBeUndefined();
   expect(describe(run, left, extentLesson)).toBe('stock, unit 3 of the budget: not spent so far.');
   expect(behindBox(run, frame, extentLesson, left)).toMatchObject({
-    ...{ title: 'of the budget: not spent', who: 'unit 3', rows: [{ what: 'visit' }] },
-    how: "Up to this moment no event has spent this unit; the lane's last event is below.",
+    ...{ title: 'part of the budget that is not spent', who: 'unit 3', rows: [{ what: 'visit' }] },
+    how: "Up to this moment no event has spent this unit of the budget. The lane's last event is below.",
   });
   const tip = place(view.artist(extentLesson), layout, at, left)!;
   expect(tip.x).toBeCloseTo(grid.x + 2.5 * unit);

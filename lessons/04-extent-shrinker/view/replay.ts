@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * State of a file's entries after each event: one box for each block that ever had its own entry. Replayed from a
- * lane's points: a pure function of the points and how many of them count.
+ * State of a file's entries after each event, with one box for each block that ever had its own entry. It is replayed
+ * from a lane's points, as a pure function of the points and of how many of them count.
  */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
@@ -17,7 +17,7 @@ export const kept = 0;
 export const spared = 1;
 export const freed = 2;
 
-/** EXTENT_STATUS_* of fs/ext4/extents_status.h, as ext4_es_status() tells it: one bit each. */
+/** Decode EXTENT_STATUS_* of fs/ext4/extents_status.h, as ext4_es_status() returns it, with one bit per status. */
 export function letterOf(status: number): Letter {
   if (status & 4) return 1;
   if (status & 1) return 2;
@@ -27,20 +27,20 @@ export function letterOf(status: number): Letter {
 
 /** State of every box after some number of points. */
 export interface Boxes {
-  /** 0: no event has named this block yet. */
+  /** The letter of the entry; 0 if no event has named this block yet. */
   readonly letter: Uint8Array;
-  /** 1: there is an entry. */
+  /** Whether there is an entry (1) or not (0). */
   readonly there: Uint8Array;
-  /** Number of the last visit to it, from 1; 0: none. */
+  /** Number of the last visit to the entry, counted from 1; 0 if there was none. */
   readonly visit: Int32Array;
   readonly fate: Uint8Array;
-  /** Visits made before the entry last answered a reader, plus 1; 0: it never did. */
+  /** Number of visits made before the entry last answered a reader, plus 1; 0 if it never did. */
   readonly asked: Int32Array;
-  /** Place, plus 1, of the point that made the entry; it orders the list. 0: the entry existed before. */
+  /** Place of the point that made the entry, plus 1, which orders the list; 0 if the entry existed before. */
   readonly made: Int32Array;
-  /** Visits made before a lookup put the freed entry back, plus 1; 0: none did. */
+  /** Number of visits made before a lookup put the freed entry back, plus 1; 0 if none did. */
   readonly back: Int32Array;
-  /** Place, plus 1, of the last point that names the block. */
+  /** Place of the last point that names the block, plus 1. */
   readonly point: Int32Array;
 }
 
@@ -66,7 +66,7 @@ function copy(from: Boxes, to: Boxes): Boxes {
 
 export const telling = ['visit', 'insert', 'found'] as const;
 
-/** The inode of most points of a lane; points of other inodes are not drawn. */
+/** The inode that most points of a lane are about. Points about other inodes are not drawn. */
 export function fileOf(lane: LaneIndex): number {
   const seen = new Map<number, number>();
   for (const name of telling) {
@@ -81,7 +81,10 @@ export function fileOf(lane: LaneIndex): number {
 
 const blocksByIndex = new WeakMap<RunIndex, Float64Array>();
 
-/** First blocks, rising, of all entries that any lane reports: the boxes, at the same place in every lane. */
+/**
+ * The first block of every entry that any lane reports, in ascending order. Each has a box, which is at the same place
+ * in every lane.
+ */
 export function blocksOf(index: RunIndex): Float64Array {
   const known = blocksByIndex.get(index);
   if (known !== undefined) return known;
@@ -102,12 +105,12 @@ export function blocksOf(index: RunIndex): Float64Array {
 
 const everyPoints = 4096;
 
-/** The points of one lane, which can be replayed to any place. */
+/** The points of one lane, which can be replayed up to any place. */
 export class BlockReplay {
   readonly #lane: LaneIndex;
   readonly #blocks: Float64Array;
   readonly #file: number;
-  /** What a kind of point reports, by its number. */
+  /** What a kind of point reports, by the kind's number. */
   readonly #does = new Map<number, (typeof telling)[number]>();
   readonly #frames: { readonly boxes: Boxes; readonly visits: number }[] = [];
   #last: { readonly upTo: number; readonly boxes: Boxes } | null = null;
@@ -122,7 +125,7 @@ export class BlockReplay {
     }
   }
 
-  /** The boxes when every point up to this moment of the axis has happened. */
+  /** The boxes after every point up to this moment of the axis. */
   at(t: number): Boxes {
     const { points } = this.#lane;
     return this.after(firstAbove(points.length, (i) => points.t[i]!, t));
@@ -197,17 +200,18 @@ export function replayOf(lane: LaneIndex, blocks: Float64Array): BlockReplay {
   return replay;
 }
 
-/** Number of visits that are over at a moment of the axis. */
+/** Number of visits that have ended at a moment of the axis. */
 function visitsAt(lane: LaneIndex, t: number): number {
   const { length } = lane.pointsOf('visit');
   return Math.max(0, Math.min(length, Math.floor(t / stepNs + 1e-6)));
 }
 
-// Scans, the fate of the entries they looked at, and what their budget was charged for. All from events.
+// Scans, the fate of the entries that they looked at, and what their budget was charged for. All of it comes from
+// events.
 
-/** One scan: the visits (from, to], counted from 1. */
+/** One scan, with the visits (from, to], counted from 1. */
 export interface Scan {
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number;
   readonly from: number;
   readonly to: number;
@@ -215,7 +219,7 @@ export interface Scan {
   readonly open: boolean;
 }
 
-/** What the budget is charged for: each look, or each entry freed. */
+/** What the budget is charged for: each look at an entry, or each entry freed. */
 export type Charge = 'looks' | 'gains';
 
 export interface Sums {
@@ -228,15 +232,15 @@ export interface Sums {
 /** Facts of a lane that do not depend on the moment. */
 export interface Facts {
   readonly scans: readonly Scan[];
-  /** Per fate: number of entries with it among the first n visits. */
+  /** For each fate, the number of entries that had it among the first n visits. */
   readonly upTo: readonly [Int32Array, Int32Array, Int32Array];
   readonly visits: number;
   readonly charge: Charge | null;
-  /** Budget of one scan; 0: not known. */
+  /** Budget of one scan; 0 if it is not known. */
   readonly budget: number;
-  /** Visits that scans counted but no event reported one by one. */
+  /** Number of visits that scans counted but that no event reported one by one. */
   readonly untold: number;
-  /** Number, from 1, of the first scan that freed an entry; 0: none did. */
+  /** Number of the first scan that freed an entry, counted from 1; 0 if none did. */
   readonly firstGain: number;
 }
 
@@ -276,7 +280,7 @@ function make(lane: LaneIndex): Facts {
   };
 }
 
-/** Why a lane shows nothing: its visits were counted but not traced one by one, or none has come yet. */
+/** Why a lane shows nothing: either its visits were counted but not traced one by one, or there was no visit yet. */
 export function absence(lane: LaneIndex): string {
   return lane.pointsOf('scanned').length > 0
     ? tr(
@@ -302,7 +306,7 @@ function scansOf(lane: LaneIndex, visits: number): Scan[] {
   return scans;
 }
 
-/** A walk reports its budget before and after; the difference shows what was charged. */
+/** A walk reports its budget before and after. The difference shows what the budget was charged for. */
 function chargeOf(lane: LaneIndex): Charge | null {
   const { order, length } = lane.pointsOf('walk');
   const { a, d, e, f } = lane.points;
@@ -316,7 +320,7 @@ function chargeOf(lane: LaneIndex): Charge | null {
   return length > 0 ? 'looks' : null;
 }
 
-/** Fates of the visits (from, to]. */
+/** Number of each fate among the visits (from, to]. */
 export function sumsOf({ upTo }: Facts, from: number, to: number): Sums {
   const of = (fate: 0 | 1 | 2) => upTo[fate][to]! - upTo[fate][from]!;
   return { visited: to - from, kept: of(kept), spared: of(spared), freed: of(freed) };
@@ -324,21 +328,21 @@ export function sumsOf({ upTo }: Facts, from: number, to: number): Sums {
 
 /** Where a lane is at the moment of a frame. */
 export interface Now {
-  /** Visits that are over. */
+  /** Number of visits that have ended. */
   readonly visits: number;
-  /** The current scan; before the first visit, the first scan; null: there is none. */
+  /** The current scan. Before the first visit, this is the first scan. Null if there is none. */
   readonly scan: Scan | null;
-  /** Sums of the scan, up to now. */
+  /** Sums over the scan's visits so far. */
   readonly sums: Sums;
   /** Whether the scan has returned. */
   readonly over: boolean;
   /** Whether the lane still runs and the moment is after its last known event. */
   readonly beyond: boolean;
-  /** The moment of the lane's axis up to which to replay. */
+  /** The moment on the lane's axis up to which points are replayed. */
   readonly t: number;
 }
 
-/** `hold` replaces that of the frame: a sentence about one scan uses only that scan. */
+/** `hold` replaces the value from the frame, because a sentence about one scan uses only that scan. */
 export function nowOf(lane: LaneIndex, frame: Frame, hold = frame.hold === true): Now {
   const known = factsOf(lane);
   const wanted = laneTime(frame.offset, lane.arm, frame.moment);
@@ -360,9 +364,10 @@ export function nowOf(lane: LaneIndex, frame: Frame, hold = frame.hold === true)
   };
 }
 
-// Entries that were freed and put back: when no entry is left to free, the workload looks the blocks up again.
+// Entries that were freed and then put back: when there is no entry left to free, the workload looks the blocks up
+// again.
 
-/** An entry that was put back: the place of its point, and the visits made before it. */
+/** An entry that was put back, with the place of its point, and the number of visits made before it. */
 interface Back {
   readonly place: number;
   readonly visits: number;
@@ -395,7 +400,7 @@ function backsOf(lane: LaneIndex): readonly Back[] {
   return backs;
 }
 
-/** Entries that were put back among the first `upTo` points of a lane. */
+/** Number of entries that were put back among the first `upTo` points of a lane. */
 export function backSoFar(lane: LaneIndex, upTo: number): number {
   const all = backsOf(lane);
   return firstAtLeast(all.length, (p) => all[p]!.place, upTo);
@@ -407,16 +412,16 @@ export function backsOfBlock(lane: LaneIndex, block: number, upTo: number): numb
     .length;
 }
 
-/** Visits, each once, after which entries were put back, up to a visit. */
+/** Visits after which entries were put back, up to a given visit. Each visit is listed once. */
 export function refillsOf(lane: LaneIndex, upTo: number): readonly number[] {
   const at = new Set(backsOf(lane).map(({ visits }) => visits));
   return [...at].filter((visits) => visits <= upTo);
 }
 
-/** Number of visits for which an entry is shown as just put back: one scan of the usual budget. */
+/** For this number of visits, an entry is shown as just put back. It is one scan with the usual budget. */
 const shownFor = 32;
 
-/** How recently an entry was put back, from 1 down to 0; 0: long ago, or never. */
+/** How recently an entry was put back, from 1 down to 0. It is 0 if that was long ago, or never happened. */
 export function newness(
   { back, there }: Boxes,
   box: number,
@@ -427,14 +432,14 @@ export function newness(
   return Math.max(0, 1 - (visits - at) / shownFor);
 }
 
-// The list of entries that may be freed: which lanes have one, found from their visits, and its order.
+// The list of entries that may be freed: which lanes have a list, as seen from their visits, and the list's order.
 
 const delayed = 1;
 const lists = new WeakMap<LaneIndex, boolean>();
 
 /**
- * Whether this kernel follows a list. If so, its first visit is to the newest entry, since the list grows at its head;
- * a walk through the tree begins at the left end.
+ * Whether this kernel follows a list. If so, its first visit is to the newest entry, since the list grows at its head.
+ * A walk through the tree begins at the left end instead.
  */
 export function hasList(lane: LaneIndex): boolean {
   let known = lists.get(lane);
@@ -462,7 +467,7 @@ function startsAtNewest(lane: LaneIndex): boolean {
   return made > 1 && points.b[first] === newest;
 }
 
-/** Boxes on the list, from its head: the newest first. */
+/** Boxes on the list, from its head, so the newest is first. */
 export function threadOf(boxes: Boxes): number[] {
   const on: number[] = [];
   for (let box = 0; box < boxes.there.length; box++) {
@@ -473,7 +478,7 @@ export function threadOf(boxes: Boxes): number[] {
 }
 
 /**
- * Number of times an entry was added to or removed from the list, among the first `upTo` points; null: there is no
+ * Number of times an entry was added to or removed from the list, among the first `upTo` points; null if there is no
  * list.
  */
 export function listSteps(lane: LaneIndex, upTo: number): number | null {
@@ -489,7 +494,7 @@ export function listSteps(lane: LaneIndex, upTo: number): number | null {
   return on + counted('visit', (i) => points.e[i] === 2);
 }
 
-// What drawings and sentences need of a lane at a moment.
+// What drawings and sentences need to know about a lane at a moment.
 
 export interface LaneNow {
   readonly lane: LaneIndex;
@@ -498,11 +503,11 @@ export interface LaneNow {
   /** First block of each box. */
   readonly blocks: Float64Array;
   readonly boxes: Boxes;
-  /** Number of the lane's points that have happened. */
+  /** Number of the lane's points that have happened by then. */
   readonly points: number;
 }
 
-/** `hold`: only the operation that the frame holds at. */
+/** `hold` restricts the state to the operation at which the frame holds. */
 export function laneNow(
   { index, frame }: { readonly index: RunIndex; readonly frame: Frame },
   lane: LaneIndex,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The toy of the strip: arrange delayed and written entries, give the budget, and see what a scan gets on three kernels. */
+/**
+ * The toy of the strip: arrange delayed and written entries, set the budget, and see what a scan achieves on three
+ * kernels.
+ */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount } from '@page/base/units.ts';
@@ -17,14 +20,18 @@ import type {
 import type { Face } from '@page/toys/types.ts';
 import { blocksOf, factsOf, letterOf } from './replay.ts';
 
-// Scans of one file's entries on three kernels: which entries a scan looks at, which it frees, where it stops.
+// Scans of one file's entries on three kernels: which entries a scan looks at, which ones it frees, and where it stops.
 //
-// es_do_reclaim_extents() and es_reclaim_extents() in fs/ext4/extents_status.c of 6.1, and the patches of this lesson.
-// No scan looks into a file that has nothing to free (i_es_shk_nr). Stock pays for each look, goes on where it stopped
-// (i_es_shrink_lblk), and from the end once round to there. The scan of 2013 begins at the left end, pays for what it
-// frees, and knows no second chance. The list holds what may be freed, the newest first.
+// The model follows es_do_reclaim_extents() and es_reclaim_extents() in fs/ext4/extents_status.c of 6.1, and the
+// patches of this lesson. No scan looks into a file that has nothing to free (i_es_shk_nr). Stock pays for each look
+// and continues where it last stopped (i_es_shrink_lblk); after the end of the tree it goes round once to that place.
+// The scan of 2013 begins at the left end, pays only for what it frees, and gives no second chance. The list contains
+// only entries that may be freed, with the newest first.
 
-/** D: delayed, must stay. W: written, may be freed. R: written and used since, spared once. */
+/**
+ * D: a delayed entry, which must stay. W: a written entry, which may be freed. R: a written entry that was used since,
+ * so it is spared once.
+ */
 export type Entry = 'D' | 'W' | 'R';
 export const kernels = ['scan-2013', 'stock', 'evictable-list'] as const;
 type Kernel = (typeof kernels)[number];
@@ -32,14 +39,14 @@ type Kernel = (typeof kernels)[number];
 type Fate = 'kept' | 'spared' | 'freed';
 
 export interface File {
-  /** By block; null: gone. */
+  /** The entries by block; null if an entry is gone. */
   readonly entries: readonly (Entry | null)[];
-  /** Block from which stock goes on. */
+  /** Block from which stock continues. */
   readonly from: number;
 }
 
 export interface Scan {
-  /** Block -> its fate, in the order of the looks. */
+  /** Each block with its fate, in the order in which the scan looked at them. */
   readonly looks: readonly (readonly [block: number, fate: Fate])[];
   readonly after: File;
 }
@@ -62,7 +69,7 @@ interface Walk {
   readonly kernel: Kernel;
   readonly entries: (Entry | null)[];
   readonly looks: [block: number, fate: Fate][];
-  /** Of the budget. */
+  /** What is left of the budget. */
   left: number;
 }
 
@@ -81,14 +88,17 @@ function look(walk: Walk, block: number): void {
   if (kernel !== 'scan-2013' || fate === 'freed') walk.left -= 1;
 }
 
-/** es_reclaim_extents(): to the end of the tree, then from its begin to where the scan began. */
+/** es_reclaim_extents(): go to the end of the tree, then from its beginning to where the scan began. */
 function round(walk: Walk, start: number): File {
   let { from, over } = stretch(walk, start, Number.POSITIVE_INFINITY);
   if (over && start !== 0) ({ from, over } = stretch(walk, from, start - 1));
   return { entries: walk.entries, from };
 }
 
-/** es_do_reclaim_extents() of stock: from the entry at or behind `from` to `end`; where to go on, and whether it came there. */
+/**
+ * es_do_reclaim_extents() of stock: scan from the first entry at or after `from` up to `end`. Return where to continue,
+ * and whether the end was reached.
+ */
 function stretch(walk: Walk, from: number, end: number): { from: number; over: boolean } {
   const way = blocksIn(walk.entries).filter((block) => block >= from);
   for (const [i, block] of way.entries()) {
@@ -100,7 +110,7 @@ function stretch(walk: Walk, from: number, end: number): { from: number; over: b
   return { from: 0, over: true };
 }
 
-/** The n-th scan, from 1, and the file before it. */
+/** The n-th scan, counted from 1, and the file before it. */
 export function nth(kernel: Kernel, entries: readonly Entry[], budget: number, n: number) {
   let before: File = { entries, from: 0 };
   for (let i = 1; i < n; i++) before = scan(kernel, before, budget).after;
@@ -115,18 +125,18 @@ export function reclaimable(entries: readonly (Entry | null)[]): number {
   return entries.filter((entry) => entry === 'W' || entry === 'R').length;
 }
 
-// The file that the toy begins with: the entries of the recording before its first scan, thinned to so many boxes.
+// The file with which the toy begins: the recording's entries before its first scan, thinned to this number of boxes.
 
 const boxes = 32;
 
 export interface Thinned {
   readonly entries: readonly Entry[];
   readonly budget: number;
-  /** Entries of the recording per box; 0: there is no run, and the entries are made up. */
+  /** Number of the recording's entries per box; 0 if there is no run, so that the entries are invented. */
   readonly each: number;
 }
 
-/** As in the lesson's first step, one box for sixteen. */
+/** As in the lesson's first step, with one box for every sixteen entries. */
 const chosen: Thinned = {
   entries: Array.from({ length: boxes }, (_, b) => (b < boxes / 2 ? 'D' : 'W')),
   budget: 2,
@@ -174,7 +184,7 @@ const fateWords: Readonly<Record<Fate, string>> = {
   spared: t('spared once'),
   freed: t('freed'),
 };
-/** From this many looks per entry freed, a scan counts as long. */
+/** From this number of looks per freed entry on, a scan counts as long. */
 const long = 8;
 
 interface Turn {
@@ -235,8 +245,10 @@ function shelfOf({ kernel, title, before, looks, freed }: Turn, asked: number): 
   const fates = new Map(looks);
   const nothing = reclaimable(before) === 0;
   const verdict = nothing
-    ? t('no entry may be freed here, so it looks at none')
-    : t('scan {asked} looks at {n} and frees {freed}', { asked, n: looks.length, freed });
+    ? t('no entry may be freed here, so the scan looks at none')
+    : t('scan {asked} looks at {n, plural, one {# entry} other {# entries}} and frees {freed}', {
+        ...{ asked, n: looks.length, freed },
+      });
   const face = nothing ? 'other' : freed === 0 ? 'hazard' : looks.length > freed ? 'wait' : 'gain';
   return {
     name: kernel,
@@ -266,7 +278,7 @@ function play(setting: TileSetting, titles: Titles): TilePlay {
       tiles: entries.map((entry, block) => boxOf(block, entry, null)),
     },
     results: turns.map((turn) => shelfOf(turn, asked)),
-    barsTitle: t("A task that wants the file's lock meanwhile waits for"),
+    barsTitle: t("A task that wants the file's lock during the scan waits for"),
     bars: turns.map(({ kernel, title, looks, freed }) => ({
       name: kernel,
       title,
@@ -298,12 +310,12 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
   const empty = turns.filter(({ looks, freed }) => looks.length > 0 && freed === 0);
   const vain = turns.filter(({ looks, freed }) => looks.length > freed && freed > 0);
   if (turns.every(({ looks }) => looks.length === 0))
-    return { words: t('No entry may be freed, so no kernel looks at any.'), face: 'other' };
+    return { words: t('No entry may be freed, so no kernel looks at any entry.'), face: 'other' };
   if (empty.length > 0) {
     const names = list(empty.map(({ title }) => title));
     const more =
       old.freed > 0
-        ? t(' {title} frees {freed} for {n, plural, one {# look} other {# looks}}.', {
+        ? t(' {title} frees {freed} with {n, plural, one {# look} other {# looks}}.', {
             title: capital(old.title),
             freed: old.freed,
             n: old.looks.length,
@@ -313,7 +325,7 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
       ? t(' Its budget of {n} looks is spent.', { n: formatCount(stock.looks.length) })
       : '';
     return {
-      words: t('A scan that frees nothing, on {names}.{bound}{more}', { names, bound, more }),
+      words: t('A scan on {names} that frees nothing.{bound}{more}', { names, bound, more }),
       face: 'hazard',
     };
   }
@@ -324,7 +336,7 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
     const n = most.looks.length - most.freed;
     return {
       words: t(
-        'On {title} a task that wants the lock waits for {n, plural, one {# look} other {# looks}} in vain.',
+        'On {title}, a task that wants the lock waits in vain for {n, plural, one {# look} other {# looks}}.',
         { title: most.title, n },
       ),
       face: 'wait',
@@ -333,14 +345,14 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
   return { words: t('Every look frees an entry, so no task waits in vain.'), face: 'gain' };
 }
 
-/** Mix the entries: the same number of each kind, spread evenly. */
+/** Mix the entries: keep the number of each kind, and spread each kind evenly. */
 export function mixed(entries: readonly Entry[]): Entry[] {
   const kept = entries.filter((entry) => entry === 'D').length;
   const before = (b: number) => Math.ceil((b * kept) / entries.length);
   return entries.map((_, b) => (before(b + 1) > before(b) ? 'D' : 'W'));
 }
 
-/** Scans of stock from the start until one frees something. */
+/** The number of scans that stock needs from the start until one frees something. */
 export function firstGain(entries: readonly Entry[], budget: number): number {
   let file: { entries: readonly (Entry | null)[]; from: number } = { entries, from: 0 };
   for (let n = 1; n <= 2 * entries.length + 1; n++) {
@@ -355,7 +367,7 @@ export const budget: TileToy = {
   form: 'tiles',
   title: t('What a budget buys'),
   ask: t(
-    'Memory runs short, and the kernel asks for a scan. Arrange delayed and written entries, give the scan a budget, and ask again and again. Which entries does it look at, which does it free, and how long does a task wait that wants the lock?',
+    'Memory runs short, and the kernel asks for a scan. Arrange delayed and written entries, give the scan a budget, and ask again and again. Which entries does the scan look at, which entries does it free, and how long does a task that wants the lock have to wait?',
   ),
   leavesOut: t(
     'There is one file. Between scans no block is looked up, and the written entries were made from left to right, so the list begins at the right.',
@@ -376,7 +388,7 @@ export const budget: TileToy = {
         each === 0
           ? null
           : t(
-              'how many entries are delayed and written, and the budget, one box for {each}; mixed, until you press "as recorded"',
+              'the numbers of delayed and written entries and the budget, with one box for {each}; the entries are mixed until you press "as recorded"',
               { each },
             ),
       start,
@@ -406,22 +418,25 @@ export const budget: TileToy = {
       goals: [
         goal(
           'empty',
-          t('On {stock}, a scan that frees nothing, though some entries may be freed.', {
+          t('On {stock}, arrange a scan that frees nothing, though some entries may be freed.', {
             stock: titles.stock,
           }),
-          () => t('Yes: put as many delayed entries in its way as its budget has looks.'),
+          () => t("Yes: put as many delayed entries in the scan's way as its budget allows looks."),
         ),
         goal(
           'long',
-          t('On {title}, a scan that looks at {long} entries or more for each that it frees.', {
-            title: titles['scan-2013'],
-            long,
-          }),
-          () => t('Yes: it pays only for entries freed, so nothing bounds its looks.'),
+          t(
+            'On {title}, a scan that looks at {long} entries or more for each entry that it frees.',
+            {
+              title: titles['scan-2013'],
+              long,
+            },
+          ),
+          () => t('Yes: it pays only for freed entries, so nothing limits its looks.'),
         ),
         goal(
           'nobody',
-          t('Let no task wait in vain: on all three kernels each look frees an entry.'),
+          t('Let no task wait in vain, so that on all three kernels each look frees an entry.'),
           () =>
             t(
               'Yes: the entries that may be freed must be on the left, and none may have been used since the last scan.',
@@ -429,7 +444,7 @@ export const budget: TileToy = {
         ),
         goal(
           'second',
-          t('A scan in which {stock} frees more than the {title}.', {
+          t('Arrange a scan in which {stock} frees more than the {title}.', {
             stock: titles.stock,
             title: titles['evictable-list'],
           }),
@@ -440,9 +455,12 @@ export const budget: TileToy = {
         ),
         goal(
           'never',
-          t('A file from which {stock} never frees anything, though some entries may be freed.', {
-            stock: titles.stock,
-          }),
+          t(
+            'Arrange a file from which {stock} never frees anything, though some entries may be freed.',
+            {
+              stock: titles.stock,
+            },
+          ),
           () =>
             t(
               'No: each scan continues where the last one stopped. With a budget of {nr} every entry is passed twice within {n, plural, one {# scan} other {# scans}}, and an entry is spared only once. In your first file, scan {first} frees an entry.',

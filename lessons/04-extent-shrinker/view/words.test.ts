@@ -25,7 +25,7 @@ const say = (name: string, index: RunIndex, frame: Frame) =>
 
 test('one scan, from its begin to its return', () => {
   const stock = only('stock');
-  expect(say('one_scan', stock, frameAfter(0))).toBe('Stock is asked to look for 4 entries.');
+  expect(say('one_scan', stock, frameAfter(0))).toBe('Stock is asked for 4 entries.');
   expect(say('one_scan', stock, frameAfter(1))).toMatch(/1 entry looked at, all of them must stay/);
   expect(say('one_scan', stock, frameAfter(4))).toBe(
     'The scan returns: 4 entries looked at, all of them must stay, none freed. Its budget of 4 is used up.',
@@ -34,17 +34,17 @@ test('one scan, from its begin to its return', () => {
 
 test('the same scan on all: each stands when it has come back', () => {
   expect(say('each_scan', run, frameAfter(12))).toBe(
-    'In scan 1, asked for 4: 2013 scan looked at 12 and freed 4, stock looked at 4 and freed none and evictable list looked at 4 and freed 4. All have returned.',
+    'In scan 1, which asks for 4 entries: 2013 scan looked at 12 and freed 4, stock looked at 4 and freed none and evictable list looked at 4 and freed 4. All have returned.',
   );
 });
 
 test('the first gain: how far it is, and when it came', () => {
   const stock = only('stock');
   expect(say('first_gain', stock, frameAfter(5))).toBe(
-    'Scan 2 of stock: so far 5 entries looked at, none freed, with 3 more delayed ones ahead.',
+    'Scan 2 of stock: so far 5 entries looked at, none freed, with 3 more delayed entries ahead.',
   );
   expect(say('first_gain', stock, frameAfter(10))).toBe(
-    'Scan 3 of stock is the first to free anything, after 8 looks in vain; so far 2 are freed.',
+    'Scan 3 of stock is the first to free anything, after 8 looks that freed nothing. So far stock has freed 2.',
   );
 });
 
@@ -56,7 +56,7 @@ test('equal looks bring unequal gains', () => {
 
 test('where one lane has made fewer looks than another, each says how many', () => {
   expect(say('charged', run, frameAfter(12))).toBe(
-    'Entries freed so far: 2013 scan 4 by 12 looks up to scan 1, stock 4 by 12 looks up to scan 3 and evictable list 8 by 8 looks up to scan 2.',
+    'Entries freed so far: 2013 scan 4 after 12 looks up to scan 1, stock 4 after 12 looks up to scan 3 and evictable list 8 after 8 looks up to scan 2.',
   );
 });
 
@@ -75,25 +75,25 @@ test('aligned at a scan by hand, each lane says the looks that it has made by th
 
 test('looks for each entry freed are of the scans that returned, and none is said before the first', () => {
   expect(say('totals', run, frameAfter(11))).toBe(
-    'So far: 2013 scan is in its first scan, stock nothing freed in 2 scans that returned and evictable list 1 look for each entry freed in 4 scans that returned.',
+    'So far: 2013 scan is in its first scan, stock freed nothing in 2 scans that returned and evictable list made 1 look per freed entry in 4 scans that returned.',
   );
   expect(say('totals', run, frameAfter(14))).toMatch(
-    /2013 scan 3 looks for each entry freed in 1 scan that returned, stock 3 looks for each entry freed in 3 scans/,
+    /2013 scan made 3 looks per freed entry in 1 scan that returned, stock made 3 looks per freed entry in 3 scans/,
   );
 });
 
 test('the promise: what one call brings back', () => {
   expect(say('promise', only('scan-2013', 'stock'), frameAfter(12))).toBe(
-    'Scan 1, asked for 4: 2013 scan frees 4, with 8 looks in vain and stock frees none, with 4 looks in vain.',
+    'In scan 1, which asks for 4 entries: 2013 scan frees 4, with 8 looks in vain and stock frees none, with 4 looks in vain.',
   );
   expect(say('promise', only('scan-2013', 'stock'), frameAfter(6))).toBe(
-    'Scan 1, asked for 4: 2013 scan has freed none so far, with 6 looks in vain and stock frees none, with 4 looks in vain.',
+    'In scan 1, which asks for 4 entries: 2013 scan has freed none so far, with 6 looks in vain and stock frees none, with 4 looks in vain.',
   );
 });
 
 test('the price counts the list, and who carries its pointers for nothing', () => {
   expect(say('price', only('stock', 'evictable-list'), frameAfter(4))).toBe(
-    'Evictable list: 4 entries are on the list, which was changed 12 times so far; 8 delayed ones have its pointers but are not on it.',
+    "Evictable list: 4 entries are on the list, which was changed 12 times so far. 8 delayed entries have the list's pointers but are not on the list.",
   );
 });
 
@@ -118,7 +118,7 @@ test('a reader: what lseek answers, and how many delayed entries gave the answer
   kernel.note('answer', 8 * 4096);
   const index = indexOfRows({ stock: kernel });
   expect(say('reader', index, frameAfter(4))).toBe(
-    'After a scan, a program asks where the data are (SEEK_DATA, SEEK_HOLE). Data from block 0, a hole at 8; 8 delayed entries gave the answer.',
+    "After a scan, a program asks where the file's data are (SEEK_DATA, SEEK_HOLE). Data from block 0, a hole at 8; 8 delayed entries gave the answer.",
   );
   expect(say('reader', index, frameAfter(3))).toMatch(/^No program/);
 });
@@ -126,7 +126,7 @@ test('a reader: what lseek answers, and how many delayed entries gave the answer
 test('counts balance in every lane and at every moment', () => {
   for (let visits = 0; visits <= 48; visits++) {
     const { heads, rows } = counts(run, frameAfter(visits));
-    expect(heads).toEqual(['scans', 'visited', 'freed', 'kept', 'visited per freed']);
+    expect(heads).toEqual(['scans', 'visited', 'freed', 'kept', 'entries visited per entry freed']);
     for (const [, visited, freed, kept] of [...rows.values()].map((row) => row.map(Number)))
       expect(visited).toBe(freed! + kept!);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture in words: the sentence of each scene, from the events up to the moment. */
+/** The picture in words: the sentence of each scene, computed from the events up to the moment. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, ns } from '@page/base/units.ts';
@@ -41,7 +41,7 @@ import {
 
 type SentenceOf = (states: readonly LaneNow[], lesson: Lesson) => string;
 
-/** Each sentence is about the lanes on show; `hold`: about the one scan that the scene stops at. */
+/** Each sentence is about the lanes on show. With `hold`, it is about the one scan at which the scene stops. */
 function sentence(tell: SentenceOf, hold?: boolean): Sentence {
   return (index, frame, lesson) => {
     const states = index.lanes.map((lane) => laneNow({ index, frame }, lane, hold));
@@ -58,17 +58,20 @@ function none(n: number): string {
 
 const title = (lesson: Lesson, lane: LaneIndex) => armTitle(lesson, lane);
 
-/** One scan, from its first look to its return. */
+/** The budget, with its noun. */
+function askedOf(one: LaneNow): string {
+  const { budget } = one.facts;
+  return budgetOf(one, t('{budget, plural, one {# entry} other {# entries}}', { budget }));
+}
+
+/** One scan, from its first look at an entry to its return. */
 const oneScan: SentenceOf = (states, lesson) => {
   const one = states[0]!;
-  const { lane, now, facts } = one;
+  const { lane, now } = one;
   const { visited, kept } = now.sums;
-  const asked = budgetOf(
-    one,
-    t('{budget, plural, one {# entry} other {# entries}}', { budget: facts.budget }),
-  );
+  const asked = askedOf(one);
   if (visited === 0)
-    return t('{name} is asked to look for {asked}.', {
+    return t('{name} is asked for {asked}.', {
       name: capital(title(lesson, lane)),
       asked,
     });
@@ -85,7 +88,7 @@ const oneScan: SentenceOf = (states, lesson) => {
         freed,
         budget: budgetOf(one),
       })
-    : t('The scan has begun: {looked}, {freed} freed so far.', { looked, freed });
+    : t('The scan has begun. So far: {looked}, {freed} freed.', { looked, freed });
 };
 
 /** Number of entries that the scan has looked at, linked to their boxes. */
@@ -104,9 +107,9 @@ const eachScan: SentenceOf = (states, lesson) => {
   });
   const over = states.every(({ now }) => now.over);
   return t(
-    'In scan {scan}, asked for {budget}: {parts}.{over, select, yes { All have returned.} other {}}',
+    'In scan {scan}, which asks for {asked}: {parts}.{over, select, yes { All have returned.} other {}}',
     {
-      ...{ scan: scanNumber(states[0]!), budget: budgetOf(states[0]!), parts: list(parts) },
+      ...{ scan: scanNumber(states[0]!), asked: askedOf(states[0]!), parts: list(parts) },
       over: over ? 'yes' : 'no',
     },
   );
@@ -129,24 +132,31 @@ const firstGain: SentenceOf = (states, lesson) => {
   if (all.freed === 0) {
     const ahead = aheadOf(one)?.length ?? -1;
     const more = () => about(lane.arm, 'ahead', figure('now', lane.arm, 'delayed ahead', ahead));
-    const way = ahead > 0 ? t(', with {more} more delayed ones ahead', { more: more() }) : '';
-    return t(
-      'Scan {scan} of {name}: so far {visited} entries looked at, {freed} freed{way}.{rest}',
-      {
-        scan: scanNumber(one),
-        name,
-        visited: soFar(one, 'visited'),
-        freed: freedOf(one),
-        way,
-        rest: rest.join(''),
-      },
-    );
+    const way =
+      ahead > 0
+        ? t(', with {more} more delayed {ahead, plural, one {entry} other {entries}} ahead', {
+            more: more(),
+            ahead,
+          })
+        : '';
+    return t('Scan {scan} of {name}: so far {visited} looked at, {freed} freed{way}.{rest}', {
+      scan: scanNumber(one),
+      name,
+      visited: soFar(
+        one,
+        'visited',
+        t('{visited, plural, one {# entry} other {# entries}}', { visited: all.visited }),
+      ),
+      freed: freedOf(one),
+      way,
+      rest: rest.join(''),
+    });
   }
   const first = facts.scans.find((scan) => scan.number === facts.firstGain);
   const before = first === undefined ? 0 : sumsOf(facts, 0, first.from).visited;
   const of = (what: string, n: number) => figure('mark', lane.arm, what, n);
   return t(
-    'Scan {firstGain} of {name} is the first to free anything, after {looksBefore} looks in vain; so far {freed} are freed{back}.{rest}',
+    'Scan {firstGain} of {name} is the first to free anything, after {looksBefore} looks that freed nothing. So far {name} has freed {freed}{back}.{rest}',
     {
       firstGain: of('first gain', facts.firstGain),
       name,
@@ -158,7 +168,7 @@ const firstGain: SentenceOf = (states, lesson) => {
   );
 };
 
-/** Words about entries that were freed and put back by a lookup; empty: none. */
+/** Words about entries that were freed and put back by a lookup; empty if there are none. */
 function putBack(one: LaneNow): string {
   const n = backSoFar(one.lane, one.points);
   return n === 0
@@ -171,12 +181,14 @@ function alsoBack(one: LaneNow): string {
   return back && t('; {back}', { back });
 }
 
-/** Number of freed entries, linked to those that this scan freed. */
+/** Number of freed entries, linked to the entries that this scan freed. */
 function freedNow(one: LaneNow, text: string): string {
   return one.now.sums.freed > 0 ? about(one.lane.arm, 'freed', text) : text;
 }
 
-/** What the looks so far have freed. Each lane has the same number of looks until one lane's run is over. */
+/**
+ * What the looks at entries have freed so far. Each lane has the same number of looks until one lane's run has ended.
+ */
 const charged: SentenceOf = (states, lesson) => {
   const looks = (one: LaneNow) =>
     soFar(
@@ -192,7 +204,7 @@ const charged: SentenceOf = (states, lesson) => {
     const back = putBack(one);
     return t('{name} {freed}{by} up to scan {scan}{back}', {
       ...{ name: title(lesson, lane), freed: freedNow(one, freed), scan: scanNumber(one) },
-      by: same ? '' : t(' by {looks}', { looks: looks(one) }),
+      by: same ? '' : t(' after {looks}', { looks: looks(one) }),
       back: back && t(' ({back})', { back }),
     });
   });
@@ -228,12 +240,13 @@ const price: SentenceOf = (states, lesson) => {
     t('{steps, plural, one {# time} other {# times}}', { steps }),
   );
   return t(
-    '{name}: {entries} on the list, which was changed {changed} so far; {others} delayed ones have its pointers but are not on it.',
+    "{name}: {entries} on the list, which was changed {changed} so far. {others} delayed {off, plural, one {entry has the list's pointers but is} other {entries have the list's pointers but are}} not on the list.",
     {
       name: capital(title(lesson, lane)),
       entries,
       changed,
       others: figure('now', lane.arm, 'letter 1 there', off),
+      off,
     },
   );
 };
@@ -249,14 +262,14 @@ const promise: SentenceOf = (states, lesson) => {
       : t('{name} has freed {gain} so far, with {vain} in vain', { name: of.name, gain, vain });
   });
   const first = states[0]!;
-  return t('Scan {scan}, asked for {budget}: {parts}.', {
+  return t('In scan {scan}, which asks for {asked}: {parts}.', {
     scan: scanNumber(first),
-    budget: budgetOf(first),
+    asked: askedOf(first),
     parts: list(parts),
   });
 };
 
-/** What lseek last answered, and how many delayed entries the kernel found for it. */
+/** What lseek last answered, and how many delayed entries the kernel found for that answer. */
 const reader: SentenceOf = (states, lesson) => {
   const answers = states.flatMap((one) => {
     const { lane } = one;
@@ -288,21 +301,25 @@ const reader: SentenceOf = (states, lesson) => {
   const { words } = answers[0]!;
   const said = answers.length > 1 ? t('{words} on each kernel', { words }) : words;
   const each = answers.map(({ name, words }) => `${name}: ${words}`).join('. ');
-  return t('After a scan, a program asks where the data are (SEEK_DATA, SEEK_HOLE). {said}.', {
-    said: capital(same ? said : each),
-  });
+  return t(
+    "After a scan, a program asks where the file's data are (SEEK_DATA, SEEK_HOLE). {said}.",
+    {
+      said: capital(same ? said : each),
+    },
+  );
 };
 
-/** Only scans that are over count; entries freed by the current scan are left out. */
+/** Only scans that have ended count. Entries freed by the current scan are left out. */
 const totals: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const name = title(lesson, one.lane);
     if (scansOver(one.facts, one.now.visits) === 0)
       return t('{name} is in its first scan', { name });
     const looks = eachFreedByOver(one);
-    const per = looks === null ? t('nothing freed') : t('{looks} for each entry freed', { looks });
     const scans = scansSoFar(one, (n) => t('{n, plural, one {# scan} other {# scans}}', { n }));
-    return t('{name} {per} in {scans} that returned', { name, per, scans });
+    return looks === null
+      ? t('{name} freed nothing in {scans} that returned', { name, scans })
+      : t('{name} made {looks} per freed entry in {scans} that returned', { name, looks, scans });
   });
   return t('So far: {parts}.', { parts: list(parts) });
 };
@@ -379,7 +396,7 @@ export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
 
 type Reading = (facts: Facts, name: string) => { value: number; words: string } | null;
 
-/** An answer from the first of a prediction's arms. */
+/** An answer that is read from the first of a prediction's arms. */
 function reading(read: Reading): Answerer {
   return (index, prediction, lesson): Answer | null => {
     const lane = index.lanes.find((one) => one.arm === prediction.arms[0]);
@@ -420,9 +437,9 @@ export const answers: Readonly<Record<string, Answerer>> = {
   }),
 };
 
-/** Counts up to the moment; a lane's cells are empty while its counts are not known. */
+/** Counts up to the moment. A lane's cells are empty while its counts are not known. */
 export function counts(index: RunIndex, frame: Frame): Counts {
-  // Without entries in use, none is spared, and the column is left out.
+  // If no entries are in use, none is spared, and the column is left out.
   const refilled = index.lanes.some((lane) => backSoFar(lane, lane.points.length) > 0);
   const spared = index.lanes.some((lane) => lane.points.length > 0 && sparesAny(lane));
   const heads = [
@@ -431,7 +448,7 @@ export function counts(index: RunIndex, frame: Frame): Counts {
     t('freed'),
     t('kept'),
     ...(spared ? [t('spared')] : []),
-    t('visited per freed'),
+    t('entries visited per entry freed'),
     ...(refilled ? [t('put back')] : []),
   ];
   const names = ['visited', 'freed', 'kept', ...(spared ? (['spared'] as const) : [])] as const;
@@ -452,7 +469,7 @@ function sparesAny(lane: LaneIndex): boolean {
 
 const mostNearby = 50;
 
-/** Visits nearest to the moment on all lanes, at most 50. */
+/** The visits nearest to the moment, at most 50 on all lanes together. */
 export function nearby(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow[] {
   const each = Math.floor(mostNearby / Math.max(1, index.lanes.length));
   return index.lanes.flatMap((lane) => visitsNear(index, frame, lesson, lane, each));
@@ -469,7 +486,7 @@ function visitsNear(
   const visit = lane.pointsOf('visit');
   const blocks = blocksOf(index);
   const { scans } = state.facts;
-  // Only past visits: the picture does not show what comes.
+  // Only past visits are listed, because the picture does not show what comes next.
   const from = Math.max(0, state.now.visits - most);
   const shift = frame.offset.get(lane.arm) ?? 0;
   const rows: NearbyRow[] = [];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Answers to predictions, counts up to the moment, and the accesses near it. */
+/** Answers to predictions, counts up to the moment, and the accesses near the moment. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure, ns } from '@page/base/units.ts';
@@ -55,7 +55,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
     const reads = n === 1 ? t('1 read') : t('{n} reads', { n: formatFigure(n) });
     return {
       value: n,
-      words: t('{name}: {reads} a {op}, counted in {ops}.', {
+      words: t('{name}: {reads} per {op}, counted in {ops}.', {
         name,
         reads,
         op: lesson.operation.name,
@@ -67,7 +67,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
     const settings = { ...settingsOf(index.params, lesson), cpus: mailCpus };
     const value = predictedRatio(other, one, settings);
     if (value === null) return null;
-    const words = t('The model predicts {value} times as many on {name} with {cpus} CPUs.', {
+    const words = t('With {cpus} CPUs, the model predicts {value} times as many on {name}.', {
       value: formatFigure(value),
       name: armTitle(lesson, one!),
       cpus: mailCpus,
@@ -80,7 +80,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
     const slow = slowShare(shareIn(intervalsOf(lane), phase.t0, phase.t1));
     if (slow === null || (!lane.ended && lane.watermark < phase.t1)) return null;
     const words = t(
-      '{name}: {slow} % of the operations after the listing took the lock, counted.',
+      '{name}: of the operations after the listing, {slow} % took the lock, counted.',
       { name: capital(armTitle(lesson, lane)), slow: formatFigure(slow * 100) },
     );
     return { value: slow * 100, words };
@@ -90,35 +90,35 @@ export const answers: Readonly<Record<string, Answerer>> = {
 type Head = readonly [title: string, evidence: 'counted' | 'modelled'];
 
 interface Columns {
-  /** "count’s line"; empty: the lane has no such line. */
+  /** For example "count’s line"; empty if the lane has no such line. */
   readonly lineWords: string;
-  /** Whether there are plain writes to the line; all other writes are read-modify-writes. */
+  /** Whether there are plain writes to the line. All other writes are read-modify-writes. */
   readonly plain: boolean;
   readonly named: boolean;
-  /** CPUs of the model if they differ from those of the run; 0: they are equal. */
+  /** Number of CPUs in the model if it differs from that of the run; 0 if they are equal. */
   readonly cpus: number;
 }
 
-/** Columns of the first act; columns of the line and of the name only if the lanes have them. */
+/** Columns of the first act. The columns about the line and the name are present only if the lanes have them. */
 function lineHeads({ operation }: Lesson, { lineWords, plain, named, cpus }: Columns): Head[] {
   const { name, plural: many } = operation;
   const on = cpus === 0 ? '' : t(' on {cpus, plural, one {# CPU} other {# CPUs}}', { cpus });
   const of: Head[] = [
-    [t('reads of the {line} per {name}, whole run', { line: lineWords, name }), 'counted'],
+    [t('reads of the {line} per {name}, in the whole run', { line: lineWords, name }), 'counted'],
     ...(plain
-      ? [[t('plain writes of it per {name}, whole run', { name }), 'counted'] as const]
+      ? [[t('plain writes of it per {name}, in the whole run', { name }), 'counted'] as const]
       : []),
-    [t('read-modify-writes of it per {name}, whole run', { name }), 'counted'],
+    [t('read-modify-writes of it per {name}, in the whole run', { name }), 'counted'],
   ];
   return [
     ...(lineWords === '' ? [] : of),
     ...(named
-      ? [[t('reads of it for the name per {name}, whole run', { name }), 'counted'] as const]
+      ? [[t('reads of it for the name per {name}, in the whole run', { name }), 'counted'] as const]
       : []),
-    [t('{many} counted, whole run', { many }), 'counted'],
+    [t('{many} counted in the whole run', { many }), 'counted'],
     [t('{many} of the model so far', { many }), 'modelled'],
     [t('transfers per {name}{on}, so far', { name, on }), 'modelled'],
-    [t('transfers per {name}{on}, whole run', { name, on }), 'modelled'],
+    [t('transfers per {name}{on}, in the whole run', { name, on }), 'modelled'],
   ];
 }
 
@@ -126,14 +126,14 @@ const lockHeads = [
   [t('by compare-and-swap'), 'counted'],
   [t('under the lock'), 'counted'],
   [t('under the lock, %'), 'counted'],
-  [t('failed compare-and-swaps: another came first'), 'counted'],
+  [t('failed compare-and-swaps: another CPU came first'), 'counted'],
 ] as const;
 
 function table(heads: readonly Head[], rows: Counts['rows']): Counts {
   return { heads: heads.map(([head]) => head), evidence: heads.map(([, of]) => of), rows };
 }
 
-/** Accesses to a line, by class; plain writes are rare. */
+/** Accesses to a line, by class. Plain writes are rare. */
 const all = ['reads', 'writes', 'rmws'] as const;
 const common = ['reads', 'rmws'] as const;
 
@@ -192,7 +192,7 @@ function lockCounts(index: RunIndex, frame: Frame): Counts['rows'] {
 
 const mostNearby = 50;
 
-/** The accesses before the moment, or the samples of the counters: at most 50 on all lanes. */
+/** The accesses before the moment, or the samples of the counters, at most 50 for all lanes together. */
 export function nearby(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow[] {
   const each = Math.floor(mostNearby / Math.max(1, index.lanes.length));
   const of = index.axis === null ? looksNear : accessesNear;
@@ -278,7 +278,7 @@ function looksNear(
         when: momentWords(null, one.t0 + shift),
         lane: armTitle(lesson, lane),
         row: 'lockref',
-        what: t('{share}, {rate} operations a second', { share, rate: formatCount(rate) }),
+        what: t('{share}, {rate} operations per second', { share, rate: formatCount(rate) }),
         length: '',
         cpu: '',
       },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What a mark was computed from, since no trace event makes one here. The microscope counted the accesses, the model
- * merged them, and the x-ray read the object and the counters of the second act.
+ * What a mark was computed from. In this view no single trace event causes a mark: the microscope counted the accesses,
+ * the model merged them, and the x-ray read the object and the second act's counters.
  */
 
 import { t as tr } from '@page/base/lang/t.ts';
@@ -81,10 +81,10 @@ function ofBytes(shown: LaneNow, at: number): Found {
     how:
       all.length === 0
         ? tr(
-            'The x-ray found in the running kernel what is at these bytes; so far the microscope has counted no access to them.',
+            'The x-ray read in the running kernel what is at these bytes; so far the microscope has counted no access to them.',
           )
         : tr(
-            'The x-ray found in the running kernel what is at these bytes; so far the microscope has counted {n} accesses to them, and {which}.',
+            'The x-ray read in the running kernel what is at these bytes; so far the microscope has counted {n} accesses to them, and {which}.',
             { n, which: lastWords(all.length) },
           ),
     accesses: all.slice(-mostRows),
@@ -125,7 +125,7 @@ function ofExecuted({ lane, struct, counted }: LaneNow, k: number): Found {
   return {
     who: tr('access {k} as executed', { k: formatCount(k + 1) }),
     how: tr(
-      "The microscope counted the accesses in the order in which QEMU's threads ran; that order is no result.",
+      "The microscope counted the accesses in the order in which QEMU's threads ran; that order is not a result.",
     ),
     accesses: [access],
   };
@@ -145,7 +145,7 @@ function ofStep(shown: LaneNow, k: number): Found {
     return {
       who,
       how: tr(
-        'The microscope counted this access; its place among those of other CPUs is the model’s.',
+        'The microscope counted this access; its place among the accesses of other CPUs comes from the model.',
       ),
       accesses: [access],
     };
@@ -157,18 +157,18 @@ function ofStep(shown: LaneNow, k: number): Found {
     how:
       before === null
         ? tr(
-            'Modelled from one counted access: in the model’s order no other CPU had line {line} before it.',
+            'Modelled from one counted access: in the model’s order, no other CPU had line {line} before this access.',
             { line },
           )
         : tr(
-            'Modelled from two counted accesses to line {line}: in the model’s order this one comes after that of CPU {cpu}.',
+            'Modelled from two counted accesses to line {line}: in the model’s order this access comes after the access of CPU {cpu}.',
             { line, cpu: before.cpu },
           ),
     accesses: before === null ? [access] : [before, access],
   };
 }
 
-/** The last access of another CPU to the line; null: there is none. */
+/** The last access of another CPU to the line; null if there is none. */
 function accessBefore({ lane, model }: LaneNow, { k, cpu, line }: Access): Access | null {
   const { log } = model!.trace;
   for (let i = k - 1; i >= 0; i--)
@@ -182,7 +182,7 @@ function accessesWhere(shown: LaneNow, fits: (access: Access) => boolean): Acces
   return Array.from({ length: done }, (_, k) => accessAt(lane, model, k)).filter(fits);
 }
 
-/** An access as it was counted: its time and vCPU are those of the guest. */
+/** An access as it was counted. Its time and its vCPU are those of the guest. */
 function accessRow({ lane, struct }: LaneNow, access: Access): BehindRow {
   const vcpu = lane.points.cpu[access.point]!;
   const name = functionName(lane, access.func);

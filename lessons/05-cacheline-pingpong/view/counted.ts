@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Exact counts of the microscope for the object: per operation, by line, field and function. */
+/** The microscope's exact counts for the object, per operation: by line, by field, and by function. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure } from '@page/base/units.ts';
@@ -22,7 +22,7 @@ import { endsOperation } from './model/streams.ts';
 import { type Counted, countedOf, transfersPerStat } from './model.ts';
 import type { LaneNow } from './now.ts';
 
-/** Accesses of an operation by class. */
+/** Number of an operation's accesses, by class. */
 export interface Sum {
   readonly reads: number;
   readonly writes: number;
@@ -36,13 +36,13 @@ export interface Cell extends Sum {
   readonly func: string;
 }
 
-/** One of the busiest lines, per operation. */
+/** One of the busiest lines, with its accesses per operation. */
 export interface BusyLine extends Sum {
-  /** Low 48 bits. */
+  /** Low 48 bits of the line's address. */
   readonly address: number;
-  /** Line of the object; -1: outside the object. */
+  /** Number of the object's line; -1 if the line is outside the object. */
   readonly line: number;
-  /** The field that is written most in it, else the one read most; '' if not known. */
+  /** The field that is written most in this line, otherwise the field that is read most; '' if not known. */
   readonly field: string;
   readonly vcpus: number;
 }
@@ -50,22 +50,22 @@ export interface BusyLine extends Sum {
 export interface Totals {
   /** Operations that touched the object. */
   readonly ops: number;
-  /** Accesses inside operations, per operation, by line. */
+  /** Accesses inside operations: the number per operation, for each line. */
   readonly lines: readonly Sum[];
-  /** Number of the line that is written most; null: not known, or no line is written. */
+  /** Accesses to the line that is written most; null if it is not known, or no line is written. */
   readonly hot: Sum | null;
-  /** Reads of that line that compare the name; null: the object has no name. */
+  /** Number of reads of that line that compare the name; null if the object has no name. */
   readonly nameReads: number | null;
   readonly cells: readonly Cell[];
   /**
-   * The object's lines and the busiest others, sorted by writes; first the lines that several vCPUs touch and one
-   * writes.
+   * The object's lines and the busiest other lines, sorted by writes. Lines that several vCPUs touch and at least one
+   * writes come first.
    */
   readonly busiest: readonly BusyLine[];
-  /** Records that did not fit in the log, and accesses after it was full. */
+  /** Number of records that did not fit in the log, and of accesses after it was full. */
   readonly lost: number;
   readonly over: number;
-  /** Whether the totals were read; if not, these are sums of the accesses reported one by one. */
+  /** Whether the totals were read. If not, these are sums of the accesses that were reported one by one. */
   readonly exact: boolean;
 }
 
@@ -77,7 +77,7 @@ interface Cached {
 
 const cache = new WeakMap<LaneIndex, Cached>();
 
-/** null: nothing was counted yet. */
+/** Return null if nothing was counted yet. */
 export function totalsOf(lane: LaneIndex): Totals | null {
   const sample = countsOf(lane);
   const struct = structOf(lane);
@@ -91,7 +91,7 @@ export function totalsOf(lane: LaneIndex): Totals | null {
 
 const nothing: Sum = { reads: 0, writes: 0, rmws: 0 };
 
-/** Collects accesses by line, and by field and function. */
+/** Adds up accesses by line, and by field and function. */
 class Tally {
   readonly #struct: Struct | null;
   readonly #lines: { reads: number; writes: number; rmws: number }[] = [];
@@ -116,7 +116,7 @@ class Tally {
     if (line === struct?.hot?.line && isNameRead(struct, at, false)) this.#nameReads += sum.reads;
   }
 
-  /** All per operation. */
+  /** Return all counts per operation. */
   over(ops: number): Pick<Totals, 'ops' | 'lines' | 'hot' | 'nameReads' | 'cells'> {
     const per = (sum: Sum): Sum => ({
       reads: sum.reads / ops,
@@ -180,10 +180,15 @@ function addBusy(
   lines.set(key, busy);
 }
 
-/** Low 48 bits of the vmalloc area of x86-64, where stacks lie: Documentation/x86/x86_64/mm.rst, Linux 6.1. */
+/**
+ * Low 48 bits of the addresses of x86-64's vmalloc area, where stacks lie: Documentation/x86/x86_64/mm.rst, Linux 6.1.
+ */
 const vmalloc = [0xc90000000000, 0xe90000000000] as const;
 
-/** A stack belongs to a task, which may move from CPU to CPU; its line is nobody else's. */
+/**
+ * Tell whether a line is on a stack. A stack belongs to one task, which may move from CPU to CPU, so no other task
+ * shares its lines.
+ */
 export function isStack({ address, line }: Pick<BusyLine, 'address' | 'line'>): boolean {
   return line < 0 && address >= vmalloc[0] && address < vmalloc[1];
 }
@@ -233,7 +238,7 @@ function fromPoints(lane: LaneIndex, struct: Struct | null): Totals | null {
   return { ...tally.over(ops), busiest: [], lost: 0, over: 0, exact: false };
 }
 
-/** Names of the functions, as the microscope has them; the lesson's order. */
+/** Names of the functions, as the microscope has them. They are in the lesson's order. */
 export function functionName(lane: LaneIndex, func: number): string {
   return countsOf(lane)?.texts[func] ?? '';
 }
@@ -242,30 +247,30 @@ export function all({ reads, writes, rmws }: Sum): number {
   return reads + writes + rmws;
 }
 
-// A lesson's words for its object and operation, and sentences that say why something cannot be shown, instead of
-// zeros.
+// A lesson's words for its object and operation. Also the sentences that say why something cannot be shown, which are
+// used instead of zeros.
 
 type Nouns = Pick<Lesson, 'operation' | 'microscope'>;
 
-/** "dentry" for 'struct dentry'. */
+/** Return "dentry" for 'struct dentry'. */
 export function objectName({ microscope }: Pick<Nouns, 'microscope'>): string {
   return microscope?.object.split(' ').at(-1) || t('object');
 }
 
-/** "4 stats", "1 stat", "14.3 stats". */
+/** Write "4 stats", "1 stat", "14.3 stats". */
 export function operationWords(n: number, { operation }: Pick<Nouns, 'operation'>): string {
   const words = formatFigure(n < 100 ? Math.round(n * 10) / 10 : n);
   return `${words} ${words === '1' ? operation.name : operation.plural}`;
 }
 
-/** Why no field of the object is known. */
+/** Say why no field of the object is known. */
 export function noObject(lesson: Nouns): string {
   return t('The x-ray has not found the {object}, so the places of its fields are not known.', {
     object: objectName(lesson),
   });
 }
 
-/** Why nothing can be reported of one operation; null: the counts are there. */
+/** Say why nothing can be reported about one operation; null if the counts exist. */
 export function noCounts(lane: LaneIndex, lesson: Nouns): string | null {
   if (totalsOf(lane) !== null) return null;
   const { name } = lesson.operation;
@@ -277,7 +282,7 @@ export function noCounts(lane: LaneIndex, lesson: Nouns): string | null {
   }
   if (facts['size'] === 0) return t('The microscope watched no object in this run.');
   const why = unseen(facts, lesson);
-  return t('{why} So nothing is given per {name}.', { why, name });
+  return t('{why} So there are no numbers per {name}.', { why, name });
 }
 
 const reasons = [
@@ -297,34 +302,34 @@ function unseen(facts: Readonly<Record<string, number>>, lesson: Nouns): string 
     });
   }
   if (of('ops_begun') === 0 && of('ops_broken') === 0)
-    return t('No {name} was seen to begin.', { name });
+    return t('The microscope saw no {name} begin.', { name });
   const broken = reasons.flatMap(([fact, words]) =>
     of(fact) > 0 ? [`${formatCount(of(fact))} ${words}`] : [],
   );
   const begun = Math.max(of('ops_begun'), of('ops_broken'));
   const ops = operationWords(begun, lesson);
   return broken.length === 0
-    ? t('Of {ops} none was seen to end.', { ops })
-    : t('Of {ops} none was seen to end: {broken}.', { ops, broken: list(broken) });
+    ? t('The microscope saw none of {ops} end.', { ops })
+    : t('The microscope saw none of {ops} end: {broken}.', { ops, broken: list(broken) });
 }
 
-/** Why there is no order of the accesses, and so no copies or transfers; null: there is an order. */
+/** Say why the order of the accesses is unknown, and with it copies and transfers; null if there is an order. */
 export function noOrder(lane: LaneIndex, lesson: Nouns): string | null {
   if (countedOf(lane).ops > 0) return null;
   const counts = noCounts(lane, lesson);
   if (counts !== null) return counts;
   return t(
-    'The accesses of this run were counted, but too few were saved one by one, so their order is not known.',
+    'The accesses of this run were counted, but too few were saved individually, so their order is not known.',
   );
 }
 
-/** Why no field is known that all CPUs write. */
+/** Say why no field is known that all CPUs write. */
 export function noHot(lane: LaneIndex, lesson: Nouns): string {
   const totals = totalsOf(lane);
   if (totals === null) return noCounts(lane, lesson) ?? '';
   const written = totals.lines.some(({ writes, rmws }) => writes + rmws > 0);
   if (written)
-    return t('The bytes written are in no known field of the {object}.', {
+    return t('The bytes that are written are in no known field of the {object}.', {
       object: objectName(lesson),
     });
   return t(
@@ -333,32 +338,32 @@ export function noHot(lane: LaneIndex, lesson: Nouns): string {
   );
 }
 
-/** Why no rate is predicted for a lane; null: a rate is, or will be. */
+/** Say why no rate is predicted for a lane; null if there is one, or will be. */
 export function noRate(lane: LaneIndex, lesson: Nouns): string | null {
   const { ops, placed } = countedOf(lane);
   if (ops === 0) return lane.ended ? noOrder(lane, lesson) : null;
   if (placed || countsOf(lane) === null) return null;
   return t(
-    'No rate is predicted: the model knows when in a stat(2) its accesses come, but not when in a {name} those of these functions come.',
+    'No rate is predicted: the model knows when the accesses of a stat(2) come, but not when the accesses of these functions come in a {name}.',
     { name: lesson.operation.name },
   );
 }
 
-/** Why the second act, on an axis of time, has nothing to show; null: it has something. */
+/** Say why the second act, whose axis is time, has nothing to show; null if it has something. */
 export function noPath(lane: LaneIndex): string | null {
   if (lane.samples('lockref-counts').length > 0) return null;
   return lane.ended
     ? t(
-        'In this workload the axis is time, and the x-ray read no counts of lockref operations: there is nothing to draw.',
+        'In this workload the axis is time, and the x-ray read no counts of lockref operations, so there is nothing to draw.',
       )
     : t('The counts of the kernel have not been read yet.');
 }
 
-// Sums of a lane up to the moment.
+// A lane's sums up to the moment.
 
 export interface SoFar {
   readonly transfers: number;
-  /** Operations; those not over count in part, since with many CPUs most are under way. */
+  /** Operations. Unfinished operations count in part, because with many CPUs most are still running. */
   readonly ops: number;
   readonly forName: number;
   readonly upgrades: number;
@@ -375,22 +380,23 @@ export function soFar({ model, done }: Pick<LaneNow, 'model' | 'done'>): SoFar {
   };
 }
 
-/** A figure of the modelled order, up to the moment. */
+/** A figure about the modelled order, up to the moment. */
 export function far(one: LaneNow, name: keyof SoFar, text?: string): string {
   return figure('far', one.lane.arm, name, soFar(one)[name], text);
 }
 
-/** "4 stats so far" without the last two words. */
+/** "4 stats so far", but without the last two words. */
 export function operationsFar(one: LaneNow, lesson: Lesson): string {
   return far(one, 'ops', operationWords(soFar(one).ops, lesson));
 }
 
 /**
- * Replaces a figure of the whole run while the run is not complete: a recording still loads, or a guest still runs.
+ * Written instead of a figure about the whole run while the run is not complete, because a recording is still loading
+ * or a guest is still running.
  */
 export const stillRead = t('still being read');
 
-/** Transfers per operation over the whole run, cold start included: the figure to compare. */
+/** Transfers per operation over the whole run, including the cold start. This is the figure to compare. */
 export function perStatWhole({ lane, model }: Pick<LaneNow, 'lane' | 'model'>): string {
   if (!lane.ended) return stillRead;
   const each = model === null ? Number.NaN : transfersPerStat(model);
@@ -399,7 +405,7 @@ export function perStatWhole({ lane, model }: Pick<LaneNow, 'lane' | 'model'>): 
     : figure('run', lane.arm, 'transfers per op', each, formatFigure(each));
 }
 
-/** Transfers per operation so far; a dash before half an operation is done. */
+/** Transfers per operation so far; a dash until half an operation has finished. */
 export function perStatWords(one: LaneNow): string {
   const { transfers, ops } = soFar(one);
   const each = transfers / ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws CPUs with their copies of the lines, and lines that travel: all modelled, so every edge is dashed. */
+/** Draws CPUs with their copies of the lines, and lines that travel. All of it is modelled, so every edge is dashed. */
 
 import { t } from '@page/base/lang/t.ts';
 import type { Box, Point } from '@page/views/contract.ts';
@@ -19,7 +19,8 @@ import {
   statesAt,
 } from './now.ts';
 
-// The struct byte by byte: lines as boxes, fields with their names, letters of the live name, and what is accessed.
+// Draws the struct byte by byte: lines as boxes, fields with their names, the letters of the live name, and the
+// accessed bytes.
 
 export function drawStruct(easel: Easel): void {
   const { shown, layout, laid } = easel;
@@ -34,7 +35,7 @@ export function drawStruct(easel: Easel): void {
   drawLetters(easel, shown.struct);
 }
 
-/** The box of 64 bytes, and its number. */
+/** Draw the box of 64 bytes, and the line's number. */
 function drawLine(easel: Easel, line: number): void {
   const { pen, layout, laid, drawing } = easel;
   const { theme } = drawing;
@@ -76,7 +77,8 @@ function drawFields(easel: Easel, struct: Struct): void {
         pen.lineWidth = 1;
         pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
         pen.globalAlpha = 1;
-        // A field painted in two ways has its name over the first part, and again where it continues in another row.
+        // A field that is painted in two ways has its name over the first part, and again where it continues in another
+        // row.
         const goesOn = i === 0 && at % layout.perRow > 0 && struct.fieldAt[at - 1] === field;
         const name = struct.fields[field]?.name ?? '';
         const strong = kind === 'count' ? drawing.theme.mechanism : undefined;
@@ -86,7 +88,7 @@ function drawFields(easel: Easel, struct: Struct): void {
   }
 }
 
-/** Draw single bytes if a byte is wide enough to be seen. */
+/** Draw single bytes if they are wide enough to be seen. */
 function ticks({ pen, layout, drawing }: Easel, { x, y, w, h }: Box): void {
   if (layout.cell < 6) return;
   const before = pen.globalAlpha;
@@ -99,7 +101,7 @@ function ticks({ pen, layout, drawing }: Easel, { x, y, w, h }: Box): void {
 /** Gap between the names of two fields, px. */
 const gap = 5;
 
-/** Draw a field's name over its bytes; leave out words that do not fit. */
+/** Draw a field's name over its bytes. Leave out words that do not fit. */
 function label(
   easel: Easel,
   name: string,
@@ -134,7 +136,7 @@ function drawLetters({ pen, layout, laid, drawing, brushes }: Easel, struct: Str
   pen.textBaseline = 'alphabetic';
 }
 
-/** Number of accesses for which bytes stay lit. */
+/** Number of accesses for which bytes stay highlighted. */
 const glow = 4;
 
 interface Lit {
@@ -142,7 +144,10 @@ interface Lit {
   readonly alpha: number;
 }
 
-/** Accesses that are lit, the newest last: the current access, and the few before it. */
+/**
+ * Accesses whose bytes are highlighted, with the newest last: the few before the current access, and the current
+ * access.
+ */
 function lit({ shown }: Pick<Easel, 'shown'>): Lit[] {
   const { model, done, under, part, lane } = shown;
   if (model === null) return [];
@@ -172,7 +177,8 @@ function drawAccess(easel: Easel, { at, size, kind }: Access, alpha: number): vo
   pen.globalAlpha = 1;
 }
 
-// Paths of lines that travel and of messages that copies must be dropped: how to draw them, and which is at a point.
+// Paths of lines that travel, and of messages that tell CPUs to drop their copies: how to draw them, and which path is
+// at a point.
 
 type Laid = Pick<Easel, 'laid' | 'layout'>;
 type Pair = readonly [from: Point, to: Point];
@@ -182,14 +188,14 @@ function middleOf({ laid }: Pick<Easel, 'laid'>, cpu: number, line: number): Poi
   return box === undefined ? null : { x: box.x + box.w / 2, y: box.y + box.h / 2 };
 }
 
-/** Where a path meets a copy: at the upper edge of a small copy, since its letter is inside. */
+/** Where a path meets a copy. At a small copy this is the upper edge, because the letter is inside. */
 function doorOf({ laid, layout }: Laid, cpu: number, line: number): Point | null {
   const middle = middleOf({ laid }, cpu, line);
   const top = laid.cards[cpu]?.slots[line]?.y;
   return layout.strips || middle === null || top === undefined ? middle : { x: middle.x, y: top };
 }
 
-/** The ends of a path: from another CPU's copy, or from the bytes of the line. */
+/** The ends of a path. It starts at another CPU's copy, or at the bytes of the line. */
 function ends(place: Laid, access: Access): Pair | null {
   const { laid, layout } = place;
   const goal = doorOf(place, access.cpu, access.line);
@@ -203,7 +209,7 @@ function ends(place: Laid, access: Access): Pair | null {
   return [{ x: goal.x, y: line.y + layout.high + 6 }, goal];
 }
 
-/** An upgrade sends a message to each CPU that may have a copy. */
+/** An upgrade sends a message to each other CPU that may have a copy. */
 function upgradeEnds({ laid }: Pick<Easel, 'laid'>, { cpu, line }: Access): readonly Pair[] {
   const from = middleOf({ laid }, cpu, line);
   if (from === null) return [];
@@ -213,7 +219,7 @@ function upgradeEnds({ laid }: Pick<Easel, 'laid'>, { cpu, line }: Access): read
   });
 }
 
-/** A point of the path, which bends upwards between two CPUs. */
+/** A point of the path. Between two CPUs the path bends upwards. */
 function along(from: Point, to: Point, part: number, rise: number): Point {
   const bend = from.y === to.y ? Math.sin(part * Math.PI) * rise : 0;
   return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part - bend };
@@ -224,7 +230,7 @@ function riseOf({ layout }: Pick<Easel, 'layout'>, from: Point, to: Point): numb
   return layout.strips ? 0 : Math.min(26, 6 + far / 10);
 }
 
-/** Pieces of the path of an access that moves a line. */
+/** Pieces of the path of an access that moves a line to another place. */
 function piecesOf(place: Laid, access: Access): readonly Pair[] {
   if (happening(access) === 'upgrade') return upgradeEnds(place, access);
   const both = ends(place, access);
@@ -243,10 +249,10 @@ function distance({ x, y }: Point, [a, b]: Pair): number {
   return Math.hypot(x - a.x - part * dx, y - a.y - part * dy);
 }
 
-/** Largest distance of a pointer that is on a path, px. */
+/** A pointer this close to a path is on it, px. */
 const reach = 5;
 
-/** Accesses whose paths are drawn: the current one, then those whose paths still fade, the newest first. */
+/** Accesses whose paths are drawn: the current one, then those whose paths are still fading, with the newest first. */
 export function drawnWays({ under, done, model, lane }: LaneNow): readonly Access[] {
   if (model === null) return [];
   const past = Array.from({ length: Math.min(glowSteps, done) }, (_, age) => done - 1 - age);
@@ -270,7 +276,7 @@ export function drawCards(easel: Easel): void {
   for (const card of laid.cards) {
     drawCard(easel, card, under?.cpu === card.cpu);
     for (const [line, slot] of card.slots.entries()) {
-      // A line that no CPU accesses is in no copy.
+      // No CPU has a copy of a line that no CPU accesses.
       const touched = line < states.lines;
       const present = arrived ? after : states;
       let name = touched ? stateNames[present.state(card.cpu, line)]! : 'I';
@@ -286,14 +292,14 @@ export function drawCards(easel: Easel): void {
   }
   if (layout.cardHead === 0 || !layout.titled) numbers(easel);
   for (const { access, alpha } of lit(easel)) {
-    // A lost copy has no lit bytes.
+    // A lost copy has no highlighted bytes.
     const mine = access === under || (arrived ? after : states).has(access.cpu, access.line);
     const going = under !== null && leaves(under, states, access.cpu, access.line);
     if (mine && !(going && part > beats.leaves)) litInCopy(easel, access, alpha);
   }
   traces(easel);
   if (under !== null) motion(easel, under, part);
-  // Draw these over lit bytes and travelling lines, which would cover them.
+  // Draw the letters last, because highlighted bytes and travelling lines would cover them.
   for (const copy of copies) drawLetter(easel, copy);
   pen.globalAlpha = 1;
   pen.setLineDash([]);
@@ -305,7 +311,7 @@ function afterOf(states: LineStates, { cpu, line, kind }: Access): LineStates {
   return after;
 }
 
-/** Whether an access takes the copy away: another CPU writes. */
+/** Tell whether an access takes this copy away, because another CPU writes. */
 function leaves(access: Access, states: LineStates, cpu: number, line: number): boolean {
   return access.lost > 0 && access.line === line && access.cpu !== cpu && states.has(cpu, line);
 }
@@ -333,7 +339,7 @@ function drawCard(easel: Easel, card: Card, active: boolean): void {
   write(easel, clip(easel, accessWords(easel, last), card.w - 14), card.x + 7, y + text);
 }
 
-/** What a CPU does now: the current access once it is lit, else the CPU's last access. */
+/** What a CPU is doing now: the current access once it has begun, otherwise the CPU's last access. */
 function shownAccess({ shown }: Easel, cpu: number): Access | null {
   const { under, part } = shown;
   const begun = under !== null && (happening(under) === 'hit' ? part > 0.05 : part > beats.leaves);
@@ -354,7 +360,7 @@ function clip({ pen, layout, drawing }: Easel, text: string, room: number): stri
   return words;
 }
 
-/** Below many CPUs, number only some. */
+/** If there are many CPUs, number only some of them. */
 function numbers(easel: Easel): void {
   const { laid, layout, drawing } = easel;
   const every = [1, 2, 5, 10, 20].find(
@@ -370,7 +376,7 @@ interface Copy {
   readonly slot: Box;
   readonly line: number;
   readonly name: StateName;
-  /** Accesses since the copy was lost; 0: it was not lost. */
+  /** Number of accesses since the copy was lost; 0 if it was not lost. */
   readonly lost: number;
 }
 
@@ -387,7 +393,7 @@ function drawCopy(easel: Easel, { slot, line, name, lost }: Copy): void {
     strip(easel, slot, line);
     pen.globalAlpha = shade(kind);
   }
-  // Too narrow for an edge, which would fill the copy.
+  // Narrower copies have no room for an edge, which would fill them.
   if (slot.w >= 6) dashedBox(pen, slot, brush.edge, name === 'M' ? 2.5 : name === 'E' ? 2 : 1.25);
   else if (name === 'I') dashedBox(pen, slot, brush.edge, 0.5, [2, 2]);
   if (lost > 0) {
@@ -397,7 +403,7 @@ function drawCopy(easel: Easel, { slot, line, name, lost }: Copy): void {
   pen.globalAlpha = 1;
 }
 
-/** Readable even if its kind is not in focus. */
+/** Draw a copy's letter, which must be readable even if its kind is not in focus. */
 function drawLetter(easel: Easel, { slot, name, lost }: Copy): void {
   const { pen, layout } = easel;
   const { theme } = easel.drawing;
@@ -422,7 +428,7 @@ function bold(name: StateName, colour: string) {
   return { weight: name === 'I' ? 500 : 700, colour };
 }
 
-/** Draw what a copy holds: the fields of its line. */
+/** Draw what a copy contains, which is the fields of its line. */
 function strip(
   { pen, brushes, shown }: Pick<Easel, 'pen' | 'brushes' | 'shown'>,
   slot: Box,
@@ -436,7 +442,7 @@ function strip(
   }
 }
 
-/** Draw the bytes that a CPU accesses, in its copy. */
+/** Highlight the bytes that a CPU accesses, in its copy. */
 function litInCopy(easel: Easel, { cpu, line, at, size, kind }: Access, alpha: number): void {
   const { laid, layout, pen, shown, brushes, drawing } = easel;
   const slot = laid.cards[cpu]?.slots[line];
@@ -445,13 +451,13 @@ function litInCopy(easel: Easel, { cpu, line, at, size, kind }: Access, alpha: n
   const role = struct?.fields[struct.fieldAt[at] ?? -1]?.role ?? 'plain';
   const box = layout.strips ? partOf(slot, at, size) : slot;
   const inner = layout.strips ? { x: box.x, y: box.y + 2, w: box.w, h: box.h - 4 } : box;
-  // In a small copy the letter must stay readable over the bytes.
+  // In a small copy, the letter must stay readable over the highlighted bytes.
   pen.globalAlpha = alpha * (layout.strips ? 1 : 0.35);
   brushAccess(pen, inner, kind, brushes.bytes[role].strong, drawing.theme.paper);
   pen.globalAlpha = 1;
 }
 
-/** Draw the paths of lines that travelled a moment ago, which show at full speed and when time stops. */
+/** Draw the paths of lines that travelled a moment ago. They are visible at full speed and when time stops. */
 function traces(easel: Easel): void {
   const { shown, pen } = easel;
   const { model, done, part, lane } = shown;
@@ -467,7 +473,7 @@ function traces(easel: Easel): void {
   pen.globalAlpha = 1;
 }
 
-/** Draw the dashed line behind a transfer, up to a part of its path. */
+/** Draw the dashed line of a transfer's path, up to a part of the path. */
 function way(easel: Easel, access: Access, upTo: number): void {
   const { pen, brushes, shade } = easel;
   const what = happening(access);
@@ -510,7 +516,7 @@ function arrow({ pen }: Easel, from: Point, to: Point, colour: string): void {
   pen.fill();
 }
 
-/** Draw the message to the other CPUs: drop your copies. No data travel. */
+/** Draw the message that tells the other CPUs to drop their copies. No data travel. */
 function upgradeWay(easel: Easel, access: Access, upTo: number): void {
   const { pen, drawing, shade } = easel;
   const alpha = pen.globalAlpha;
@@ -528,7 +534,7 @@ function upgradeWay(easel: Easel, access: Access, upTo: number): void {
   pen.globalAlpha = alpha;
 }
 
-/** Draw a line that travels: its outline goes from copy to copy, as far as it has come at the moment. */
+/** Draw a line that travels. Its outline moves from copy to copy, and is drawn where it is at the moment. */
 function motion(easel: Easel, access: Access, part: number): void {
   const { laid, layout, pen, brushes, drawing, shade, shown } = easel;
   const what = happening(access);
@@ -542,7 +548,7 @@ function motion(easel: Easel, access: Access, part: number): void {
   if (both === null || to === undefined || gone <= 0 || part >= beats.lit) return;
   const { x, y } = along(both[0], both[1], gone, riseOf(easel, both[0], both[1]));
   const w = layout.strips ? to.w : Math.max(10, to.w);
-  // At both ends the outline lies on the copy, or at the upper edge of a small one.
+  // At both ends the outline lies on the copy, or at the upper edge of the copy if that is small.
   const ghost = { x: x - w / 2, y: y - (both[1].y - to.y), w, h: to.h };
   const fade = 1 - between(part, beats.comes, beats.lit);
   pen.globalAlpha = fade * shade(what) * 0.92;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Draws the second act: lockref operations by compare-and-swap and under the lock over time, in three phases, and
+ * Draws the second act: lockref operations over time, by compare-and-swap and under the lock, in three phases, and
  * their rate.
  */
 
@@ -44,9 +44,9 @@ interface Easel {
 }
 
 export const phaseWords: Readonly<Record<Phase['name'], string>> = {
-  before: tr('no task lists'),
+  before: tr('no task lists the directory'),
   listing: tr('a task lists the directory'),
-  after: tr('no task lists any more'),
+  after: tr('no task lists the directory any more'),
 };
 
 const phaseShort: Readonly<Record<Phase['name'], string>> = {
@@ -86,7 +86,7 @@ export function drawLock(
   }
 }
 
-/** Guest time of a lane -> px. */
+/** Convert a lane's guest time to px. */
 export function timeScale(laid: LockLane, { frame }: Drawing): (t: number) => number {
   const start = laneTime(frame.offset, laid.arm, frame.start);
   return (t) => laid.share.x + ((t - start) / Math.max(1, frame.span)) * laid.share.w;
@@ -102,7 +102,7 @@ function drawLane(easel: Easel): void {
   if (intervals.length === 0) {
     text(
       easel,
-      noPath(lane) ?? tr('The counts of the kernel were read once, which gives no rate.'),
+      noPath(lane) ?? tr('The counts of the kernel were read only once, which gives no rate.'),
       laid.share.x + 8,
       laid.share.y + 28,
     );
@@ -132,7 +132,7 @@ function text(
   return pen.measureText(words).width;
 }
 
-/** "In the last 250 ms: 0 % under the lock, 41,200 operations a second." */
+/** Write "In the last 250 ms: 0 % under the lock, 41,200 operations a second." */
 function headline(easel: Easel): void {
   const { laid, drawing, lane, now, fontSize } = easel;
   const { theme } = drawing;
@@ -146,17 +146,17 @@ function headline(easel: Easel): void {
   const [words, per] = pathFigures(lane, 'recent', '', slow, rate);
   at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
   at += text(easel, tr('under the lock'), at, y, { weight: 600, colour: theme.ink }) + 22;
-  // If the rate has no room here, its chart shows it.
+  // If there is no room for the rate here, only its chart shows it.
   easel.pen.font = `700 ${big}px ${theme.font}`;
   const rest = at + easel.pen.measureText(per).width + 7;
   easel.pen.font = `400 ${fontSize}px ${theme.font}`;
   const room = drawing.size.width - rest;
-  const noun = fitting(easel.pen, [tr('operations a second'), tr('a second')], room);
+  const noun = fitting(easel.pen, [tr('operations per second'), tr('per second')], room);
   if (easel.pen.measureText(noun).width > room) return;
   text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink });
   at = rest + text(easel, noun, rest, y);
   if (drawing.size.width > fontSize * 62)
-    text(easel, tr(', counted, with tracing on: no verdict'), at, y);
+    text(easel, tr(', counted with tracing on, so it is no verdict'), at, y);
 }
 
 function axes(easel: Easel): void {
@@ -170,10 +170,10 @@ function axes(easel: Easel): void {
     const y = share.y + share.h * (1 - part);
     text(easel, `${part * 100} %`, share.x - 8, y + fontSize * 0.35, { align: 'right' });
   }
-  text(easel, tr('operations, by the way they took'), share.x, share.y - fontSize * 0.5, {
+  text(easel, tr('operations, by how they were done'), share.x, share.y - fontSize * 0.5, {
     colour: theme.soft,
   });
-  text(easel, tr('operations a second'), rate.x, rate.y - fontSize * 0.5);
+  text(easel, tr('operations per second'), rate.x, rate.y - fontSize * 0.5);
   for (const per of [1, 100, 10_000, 1_000_000]) {
     const y = rate.y + rate.h * (1 - rateHeight(per));
     pen.fillStyle = theme.rule;
@@ -233,8 +233,8 @@ function phases(easel: Easel): void {
 }
 
 /**
- * Draw a column for each interval between two samples: operations by compare-and-swap below, operations under the lock
- * above.
+ * Draw a column for each interval between two samples, with operations by compare-and-swap below and operations under
+ * the lock above.
  */
 function columns(easel: Easel): void {
   const { pen, laid, drawing, lane, brushes, x, now } = easel;
@@ -310,7 +310,9 @@ export function intervalMark(
   };
 }
 
-/** Two rows per lane, one for each kind of operation, and the rates below, which have the kind of most operations. */
+/**
+ * Two rows per lane, one for each kind of operation. Below them are the rates, which have the kind of most operations.
+ */
 export function rowsOf(layout: LockLayout, drawing: Drawing): readonly Row[] {
   const { lesson, index, frame } = drawing;
   return layout.lanes.flatMap((laid): Row[] => {
@@ -363,7 +365,7 @@ export function rowsOf(layout: LockLayout, drawing: Drawing): readonly Row[] {
   });
 }
 
-/** The newest sample of the first lane. */
+/** The column of the first lane's newest sample. */
 export function firstMark(layout: LockLayout, drawing: Drawing): Mark | null {
   const lane = drawing.index.lanes.find(({ arm }) => arm === layout.lanes[0]?.arm);
   if (lane === undefined) return null;
@@ -372,7 +374,7 @@ export function firstMark(layout: LockLayout, drawing: Drawing): Mark | null {
   return intervalMark(lane, drawing.lesson, last, 'under_lock');
 }
 
-/** The column of an interval, through both charts. */
+/** The column of an interval, which extends through both charts. */
 export function boxesOf(layout: LockLayout, drawing: Drawing, mark: Mark): readonly Box[] {
   const laid = layout.lanes.find((one) => one.arm === mark.arm);
   if (laid === undefined || mark.table !== 'samples') return [];
@@ -401,7 +403,7 @@ export function describeLock(lane: LaneIndex, mark: Mark, lesson: Lesson): strin
   );
   const [fast, under] = [formatCount(one.fast), formatCount(one.slow)];
   return t(
-    '{where}: {fast} by compare-and-swap, {under} under the lock ({share}); {rate} a second.',
+    '{where}: {fast} by compare-and-swap, {under} under the lock ({share}); {rate} per second.',
     { where, fast, under, share, rate },
   );
 }

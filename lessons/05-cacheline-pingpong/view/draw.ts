@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws the lanes of the first act: headline, struct, copies, order. */
+/** Draws the lanes of the first act: headline, struct, copies, and order of accesses. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatFigure } from '@page/base/units.ts';
@@ -83,8 +83,8 @@ function drawLane(easel: Easel): void {
 }
 
 /**
- * "4.9 transfers per stat in the whole run, modelled; so far 1.8 (7 in 4 stats)", and what was counted. Until the run
- * is complete, only the figure so far.
+ * Write "4.9 transfers per stat in the whole run, modelled; so far 1.8 (7 in 4 stats)", and what was counted. Until the
+ * run is complete, write only the figure so far.
  */
 function headline(easel: Easel): void {
   const { laid, layout, drawing, shown, pen } = easel;
@@ -100,7 +100,7 @@ function headline(easel: Easel): void {
     weight: 700,
     colour: theme.ink,
   });
-  // Dashed: the figure is modelled.
+  // The line is dashed because the figure is modelled.
   pen.strokeStyle = theme.wait;
   pen.lineWidth = 2;
   pen.setLineDash([4, 3]);
@@ -153,10 +153,10 @@ function headline(easel: Easel): void {
   countedWords(easel, left, below);
 }
 
-/** A figure with its noun, and the words after it. */
+/** A figure with its noun, and the words that follow. */
 type Said = readonly [strong: string, rest: string];
 
-/** Write the first text that ends left of `right`, else the last; return its width. */
+/** Write the first text that ends to the left of `right`, or else the last text. Return its width. */
 function writeFirst(
   easel: Easel,
   all: readonly Said[],
@@ -177,7 +177,7 @@ function writeFirst(
   return wide + write(easel, rest, x + wide, y);
 }
 
-/** "4 reads + 2 read-modify-writes of the count's line per stat, counted"; or why that is not known. */
+/** Write "4 reads + 2 read-modify-writes of the count's line per stat, counted", or why this is not known. */
 function countedWords(easel: Easel, left: number, below: number): void {
   const { lesson } = easel.drawing;
   const { shown } = easel;
@@ -210,19 +210,19 @@ function countedWords(easel: Easel, left: number, below: number): void {
   const counted = t(' of the {line} per {name}, counted over the whole run', {
     ...{ line: hot.lineWords, name },
   });
-  // Each version names the line, since other lines are read, too.
+  // Each version names the line, because other lines are also read.
   const words: readonly Said[] = [
     [long, counted],
     [short, counted],
-    [short, t(' of the {line} per {name}, whole run', { line: hot.lineWords, name })],
-    [short, t(' of line {line} per {name}, whole run', { line: hot.line, name })],
-    [short, t(' of line {line}, whole run', { line: hot.line })],
+    [short, t(' of the {line} per {name}, in the whole run', { line: hot.lineWords, name })],
+    [short, t(' of line {line} per {name}, in the whole run', { line: hot.line, name })],
+    [short, t(' of line {line}, in the whole run', { line: hot.line })],
     [short, t(' of line {line}', { line: hot.line })],
   ];
   writeFirst(easel, words, left, below, right);
 }
 
-/** Write the line numbers beside the cards, and the number of CPUs and the protocol above them. */
+/** Write the line numbers next to the cards, and the number of CPUs and the protocol above the numbers. */
 function gutterWords(easel: Easel): void {
   const { laid, layout, shown, pen, drawing } = easel;
   const { theme } = drawing;

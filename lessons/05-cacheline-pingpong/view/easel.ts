@@ -20,7 +20,7 @@ export interface Easel {
   readonly drawing: Drawing;
   readonly shown: LaneNow;
   readonly brushes: Brushes;
-  /** Opacity: 1, or less for a kind that is not in focus. */
+  /** Opacity, which is 1, or less for a kind that is not in focus. */
   readonly shade: (kind: string) => number;
 }
 
@@ -39,17 +39,17 @@ export function write(
   return pen.measureText(text).width;
 }
 
-/** Parts of a step, 0 to 1, at which a copy sets out, has arrived, and the access is done. */
+/** The parts of a step, from 0 to 1, at which a copy starts to travel, has arrived, and the access has finished. */
 export const beats = { leaves: 0.08, comes: 0.7, lit: 0.9 } as const;
 
-/** Progress between two parts of a step, 0 to 1, eased at both ends. */
+/** Progress between two parts of a step, from 0 to 1. It eases in and out. */
 export function between(part: number, from: number, to: number): number {
   const x = Math.max(0, Math.min(1, (part - from) / (to - from)));
   return x * x * (3 - 2 * x);
 }
 
-// The axis: accesses in the model's merged order, one row per CPU; below it the order as executed, which is no
-// result.
+// The axis: accesses in the model's merged order, with one row per CPU. Below it is the order in which they were
+// executed, which is not a result.
 
 /** Steps [from, to) of the window, on the lane's own axis. */
 export function windowOf({ drawing, laid }: Pick<Easel, 'drawing' | 'laid'>): {
@@ -61,14 +61,14 @@ export function windowOf({ drawing, laid }: Pick<Easel, 'drawing' | 'laid'>): {
   return { from: Math.max(0, Math.round(start)), steps: Math.max(1, frame.span / stepNs) };
 }
 
-/** Position of a step on the strips, px. */
+/** Position of a step in the strips, px. */
 export function stepX(easel: Pick<Easel, 'drawing' | 'laid'>, k: number): number {
   const { from, steps } = windowOf(easel);
   const { x, w } = easel.laid.order;
   return x + ((k - from) / steps) * w;
 }
 
-/** The step at a point of the strips; -1: outside. */
+/** The step at a point of the strips; -1 if the point is outside. */
 export function stepAt(easel: Pick<Easel, 'drawing' | 'laid'>, x: number): number {
   const { from, steps } = windowOf(easel);
   const { x: left, w } = easel.laid.order;
@@ -118,7 +118,7 @@ function merged(easel: Easel): void {
     const role = struct?.fields[struct.fieldAt[access.at] ?? -1]?.role ?? 'plain';
     pen.globalAlpha = shade(['read', 'write', 'rmw'][access.kind] ?? 'read');
     pen.fillStyle = brushes.bytes[role].strong;
-    // A read is a low mark, a write a full one.
+    // A read is a low mark, and a write has the full height.
     const high = access.kind === 0 ? Math.max(1, h * 0.5) : h;
     pen.fillRect(x, y + h - high, wide, high);
     pen.globalAlpha = 1;
@@ -131,7 +131,7 @@ function merged(easel: Easel): void {
   }
 }
 
-/** Draw a transfer over the access that waits for it: two dashes, or one if there is little room. */
+/** Draw a transfer above the access that waits for it. It is two dashes, or one if there is little room. */
 function dashes({ pen }: Easel, x: number, y: number, w: number, h: number): void {
   if (h < 4) {
     pen.fillRect(x, y, Math.max(1.5, w), Math.max(1, h));
@@ -142,7 +142,7 @@ function dashes({ pen }: Easel, x: number, y: number, w: number, h: number): voi
   pen.fillRect(x, y + h - dash, w, dash);
 }
 
-/** Draw the accesses in the order of the host; the height of a mark shows its vCPU. */
+/** Draw the accesses in the order in which the host executed them. The height of a mark shows its vCPU. */
 function executed(easel: Easel): void {
   const { laid, shown, pen, drawing, shade } = easel;
   const { order, length } = shown.lane.pointsOf('access');
@@ -167,7 +167,7 @@ export function orderCaptions(easel: Easel): void {
   const { laid, layout, drawing, shown, pen } = easel;
   const { theme } = drawing;
   const { settings } = shown.model ?? {};
-  const by = settings?.schedule === 'timed' ? t('by modelled time') : t('by lot');
+  const by = settings?.schedule === 'timed' ? t('by modelled time') : t('at random');
   const up = layout.fontSize * 1.05;
   const tag = (words: string, y: number, colour: string) =>
     write(easel, words, laid.order.x, y + up, { colour });
@@ -188,21 +188,23 @@ export function orderCaptions(easel: Easel): void {
   tag(caption, laid.captions.order, theme.soft);
   const short = laid.width < layout.fontSize * 46;
   const dismissed = short
-    ? t("in the order in which QEMU's threads ran: no result")
-    : t("as QEMU's threads happened to run; depends on the host; not a result");
+    ? t("in the order in which QEMU's threads ran, which is not a result")
+    : t(
+        "in the order in which QEMU's threads happened to run, which depends on the host and is not a result",
+      );
   if (laid.executed.h > 0) tag(dismissed, laid.captions.executed, theme.faint);
 }
 
-// Parts that sentences name: an access, the bytes that all CPUs write, a phase of the second act.
+// Parts that sentences mention: an access, the bytes that all CPUs write, or a phase of the second act.
 
-/** The current access, or else the last one that is over. */
+/** The current access, or else the last access that has finished. */
 export function current(shown: LaneNow): Access | null {
   if (shown.under !== null) return shown.under;
   if (shown.done === 0 || shown.model === null) return null;
   return accessAt(shown.lane, shown.model, shown.done - 1);
 }
 
-/** Boxes of what a sentence names. */
+/** The boxes of what a sentence mentions. */
 export function placesOf({ layout, laid, shown, drawing }: Easel, name: string): readonly Box[] {
   const { struct } = shown;
   if (name === 'hot') {
@@ -238,7 +240,7 @@ export function drawSpoken(easel: Easel): void {
     );
 }
 
-/** The phase that the moment is in, up to the moment. */
+/** Draw the phase that contains the moment, up to the moment. */
 export function drawPhase(
   pen: Pen,
   { arm, share }: LockLane,

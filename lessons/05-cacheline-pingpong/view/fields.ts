@@ -1,46 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The object as the x-ray found it: fields by offset, and the role of each in the operation. Places are bytes from the
- * start of the object's first line; the object may begin later on that line.
+ * The object as the x-ray found it: its fields by offset, and the role of each field in the operation. Places are bytes
+ * from the start of the object's first line. The object itself may begin later on that line.
  */
 
 import { t } from '@page/base/lang/t.ts';
 import type { LaneIndex, LaneSample } from '@page/derive/types.ts';
 
-// Rows of the microscope's counts: which are of the watched object's lines, and where they lie on them.
+// Rows of the microscope's counts: which rows are about the watched object's lines, and where they lie on these lines.
 
 export const lineBytes = 64;
 
-/** Bytes of the object's first line before the object, which may begin anywhere on a line. */
+/** Number of bytes on the object's first line that precede the object, which may begin anywhere on a line. */
 export function leadOf(address: number): number {
   return address % lineBytes;
 }
 
-/** The newest counts; null: there are none. */
+/** The newest counts; null if there are none. */
 export function countsOf(lane: LaneIndex): LaneSample | null {
   return lane.samples('microscope').at(-1) ?? null;
 }
 
 type Counts = Pick<LaneSample, 'columns' | 'facts'>;
 
-/** Whether a row counts one of the watched object's lines; other rows are sums of busy lines elsewhere. */
+/**
+ * Tell whether a row counts accesses to one of the watched object's lines. Other rows are sums over busy lines
+ * elsewhere.
+ */
 export function isOwn({ columns, facts }: Counts, i: number): boolean {
   const [base, size] = [facts['address'] ?? 0, facts['size'] ?? 0];
   const line = Number(columns['address']?.[i] ?? 0);
   return line >= base - leadOf(base) && line < base + size;
 }
 
-/** Whether an operation did it. */
+/** Tell whether the accesses of a row were made inside an operation. */
 export function isInside({ columns }: Counts, i: number): boolean {
   return Number(columns['inside']?.[i] ?? 0) === 1;
 }
 
-/** First byte of a row of the object's lines, from the begin of the first line. */
+/** First byte of a row about the object's lines, counted from the beginning of the first line. */
 export function placeOf({ columns, facts }: Counts, i: number): number {
   return Number(columns['at']?.[i] ?? 0) + leadOf(facts['address'] ?? 0);
 }
 
-/** The place on the object's lines that is written most, by any function; -1: no place is written. */
+/** The place on the object's lines that is written most, whichever functions write it; -1 if no place is written. */
 function mostWritten(counts: LaneSample, within: (at: number) => number): number {
   const sums = new Map<number, number>();
   for (let i = 0; i < counts.n; i++) {
@@ -55,16 +58,16 @@ function mostWritten(counts: LaneSample, within: (at: number) => number): number
   return best;
 }
 
-// What is known of a struct dentry beforehand (fs/dcache.c of 6.1): which fields a look-up reads, which one is the
-// reference count, and how a name is compared. Of any other object only the counts tell what is written.
+// What is known about a struct dentry beforehand (fs/dcache.c of 6.1): which fields a look-up reads, which field is the
+// reference count, and how a name is compared. For any other object, only the counts tell what is written.
 
 /** Roles of a field in the operation, named like the lesson's kinds. */
 export type Role = 'name' | 'count' | 'chain' | 'plain';
 
-/** What is known of a kind of object before accesses are counted. */
+/** What is known about a kind of object before accesses are counted. */
 export interface Known {
   readonly roles: Readonly<Record<string, Role>>;
-  /** The field that all CPUs write, and its line, in words. */
+  /** Words for the field that all CPUs write, and for its line. */
   readonly hot: string;
   readonly hotLine: string;
   /** The field whose bytes are compared. */
@@ -85,7 +88,7 @@ const dentry: Known = {
   name: 'd_iname',
 };
 
-/** What is known of an object with these fields; null: nothing. */
+/** What is known about an object with these fields; null if nothing is known. */
 function knownOf(fields: ReadonlySet<string>): Known | null {
   return fields.has('d_iname') && fields.has('d_lockref') ? dentry : null;
 }
@@ -93,12 +96,12 @@ function knownOf(fields: ReadonlySet<string>): Known | null {
 /** dentry_string_cmp() compares words of this many bytes. */
 const wordBytes = 8;
 
-/** The name of the live object, as far as it is stored inside. */
+/** The name of the live object, if it is stored inside the object. */
 interface InnerName {
   readonly length: number;
-  /** Bytes [from, to) that a comparison of this name reads; an empty range: the name is stored elsewhere. */
+  /** Bytes [from, to) that a comparison of this name reads. The range is empty if the name is stored elsewhere. */
   readonly compared: readonly [from: number, to: number];
-  /** Letters of the name by byte; '' elsewhere. */
+  /** Letters of the name by byte; '' for bytes outside the name. */
   readonly letters: readonly string[];
 }
 
@@ -108,9 +111,9 @@ interface Place {
 }
 
 /**
- * @param field where its inner name lies
- * @param bytes of all lines
- * @param lead bytes of the first line before the object
+ * @param field the place of the object's inner name
+ * @param bytes the bytes of all lines
+ * @param lead number of bytes on the first line that precede the object
  */
 function innerName(
   { facts, columns }: Pick<LaneSample, 'facts' | 'columns'>,
@@ -132,7 +135,7 @@ function innerName(
 
 export interface Field {
   readonly name: string;
-  /** Place of its first byte. */
+  /** Place of the field's first byte. */
   readonly at: number;
   readonly size: number;
   readonly role: Role;
@@ -140,22 +143,24 @@ export interface Field {
 
 export interface Struct {
   readonly size: number;
-  /** Bytes of the first line before the object. */
+  /** Number of bytes on the first line that precede the object. */
   readonly lead: number;
   readonly lines: number;
   readonly fields: readonly Field[];
-  /** Number in `fields` of each place; -1: padding, not known, or beside the object. */
+  /**
+   * For each place, the field's index in `fields`; -1 for padding, for unknown bytes, and for bytes outside the object.
+   */
   readonly fieldAt: Int16Array;
-  /** null: the object has no name that is compared. */
+  /** Null if the object has no name that is compared. */
   readonly name: InnerName | null;
-  /** The field that all CPUs write; null: not known, or no field is written. */
+  /** The field that all CPUs write; null if it is not known or no field is written. */
   readonly hot: Hot | null;
 }
 
 export interface Hot {
   readonly at: number;
   readonly line: number;
-  /** "count" or "nr_files", and "count's line" or "line of nr_files": after "the". */
+  /** Words that can follow "the": "count" or "nr_files", and "count's line" or "line of nr_files". */
   readonly words: string;
   readonly lineWords: string;
 }
@@ -165,10 +170,10 @@ interface Made {
   readonly struct: Struct;
 }
 
-/** Samples of another axis are new objects at each call, but their columns stay the same. */
+/** On other axes, each call makes new sample objects, but their columns stay the same. */
 const made = new WeakMap<LaneSample['columns'], Made>();
 
-/** The watched object of a lane; null while the x-ray has not found it. */
+/** The watched object of a lane; null until the x-ray has found it. */
 export function structOf(lane: LaneIndex): Struct | null {
   const sample = objectOf(lane);
   if (sample === null) return null;
@@ -180,7 +185,7 @@ export function structOf(lane: LaneIndex): Struct | null {
   return struct;
 }
 
-/** The newest sample that lists the fields of a live object; of several objects, the watched one. */
+/** The newest sample that lists the fields of a live object. If there are several objects, it is the watched one. */
 function objectOf(lane: LaneIndex): LaneSample | null {
   const address = countsOf(lane)?.facts['address'] ?? 0;
   const found = lane.probes().flatMap((probe) => {
@@ -194,7 +199,9 @@ function objectOf(lane: LaneIndex): LaneSample | null {
 
 const hots = new WeakMap<LaneSample['columns'], number>();
 
-/** Number of the field that is written most; -1: not known. A known object has it in its roles. */
+/**
+ * Index of the field that is written most; -1 if not known, and for known objects, whose roles already name that field.
+ */
 function hotField(lane: LaneIndex, sample: LaneSample): number {
   const counts = countsOf(lane);
   if (counts === null || knownOf(new Set(sample.texts)) !== null) return -1;
@@ -207,7 +214,7 @@ function hotField(lane: LaneIndex, sample: LaneSample): number {
   return hot;
 }
 
-/** @param written number of the field that is written most; -1: not known */
+/** @param written index of the field that is written most; -1 if it is not known */
 export function makeStruct(
   sample: Pick<LaneSample, 'columns' | 'facts' | 'texts' | 'n'>,
   written = -1,
@@ -249,7 +256,7 @@ function endOf({ columns, n }: Pick<LaneSample, 'columns' | 'n'>): number {
   return Math.max(0, ...Array.from({ length: n }, (_, i) => Number(offset![i]) + Number(size![i])));
 }
 
-/** Whole fields in order, without their parts; of a union, its first member. */
+/** Whole fields in order, without the fields inside them. A union is represented by its first member. */
 function fieldsOf(
   { columns, texts, n }: Pick<LaneSample, 'columns' | 'texts' | 'n'>,
   lead: number,
@@ -266,7 +273,10 @@ function fieldsOf(
   return fields;
 }
 
-/** "d_iname[8..15]" or "d_lockref": the field of an access, with its bytes if the access covers only a part. */
+/**
+ * Write "d_iname[8..15]" or "d_lockref": the field of an access, with the bytes if the access covers only part of the
+ * field.
+ */
 export function fieldWords(struct: Struct | null, at: number, size: number): string {
   const field = struct?.fields[struct.fieldAt[at] ?? -1];
   if (struct === null) return t('byte {at}', { at });
@@ -280,14 +290,16 @@ export function fieldWords(struct: Struct | null, at: number, size: number): str
   return `${field.name}[${first}..${first + size - 1}]`;
 }
 
-/** Whether the access compares the name. */
+/** Tell whether the access compares the name. */
 export function isNameRead(struct: Struct | null, at: number, write: boolean): boolean {
   return !write && struct?.fields[struct.fieldAt[at] ?? -1]?.role === 'name';
 }
 
-// How the bytes of an object are marked, and the boxes that they are drawn as.
+// How the bytes of an object are marked, and the boxes as which they are drawn.
 
-/** Kind of a byte: that of its field, or a separate one for the part of the name in the count's line. */
+/**
+ * Kind of a byte. It is the kind of its field, except that the part of the name in the count's line has its own kind.
+ */
 export type ByteKind = 'name' | 'name_shared' | 'count' | 'chain' | 'plain';
 
 export function byteKind(struct: Struct, at: number): ByteKind {
@@ -299,7 +311,7 @@ export function byteKind(struct: Struct, at: number): ByteKind {
   return Math.floor(at / lineBytes) === struct.hot?.line ? 'name_shared' : 'name';
 }
 
-/** A run of bytes of one kind and one field within a line, drawn as one box. */
+/** Consecutive bytes of one kind and one field on a line, which are drawn as one box. */
 export interface Run {
   readonly at: number;
   readonly size: number;

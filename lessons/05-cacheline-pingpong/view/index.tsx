@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The bytes of one object in cache lines. Where the axis counts accesses: each CPU's copies and the lines that travel.
- * Where it is time: which way lockref operations took, the second act of lesson 05.
+ * The bytes of one object in cache lines. If the axis counts accesses, the view shows each CPU's copies and the lines
+ * that travel. If the axis is time, it shows the second act of lesson 05: which way lockref operations took.
  */
 
 import { t } from '@page/base/lang/t.ts';
@@ -44,7 +44,7 @@ import { panels } from './panels.tsx';
 import { fields } from './toy.ts';
 import { sentences, summary } from './words.ts';
 
-// A kind's swatch for legends, painted as in the picture.
+// A kind's swatch for the legend, painted as in the picture.
 
 function Swatch({ kind, theme, width = 19, height = 17 }: SwatchProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -104,12 +104,12 @@ export function drawSwatch(ctx: Pen, kind: string, brushes: Brushes, box: Box): 
   if (kind !== 'executed') {
     ctx.fillRect(x, y, w, h);
     if (kind !== 'by_cas') return;
-    // As in the picture: a line along the top of the column.
+    // As in the picture, draw a line along the top of the column.
     ctx.fillStyle = theme.mechanism;
     ctx.fillRect(x, y, w, 2);
     return;
   }
-  // Two rows of ticks: two threads of QEMU.
+  // Draw two rows of ticks, for two threads of QEMU.
   for (const [i, at] of [0, 3, 9].entries()) ctx.fillRect(x + at, y + (i % 2) * (h / 2), 3, h / 2);
 }
 
@@ -131,21 +131,21 @@ function drawCopy(ctx: Pen, kind: string, brushes: Brushes, box: Box): void {
   ctx.fillText(name, box.x + box.w / 2, box.y + box.h / 2 + 1);
 }
 
-// Moments of scenes: one whole stat, the time after the cold start, all phases of a storm.
+// Moments of scenes: one whole stat, the time after the cold start, or all phases of a storm.
 
 function stepsFrom(start: number, span: number): Place {
   return { start: ns(start), span, moment: ns(start), follows: false, known: true };
 }
 
-/** Accesses of a stat on the lane that has the most. */
+/** Number of accesses per stat, on the lane that has the most. */
 function perStat(index: RunIndex): number {
   return Math.ceil(Math.max(0, ...index.lanes.map((lane) => countedOf(lane).perOp)));
 }
 
-/** After the cold start, transfers per stat so far are within this share of those of the whole run. */
+/** The cold start has ended when the transfers per stat so far stay within this share of those of the whole run. */
 const near = 1 / 20;
 
-/** The access of a lane after which each figure so far is near that of the whole run; 0: not known. */
+/** The access of a lane after which each figure so far is close to that of the whole run; 0 if not known. */
 function warmFrom(lane: LaneIndex, params: RunIndex['params']): number {
   const model = modelOf(lane, settingsOf(params, { params: {} }));
   if (model === null) return 0;
@@ -157,12 +157,12 @@ function warmFrom(lane: LaneIndex, params: RunIndex['params']): number {
   return 0;
 }
 
-/** A place near the end of a run would show little. */
+/** Latest place to open at, as a share of the run. A place near the end of a run would show little. */
 const latest = 1 / 2;
 
 /**
- * Stats until the run is warm: at least four with two CPUs, ten per CPU with more. By then each CPU has fetched its
- * lines.
+ * Number of stats until the run is warm: at least four with two CPUs, and at least ten per CPU with more. By then each
+ * CPU has fetched its lines.
  */
 function warmStats(index: RunIndex, accesses: number): number {
   const cpus = index.params['model_cpus'] ?? 2;
@@ -178,14 +178,16 @@ export const moments: Readonly<Record<string, Finder>> = {
     const accesses = perStat(index);
     return accesses === 0 ? null : stepsFrom(0, (2 * accesses + 1) * stepNs);
   },
-  /** The moment at which the first fetches weigh little: figures so far are near those of the whole run. */
+  /**
+   * The moment at which the first fetches have little weight: the figures so far are close to those of the whole run.
+   */
   warm: (index, scene) => {
     const accesses = perStat(index);
     if (accesses === 0) return null;
     const start = accesses * warmStats(index, accesses) * stepNs;
     return stepsFrom(start, spanOf(scene) || 1000 * stepNs);
   },
-  /** All phases of a storm, in guest time. Playback begins with the second; a still picture shows all. */
+  /** All phases of a storm, in guest time. Playback begins with the second phase; a still picture shows all phases. */
   phases: (index, scene) => {
     const ends = phasesOf(index).map((phase) => phase.t1);
     const last = Math.max(...ends);
@@ -193,7 +195,7 @@ export const moments: Readonly<Record<string, Finder>> = {
     if (index.lanes.every((lane) => lane.samples('lockref-counts').length < 2)) return null;
     const span = spanOf(scene) || (Number.isFinite(last) ? last : known);
     const place = { ...stepsFrom(0, span), moment: ns(span) };
-    // The part before is the same at every moment, so it is shown when the step begins to play.
+    // The first phase is the same at every moment, so it is already shown when the step begins to play.
     const disturbed = phasesOf(index)[1];
     return disturbed === undefined ? place : { ...place, begin: ns(disturbed.t0) };
   },
@@ -204,7 +206,7 @@ type Picture =
   | (Laid & { readonly act: 'lines'; readonly lines: LinesLayout })
   | (Laid & { readonly act: 'lock'; readonly lock: LockLayout });
 
-/** Lines of the object; one, where the x-ray has not found it. */
+/** Number of the object's lines; one if the x-ray has not found the object. */
 function linesOf(index: RunIndex): number {
   return Math.max(1, ...index.lanes.map((lane) => structOf(lane)?.lines ?? 0));
 }
@@ -239,7 +241,7 @@ function draw(
   else drawLines(pen, picture.lines, drawing, pointed, tiles);
 }
 
-/** What a mark of a lane needs. */
+/** What is needed to place the marks of a lane. */
 function placesIn(drawing: Drawing, lines: LinesLayout) {
   return lines.lanes.flatMap((laid) => {
     const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
@@ -255,7 +257,7 @@ function boxes(picture: Picture, drawing: Drawing, mark: Mark): readonly Box[] {
   return place === undefined ? [] : placesOf(place, mark);
 }
 
-/** Strips and charts are axes: a click moves the playhead there. */
+/** Strips and charts have an axis, so a click moves the playhead there. */
 function seek(picture: Picture, drawing: Drawing, x: number, y: number): number | null {
   const { frame } = drawing;
   if (picture.act === 'lock') {
@@ -326,12 +328,13 @@ const acts = {
   lock: ['by_cas', 'under_lock', 'unknown'],
 } as const;
 
-/** Kinds that a scene may show: those of its workload's act. */
+/** Kinds that a scene may show, which are those of its workload's act. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const first = Object.keys(lesson.workloads)[0];
   const counts = (lesson.axis?.workloads ?? []).includes(scene.workload ?? first ?? '');
   const wanted: readonly string[] = counts ? acts.lines : acts.lock;
-  // One CPU shares with no other; with more CPUs the scene opens once all lines have come from memory.
+  // A single CPU shares lines with no other CPU. With more CPUs, the scene opens only when all lines have come from
+  // memory.
   const absent = scene.params['model_cpus'] === 1 ? ['copy_s', 'transfer', 'upgrade'] : ['fetch'];
   return lesson.kinds.filter(({ name }) => wanted.includes(name) && !absent.includes(name));
 }

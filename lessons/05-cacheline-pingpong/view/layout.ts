@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Places of everything. Lanes are side by side with equal cells: the struct in boxes of 64 bytes, below it a card for
- * each CPU with its copies, and at the bottom the order of the accesses.
+ * Places of everything. Lanes are side by side, with cells of equal size: at the top the struct in boxes of 64 bytes,
+ * below it a card for each CPU with its copies, and at the bottom the order of the accesses.
  */
 
 import type { Size } from '@page/derive/types.ts';
@@ -10,12 +10,12 @@ import { lineBytes } from './fields.ts';
 
 export interface LinesLane extends LaidLane {
   readonly headlineY: number;
-  /** Left upper corner of the first byte of each line. */
+  /** Upper left corner of the first byte of each line. */
   readonly lines: readonly { readonly x: number; readonly y: number }[];
   readonly cards: readonly Card[];
   /** The merged order, one row per CPU. */
   readonly order: Box;
-  /** The order as it was executed. */
+  /** The order in which the accesses were executed. */
   readonly executed: Box;
   readonly captions: { readonly cards: number; readonly order: number; readonly executed: number };
 }
@@ -23,7 +23,7 @@ export interface LinesLane extends LaidLane {
 /** A CPU with its copies. */
 export interface Card extends Box {
   readonly cpu: number;
-  /** Of each line. */
+  /** One slot for each line. */
   readonly slots: readonly Box[];
 }
 
@@ -31,19 +31,19 @@ export interface LinesLayout {
   readonly lanes: readonly LinesLane[];
   readonly fontSize: number;
   readonly gutter: number;
-  /** Bytes in a row. */
+  /** Number of bytes in a row. */
   readonly perRow: number;
-  /** Width and height of a byte's cell, and from row to row. */
+  /** Width and height of a byte's cell, and distance between rows. */
   readonly cell: number;
   readonly high: number;
   readonly pitch: number;
-  /** Distance from line to line. */
+  /** Distance between lines. */
   readonly block: number;
   /** Whether copies are wide enough to show their fields. */
   readonly strips: boolean;
   /** Whether cards have a title. */
   readonly titled: boolean;
-  /** Lines of text that a card has above its copies. */
+  /** Number of lines of text that a card has above its copies. */
   readonly cardHead: number;
 }
 
@@ -58,10 +58,10 @@ export interface LayoutInput {
 
 const between = 28;
 const mostCell = 27;
-/** A copy that is narrower shows no bytes. */
+/** A copy that is narrower than this shows no bytes, px. */
 const leastStrip = 96;
 
-/** In a low picture the order as executed is left out, and cards have one line of words. */
+/** Lay out the picture. If it is low, the order of execution is left out, and cards have one line of words. */
 export function layoutLines(input: LayoutInput): LinesLayout {
   const usual = laidOut(input, false);
   const [lane] = usual.lanes;
@@ -69,7 +69,7 @@ export function layoutLines(input: LayoutInput): LinesLayout {
   return low <= input.size.height ? usual : laidOut(input, true);
 }
 
-/** Below this height the foot of the picture is cut off, px. */
+/** Below this height, px, the bottom of the picture is cut off. */
 export function leastHeight(input: LayoutInput): number {
   const { lanes } = laidOut({ ...input, size: { ...input.size, height: 0 } }, true);
   return Math.max(0, ...lanes.map(({ order }) => order.y + order.h + 4));
@@ -90,13 +90,13 @@ function laidOut(input: LayoutInput, tight: boolean): LinesLayout {
   const titled = cardWide >= fontSize * 3.4;
   const cardHead = titled ? (strips && !tight ? 2 : 1) : 0;
   const lineGap = tight ? 2 : 10;
-  // Heights that do not grow: words, and the strips below.
+  // Heights that do not grow: those of words, and of the strips below.
   const headline = text * (wide < fontSize * 62 ? 2 : 1) + 10;
   const orderHigh = Math.max(34, Math.min(72, cpus * 14));
   const foot = tight ? text * 2 + orderHigh + 12 : text * 3 + orderHigh + 12 + 22;
   const cardWords = (titled ? cardHead : 1) * text + text + 14;
   const fixed = headerHeight + headline + foot + cardWords + lines * (rows * text + lineGap) + 20;
-  // Heights that grow: cells of the struct, and the copies.
+  // Heights that grow: those of the struct's cells and of the copies.
   const units = lines * rows + lines * 1.25;
   const room = (size.height - fixed) / units;
   const high = Math.round(Math.max(fontSize + 3, Math.min(fontSize * 2.3, cell * 2, room)));
@@ -158,13 +158,13 @@ function laidOut(input: LayoutInput, tight: boolean): LinesLayout {
   return { lanes, ...shape, strips, titled, cardHead };
 }
 
-/** As many bytes in a row as have room for a letter each. */
+/** Return the number of bytes in a row: as many as have room for a letter each. */
 function rowBytes(room: number, fontSize: number): number {
   for (const bytes of [64, 32]) if (room / bytes >= fontSize * 0.85) return bytes;
   return 16;
 }
 
-/** Cards fill the width; many of them stand without a gap. */
+/** Cards fill the width. If there are many, there is no gap between them. */
 function cardWidth(wide: number, gutter: number, cpus: number): readonly [number, number] {
   const room = wide - gutter - 2;
   const gap = cpus <= 8 ? 14 : cpus <= 24 ? 2 : 1;
@@ -201,7 +201,7 @@ export function byteBoxes(
   return boxes;
 }
 
-/** Place of the bytes [at, at + size) of a line within a copy. */
+/** Place of the bytes [at, at + size) of a line inside a copy of the line. */
 export function partOf({ x, y, w, h }: Box, at: number, size: number): Box {
   const from = at % lineBytes;
   const wide = Math.min(size, lineBytes - from);

@@ -35,7 +35,7 @@ export function intervalsOf(lane: LaneIndex): readonly Interval[] {
   const intervals: Interval[] = [];
   for (let i = 1; i < sums.length; i++) {
     const [a, b] = [sums[i - 1]!, sums[i]!];
-    // Counts only rise; two samples at the same guest time give no rate.
+    // The counts only rise. Two samples at the same guest time give no rate.
     if (b.t <= a.t) continue;
     const [fast, slow, retries] = [b.fast - a.fast, b.slow - a.slow, b.retries - a.retries];
     intervals.push({ t0: a.t, t1: b.t, fast, slow, retries });
@@ -44,7 +44,7 @@ export function intervalsOf(lane: LaneIndex): readonly Interval[] {
   return intervals;
 }
 
-/** The workload's three phases, of `seconds` each; without a listing there is one. */
+/** The workload's three phases, each `seconds` long. Without a listing there is only one phase. */
 export function phasesOf({ params, workload }: Pick<RunIndex, 'params' | 'workload'>): Phase[] {
   const length = (params['seconds'] ?? 3) * second;
   const end = Number.POSITIVE_INFINITY;
@@ -71,11 +71,11 @@ export interface Share {
   readonly fast: number;
   readonly slow: number;
   readonly retries: number;
-  /** Guest time that the intervals cover, ns. */
+  /** Guest time that the intervals cover together, ns. */
   readonly over: number;
 }
 
-/** Sums of the intervals whose middle lies in [from, to), up to a moment. */
+/** Sums over the intervals whose middle lies in [from, to), up to a moment. */
 export function shareIn(
   intervals: readonly Interval[],
   from: number,
@@ -94,19 +94,21 @@ export function shareIn(
   return sum;
 }
 
-/** Operations of a phase before the lock stayed taken, and after that. */
+/** Operations of a phase, before and after the lock began to stay taken. */
 export interface Burst {
   readonly before: Share;
   readonly then: Share;
 }
 
-/** From this share under the lock on, an interval counts as one in which the lock stays taken. */
+/**
+ * An interval counts as one in which the lock stays taken if at least this share of its operations are under the lock.
+ */
 const taken = 0.5;
 
 /**
- * Split a phase at its first interval in which most operations took the lock, if most of its operations came before:
- * the phase's share then describes only its first moments. Null: there is no such interval, or most operations came
- * later.
+ * Split a phase at the first interval in which most operations took the lock, if most of the phase's operations came
+ * before it. In that case, the phase's share only describes its first moments. Return null if there is no such
+ * interval, or if most operations came later.
  */
 function burstOf(
   intervals: readonly Interval[],
@@ -122,7 +124,7 @@ function burstOf(
   return before.fast + before.slow > then.fast + then.slow ? { before, then } : null;
 }
 
-/** Share under the lock, 0 to 1; null while there was no operation. */
+/** Share of operations under the lock, from 0 to 1; null while there was no operation. */
 export function slowShare({ fast, slow }: Pick<Share, 'fast' | 'slow'>): number | null {
   return fast + slow === 0 ? null : slow / (fast + slow);
 }
@@ -132,9 +134,9 @@ export function rateOf({ fast, slow, over }: Share): number | null {
   return over <= 0 ? null : ((fast + slow) * second) / over;
 }
 
-// Figures of the lock path that sentence, picture, panel and tips share.
+// Figures about the lock path that the sentence, picture, panel and tips share.
 
-/** "94.3 %", "135": share under the lock, and operations a second. */
+/** Write the share under the lock and the operations per second: "94.3 %", "135". */
 export function pathFigures(
   { arm }: Pick<LaneIndex, 'arm'>,
   scope: Scope,
@@ -151,7 +153,7 @@ export function pathFigures(
   ];
 }
 
-/** Figures of a phase, up to the moment or, if it is over, of all of it. */
+/** Figures about a phase. They cover it up to the moment, or completely if it has ended. */
 export function phaseFigures(
   lane: Pick<LaneIndex, 'arm'>,
   phase: string,
@@ -169,9 +171,9 @@ const during: Readonly<Record<Phase['name'], string>> = {
 };
 
 /**
- * " Of the 25,500 operations during the listing, 24,437 came in its first 45.9 ms, before the lock stayed taken; 96.9
- * % of the others took the lock.": why the share of a phase differs from that of its columns. Empty: it does not.
- * `now`: time of the lane.
+ * Explain why the share of a phase differs from that of its columns: " Of the 25,500 operations during the listing,
+ * 24,437 came in its first 45.9 ms, before the lock stayed taken; 96.9 % of the others took the lock." Empty if it does
+ * not differ. `now` is the lane's time.
  */
 export function burstWords(
   lane: LaneIndex,
@@ -191,7 +193,7 @@ export function burstWords(
     const [first, length] = [of('early', early, formatCount(early)), formatNs(before.over)];
     const rest = of('slow, late', slow * 100, `${formatFigure(slow * 100)} %`);
     return t(
-      ' Of the {all} operations {during}{over}, {first} came in its first {length}, before the lock stayed taken; {rest} of the others took the lock.',
+      ' Of the {all} operations {during}{over}, {first} came in the first {length}, before the lock stayed taken; {rest} of the remaining operations took the lock.',
       {
         all: of('all', all, formatCount(all)),
         during: during[phase.name],
@@ -205,13 +207,13 @@ export function burstWords(
   return sentences.join('');
 }
 
-// Places of the second act: time runs to the right, and lanes are below each other on one axis.
+// Places of the second act. Time runs to the right. Lanes are below each other and share one axis.
 
 export interface LockLane extends LaidLane {
   readonly headlineY: number;
-  /** Chart of shares, by compare-and-swap and under the lock. */
+  /** Chart of the shares of operations by compare-and-swap and under the lock. */
   readonly share: Box;
-  /** Chart of operations per second, logarithmic. */
+  /** Chart of operations per second, with a logarithmic scale. */
   readonly rate: Box;
 }
 
@@ -220,7 +222,7 @@ export interface LockLayout {
   readonly fontSize: number;
 }
 
-/** Largest rate that is drawn, per second; the scale is logarithmic and begins at 1. */
+/** Largest rate that is drawn, per second. The scale is logarithmic and begins at 1. */
 export const mostRate = 1e7;
 
 export function layoutLock(
@@ -262,7 +264,7 @@ export function rateHeight(perSecond: number): number {
   return heightOf(Math.max(1, perSecond));
 }
 
-// What a column of the second act was computed from: two readings of the kernel's counters by the x-ray.
+// What a column of the second act was computed from, which is two readings of the kernel's counters by the x-ray.
 
 export function behindInterval(lane: LaneIndex, lesson: Lesson, mark: Mark): Behind | null {
   const one = intervalsOf(lane)[mark.row];
@@ -280,7 +282,7 @@ export function behindInterval(lane: LaneIndex, lesson: Lesson, mark: Mark): Beh
     t1: lane.guestTime(mark.t1),
     evidence: kind?.evidence ?? 'counted',
     how: tr(
-      'The kernel counts these operations; the x-ray read its counters twice, and the mark is the difference.',
+      'The kernel counts these operations; the x-ray read the counters of the kernel twice, and the mark shows the difference.',
     ),
     rows: looks.map((sample) => ({
       t: lane.guestTime(sample.t),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Bytes, copies, accesses and transfers as marks: their places, and each in words. */
+/** Bytes, copies, accesses and transfers as marks: their places, and a description of each in words. */
 
 import { t as tr } from '@page/base/lang/t.ts';
 import { formatCount, ns } from '@page/base/units.ts';
@@ -16,7 +16,7 @@ import { byteBoxes, inside } from './layout.ts';
 import { stateNames } from './model/coherence.ts';
 import { type Access, accessAt, glowSteps, happening, type LaneNow, statesAt } from './now.ts';
 
-/** What the marks of a lane need. */
+/** What is needed to place the marks of a lane. */
 type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'shown'>;
 
 export const accessKinds = ['read', 'write', 'rmw'] as const;
@@ -62,7 +62,7 @@ function markOf(
   return { arm: lane.arm, table: 'points', id, row, kind: number, t0: t, t1: t };
 }
 
-/** The run of bytes at a byte; its record is the last access to any of them. */
+/** The run of bytes that contains a byte. Its record is the last access to any of these bytes. */
 function byteMark(place: Pick<Place, 'shown' | 'drawing'>, at: number): Mark | null {
   const { struct } = place.shown;
   if (struct === null || at >= struct.lines * lineBytes) return null;
@@ -85,7 +85,7 @@ function copyMark(place: Pick<Place, 'shown' | 'drawing'>, line: number, cpu: nu
 
 function stepMark(place: Pick<Place, 'shown' | 'drawing'>, k: number, way: boolean): Mark | null {
   const { model, lane, done, under } = place.shown;
-  // The current access has a path before it is over.
+  // The current access already has a path before it has finished.
   if (model === null || k < 0 || k >= done + (way && under !== null ? 1 : 0)) return null;
   const access = accessAt(lane, model, k);
   const what = happening(access);
@@ -100,7 +100,7 @@ function executedMark(place: Pick<Place, 'shown' | 'drawing'>, k: number): Mark 
   return markOf(place, 'executed', k, order[k]!);
 }
 
-/** The last finished access that fits, among the last 4,000; null: none. */
+/** The last finished access for which `fits` is true, among the last 4,000; null if there is none. */
 function lastWhere(shown: LaneNow, fits: (access: Access) => boolean): Access | null {
   if (shown.model === null) return null;
   for (let k = shown.done - 1; k >= Math.max(0, shown.done - 4000); k--) {
@@ -111,7 +111,8 @@ function lastWhere(shown: LaneNow, fits: (access: Access) => boolean): Access | 
 }
 
 /**
- * Rows for pointing: bytes, copies of each line, accesses in the model's order and as executed; paths are above them.
+ * Rows for pointing: bytes, copies of each line, accesses in the model's order, and accesses as executed. Paths are
+ * above all of them.
  */
 export function rowsOf(place: Place): readonly Row[] {
   const { laid, shown } = place;
@@ -119,7 +120,7 @@ export function rowsOf(place: Place): readonly Row[] {
   const { order, executed, arm } = laid;
   const pitch = stepX(place, 1) - stepX(place, 0);
   const steps = (n: number) => ({ x: stepX(place, 0), pitch, n });
-  // An arrow key from the row above leads to the newest.
+  // An arrow key from the row above leads to the newest access.
   const entry = stepX(place, done);
   const inOrder = cellRow({ arm, area: order, slop: 4, entry }, steps(done), (k, box) =>
     accessItems(place, k, box),
@@ -167,7 +168,7 @@ function byteRows(place: Place): readonly Row[] {
   );
 }
 
-/** A path ends in the middle of a copy; a copy that has just been lost can be pointed at itself. */
+/** A path ends in the middle of a copy. A copy that was just lost can also be pointed at. */
 function wayRow(place: Place): Row {
   const { laid, shown } = place;
   const area = { x: laid.left, y: 0, w: laid.width, h: place.drawing.size.height };
@@ -216,7 +217,7 @@ function rowHeight({ laid, shown }: Pick<Place, 'laid' | 'shown'>): number {
   return laid.order.h / (shown.model?.trace.log.cpus ?? 1);
 }
 
-/** The upper half of a CPU's row shows how the line came, the lower half the access. */
+/** The upper half of a CPU's row shows how the line arrived, and the lower half shows the access. */
 function accessItems(place: Place, k: number, { x, w }: Box): readonly Item[] {
   const h = rowHeight(place) / 2;
   const y = place.laid.order.y + (place.shown.model?.trace.log.cpu[k] ?? 0) * 2 * h;
@@ -250,7 +251,7 @@ export function placesOf(place: Place, mark: Mark): readonly Box[] {
   const h = rowHeight(place);
   const log = shown.model?.trace.log;
   const cpu = log?.cpu[mark.row] ?? 0;
-  // While its path is drawn, also the copy in which it ends.
+  // While its path is drawn, the copy in which the path ends belongs to the mark, too.
   const age = shown.done - mark.row;
   const goal = part === 'way' && age >= 0 && age <= glowSteps && log;
   const slot = goal ? laid.cards[cpu]?.slots[goal.line[mark.row] ?? 0] : undefined;
@@ -266,7 +267,7 @@ export const verbs = {
   rmw: tr('reads and writes at once'),
 } as const;
 
-/** A mark in words. */
+/** Describe a mark in words. */
 export function describeLines(shown: LaneNow, mark: Mark, lesson: Lesson): string {
   const kind = lesson.kinds[mark.kind];
   if (kind === undefined) return '';
@@ -284,7 +285,7 @@ export function describeLines(shown: LaneNow, mark: Mark, lesson: Lesson): strin
   }
   if (part === 'executed')
     return tr(
-      '{where}, access {row} as the host happened to run it, on vCPU {cpu}. On another day the order would differ: it is no result.',
+      '{where}, access {row} as the host happened to run it, on vCPU {cpu}. On another day the order would differ, so it is not a result.',
       { where, row: formatCount(mark.row + 1), cpu: vcpuOf(shown, mark.row) },
     );
   if (shown.model === null || mark.row >= shown.model.trace.log.length) return '';
@@ -316,13 +317,13 @@ function byteWords({ struct }: LaneNow, at: number): string {
   });
 }
 
-/** Padding, or other data on the object's lines. */
+/** Describe bytes that are padding, or other data on the object's lines. */
 function besideWords({ lead, size }: Struct, at: number): string {
   if (at >= lead && at < lead + size) return tr('byte {at}, no field.', { at: at - lead });
   return tr('other data on line {line}.', { line: Math.floor(at / lineBytes) });
 }
 
-/** "CPU 1 reads d_iname[8..15] in __d_lookup_rcu, counted. Modelled: line 1 comes from CPU 0." */
+/** Write "CPU 1 reads d_iname[8..15] in __d_lookup_rcu, counted. Modelled: line 1 comes from CPU 0." */
 export function stepWords(shown: LaneNow, access: Access): string {
   const { cpu, kind, at, size, line, from, lost, owns } = access;
   const name = functionName(shown.lane, access.func);
@@ -338,7 +339,7 @@ export function stepWords(shown: LaneNow, access: Access): string {
   const others = tr('{lost, plural, one {one copy is} other {# copies are}} lost', { lost });
   switch (happening(access)) {
     case 'hit':
-      return tr('{first} Modelled: it has line {line}, nothing moves.', { first, line });
+      return tr('{first} Modelled: it has line {line}, so nothing moves.', { first, line });
     case 'fetch':
       return tr('{first} Modelled: {asks}line {line} comes from memory.', { first, asks, line });
     case 'upgrade':
@@ -359,7 +360,7 @@ export function stepWords(shown: LaneNow, access: Access): string {
   }
 }
 
-/** The mark to select first: the bytes that all CPUs write. */
+/** The mark to select first, which is the bytes that all CPUs write. */
 export function hotMark(place: Place): Mark | null {
   const { struct } = place.shown;
   return struct?.hot ? byteMark(place, struct.hot.at) : null;

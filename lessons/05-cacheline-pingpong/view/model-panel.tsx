@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Predictions of the model beside the mail's measurements; the model's numbers, their sources and their effect. */
+/**
+ * The model's predictions next to the mail's measurements, and the model's numbers with their sources and their effect.
+ */
 
 import { rich, t } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -17,14 +19,14 @@ import { leftOut, mailRates, owningLoad, statedNumbers } from './model/stated.ts
 import { countedOf, type ModelSettings, settingsKey, settingsOf } from './model.ts';
 import { CurveTable, ProfileChart, SensitivityTable } from './model-tables.tsx';
 
-// One lane of the model's chart: its median as a dashed line, and a band over the seeds.
+// One lane in the model's chart: its median as a dashed line, and a band that covers all seeds.
 
-/** Names of lanes take less, px. */
+/** Names of lanes are narrower than this, px. */
 const widest = 150;
 
 type Points = Prediction['curves'][number]['points'];
 
-/** Modelled: dashed. The first lane has discs, the last squares. */
+/** Draw a lane's curve, dashed because it is modelled. The first lane has discs, the last one squares. */
 function Curve({
   points,
   theme,
@@ -52,7 +54,7 @@ function Curve({
     .y1(({ opsPerS }) => y(opsPerS.high))
     .digits(1);
   const colour = first ? theme.work : theme.gain;
-  // While the model is at work the curve may end before there is room for its name at the left.
+  // While the model is still computing, the curve may end before there is room for its name at the left.
   const early = x(last.cpus) < widest;
   return (
     <g>
@@ -93,12 +95,12 @@ function Curve({
   );
 }
 
-// Results of `duet microscope --native` on a machine with enough cores, if there are any.
+// Results of `duet microscope --native` on a machine with enough cores, if such results exist.
 
 type Point = Native['arms'][number]['curve'][number];
 type Scale = (value: number) => number;
 
-/** Points of the chart; one thread is left out, since it never loses a line. */
+/** Points of the chart. The point for one thread is left out, because a single thread never loses a line. */
 function shownPoints(points: readonly Point[]): readonly Point[] {
   return points.filter(({ threads }) => threads >= 2);
 }
@@ -112,7 +114,7 @@ interface LineProps {
   readonly name: string;
 }
 
-/** Measured: solid, with a bar from the lowest to the highest run; the model's is dashed. */
+/** A measured line is solid, with a bar from the lowest to the highest run. The model's line is dashed. */
 function NativeLine({ points, theme, x, y, first, name }: LineProps) {
   const shown = shownPoints(points);
   const colour = first ? theme.work : theme.gain;
@@ -172,11 +174,14 @@ export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: str
         <summary>{t('what was measured, as a table')}</summary>
         <table className="table small" data-testid="native-table">
           <caption className="small quiet">
-            {t('{plural} a second of all threads; measured, {ms} ms a run, by {compiler}', {
-              plural: operation.plural,
-              ms: native.run_ms,
-              compiler: made.compiler,
-            })}
+            {t(
+              '{plural} per second of all threads; measured in runs of {ms} ms, compiled by {compiler}',
+              {
+                plural: operation.plural,
+                ms: native.run_ms,
+                compiler: made.compiler,
+              },
+            )}
           </caption>
           <thead>
             <tr>
@@ -208,7 +213,7 @@ export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: str
         {native.host !== null && (
           <p className="quiet">
             {t(
-              'Last column: {what}. It has one layout, so it compares none; it shows how far a machine like this gets.',
+              'Last column: {what}. It has one layout, so it compares no layouts. It shows how far a machine like this gets.',
               { what: native.host.what },
             )}
           </p>
@@ -223,7 +228,8 @@ export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: str
   );
 }
 
-// Stats a second against CPUs, a dashed line a lane with a band over the seeds; the mail's figures as marked points.
+// Stats per second against CPUs: for each lane, a dashed line and a band that covers all seeds. The mail's figures are
+// marked points.
 
 const box = { width: 296, height: 250, left: 34, right: 10, top: 14, bottom: 36 };
 const ticks = [2, 4, 8, 16, 32, 64];
@@ -232,15 +238,17 @@ interface Props {
   readonly prediction: Prediction;
   readonly theme: Theme;
   readonly title: (arm: string) => string;
-  /** CPUs of the picture. */
+  /** Number of CPUs in the picture. */
   readonly at: number;
-  /** What is counted: "stats". */
+  /** The noun for what is counted, for example "stats". */
   readonly many: string;
-  /** What a machine measured; null: none did. */
+  /** What a machine measured; null if none did. */
   readonly native: Native | null;
 }
 
-/** Arms of the mail: the first on show is before, the last after. */
+/**
+ * The mail's figures for the arms on show. The first arm is the one before the change, the last one the one after it.
+ */
 export function mailPoints(arms: readonly string[]) {
   const { cpus, stockPerS, movedPerS } = mailRates;
   const of = (arm: string) => (arm === 'moved' ? movedPerS : stockPerS);
@@ -270,7 +278,7 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
       width="100%"
       style={{ maxWidth: 420, display: 'block' }}
       role="img"
-      aria-label={t('Predicted {many} a second against CPUs. {rates}', {
+      aria-label={t('Predicted {many} per second against the number of CPUs. {rates}', {
         many,
         rates: spoken(prediction, title),
       })}
@@ -290,7 +298,7 @@ export function ModelChart({ prediction, theme, title, at, many, native }: Props
         </text>
       ))}
       <text {...label} x={box.width - box.right} y={box.height - 3} textAnchor="end">
-        {t('CPUs, {many} a second', { many })}
+        {t('CPUs, {many} per second', { many })}
       </text>
       {at >= 2 && (
         <line
@@ -356,17 +364,18 @@ function spoken({ curves }: Prediction, title: (arm: string) => string): string 
     .join('; ');
 }
 
-// The model's curves for the lanes on show, computed off the main thread, again when a knob of the model changes.
+// The model's curves for the lanes on show. They are computed off the main thread, and again when a knob of the model
+// changes.
 
 export interface PredictedSoFar {
   readonly settings: ModelSettings;
-  /** Partial result; null before the first step. */
+  /** The partial result; null before the first step. */
   readonly prediction: Prediction | null;
   readonly complaint: string;
 }
 
 function usePrediction(runIndex: RunIndex, lesson: Lesson): PredictedSoFar {
-  // The curve does not depend on the picture's CPUs and schedule.
+  // The curve does not depend on the number of CPUs and the schedule of the picture.
   const settings = { ...settingsOf(runIndex.params, lesson), schedule: 'timed' as const, cpus: 2 };
   const lanes = runIndex.lanes.map((lane) => ({ arm: lane.arm, counted: countedOf(lane) }));
   const ready = runIndex.lanes.length > 0 && runIndex.lanes.every((lane) => lane.ended);
@@ -432,7 +441,7 @@ export function ModelPanel({ runIndex, lesson, theme, onKnob }: PanelProps) {
       ) : (
         <p className="small quiet" role="status">
           {runIndex.lanes.every((lane) => lane.ended)
-            ? t('The model is at work…')
+            ? t('The model is computing…')
             : t('The model waits for the end of the run.')}
         </p>
       )}
@@ -440,7 +449,7 @@ export function ModelPanel({ runIndex, lesson, theme, onKnob }: PanelProps) {
   );
 }
 
-/** Curves, profile and tables, as far as computed. */
+/** The curves, the profile and the tables, as far as they are computed. */
 function Predicted({
   runIndex,
   lesson,
@@ -467,7 +476,7 @@ function Predicted({
       </p>
       <p className="small quiet">
         {t(
-          '{protocol}. Bands: lowest and highest of three seeds. Crosses: what the mail measured, on {cpus} CPUs. No number here was fitted to them, but the profile below decided that loads own.',
+          '{protocol}. A band goes from the lowest to the highest value of three seeds. The crosses are what the mail measured, on {cpus} CPUs. No number here was fitted to the crosses, but the profile below decided that loads own the line.',
           { protocol: settings.protocol, cpus: mailRates.cpus },
         )}
       </p>
@@ -488,7 +497,7 @@ function Predicted({
   );
 }
 
-/** The knob that the text names, beside the curve that depends on it. */
+/** The knob that the text mentions, next to the curve that depends on it. */
 function Owning({
   lesson,
   owning,
@@ -496,7 +505,7 @@ function Owning({
 }: Pick<PanelProps, 'lesson' | 'onKnob'> & { readonly owning: boolean }) {
   const knob = lesson.params['owning'];
   if (knob === undefined) return null;
-  const why = onKnob === undefined && t('It can be turned on the page of the lesson.');
+  const why = onKnob === undefined && t("The knob can be turned on the lesson's page.");
   const off = why ? { disabled: true, 'aria-description': why } : {};
   return (
     <label className="small" title={why || t('the knob “{title}”', { title: knob.title })}>
@@ -514,13 +523,13 @@ function Owning({
 
 function progressWords({ curves }: Prediction): string {
   const n = Math.max(0, ...curves.map(({ points }) => points.length));
-  return t('The model is at work: {n} of {all} points…', { n, all: curvePoints });
+  return t('The model is computing: {n} of {all} points…', { n, all: curvePoints });
 }
 
 function ratioWords(found: Sensitivity, { operation }: Lesson): string {
   const mail = mailRates.movedPerS / mailRates.stockPerS;
   return t(
-    'With {cpus} CPUs the model gives {ratio} times as many {plural} if loads that lead to a compare-and-swap own the line, and {reading} if they read it; the mail measured {mail}.',
+    'With {cpus} CPUs, the model gives {ratio} times as many {plural} if loads that lead to a compare-and-swap own the line, and {reading} times as many if they read it. The mail measured {mail}.',
     {
       cpus: found.cpus,
       ratio: formatFigure(found.owning.stated.ratio),
@@ -538,7 +547,7 @@ const byKnob: Readonly<Record<string, 'hitNs' | 'transferNs' | 'upgradeNs' | 'ow
   own_ns: 'ownNs',
 };
 
-/** Each number of the model, where it comes from, and whether the viewer has changed it. */
+/** Each number of the model, its source, and whether the viewer has changed it. */
 function Numbers({ lesson, runIndex }: Pick<PanelProps, 'lesson' | 'runIndex'>) {
   const { latencies, owning } = settingsOf(runIndex.params, lesson);
   return (

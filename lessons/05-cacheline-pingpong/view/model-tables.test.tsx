@@ -21,7 +21,7 @@ test('the profile of the mail stands beside both models, in a picture, in words 
   render(<ProfileChart profiles={profiles} theme={lightTheme} title={(arm) => `the ${arm} one`} />);
   const chart = screen.getByRole('img');
   expect(chart.getAttribute('aria-label')).toMatch(
-    /the moved one: get 41\.0 percent in the mail, 4\d\.\d if loads own, (6|7)\d\.\d if they read;/,
+    /the moved one: get: 41\.0 percent in the mail, 4\d\.\d if loads own the line, (6|7)\d\.\d if they read it;/,
   );
   // Measured: five bars. Modelled: hollow marks, six of each kind.
   expect(chart.querySelectorAll(`rect[fill="${lightTheme.work}"]`)).toHaveLength(5);
@@ -30,12 +30,12 @@ test('the profile of the mail stands beside both models, in a picture, in words 
   const rows = screen.getByTestId('profile-table').querySelectorAll('tbody tr');
   expect([...rows].map((row) => row.querySelector('td')!.textContent)).toEqual(['26.1', '38.1', '25.6', '41.0', '41.5', '< 1.5']); // biome-ignore format: a column
   expect(screen.getByText(/the mail, measured/)).not.toBeNull();
-  expect(screen.getByText(/loads own by default/)).not.toBeNull();
+  expect(screen.getByText(/loads own the line by default/)).not.toBeNull();
 });
 
 test('a profile that speaks against the default says so; arms that the mail does not have are left out', () => {
   const turned = profiles.map((one) => ({ ...one, owning: one.reading, reading: one.owning }));
-  expect(verdict(turned)).toMatch(/speaks against the default/);
+  expect(verdict(turned)).toMatch(/is evidence against the default/);
   render(
     <ProfileChart
       profiles={profiles.map((one) => ({ ...one, arm: 'another' }))}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Predictions of the model, as tables. */
+/** The model's predictions as tables. */
 
 import { rich, t } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -36,7 +36,7 @@ export function SensitivityTable({ found }: { readonly found: Sensitivity }) {
     <table className="table small" data-testid="sensitivity">
       <caption className="small quiet" style={{ textAlign: 'left' }}>
         {rich(
-          '<b>How firm is it?</b> The ratio with {cpus} CPUs if one number is halved or doubled. Below it: by how many points the time by function differs from the mail’s. {owning} {reading} Struck out: more than {mostOff} points off. Handover: the share of a transfer after which the other CPUs have lost the line. Jitter: the share by which the other work varies.',
+          '<b>How firm is it?</b> The table has the ratio with {cpus} CPUs if one number is halved or doubled. Below each ratio it says by how many points the time by function differs from the mail’s. {owning} {reading} A ratio is struck out if that difference is more than {mostOff} points. Handover is the share of a transfer after which the other CPUs have lost the line. Jitter is the share by which the other work varies.',
           {
             b: (words) => <b>{words}</b>,
             cpus,
@@ -100,16 +100,19 @@ function CaseCell({ of: { ratio, off }, span = 1 }: { readonly of: Case; readonl
   );
 }
 
-/** Range of ratios of the cases whose profile is near the mail's. */
+/** Range of ratios among the cases whose profile is close to the mail's. */
 export function allowedWords(ratios: Ratios, verb: 'own' | 'read'): string {
   const near = casesOf(ratios).flatMap(({ ratio, off }) => (off <= mostOff ? [ratio] : []));
   if (near.length === 0)
-    return t('Where loads {verb, select, own {own} other {read}}, no profile is near the mail’s.', {
-      verb,
-    });
+    return t(
+      'If loads {verb, select, own {own} other {read}} the line, no profile is near the mail’s.',
+      {
+        verb,
+      },
+    );
   const [low, high] = [Math.min(...near), Math.max(...near)].map((ratio) => ratio.toFixed(2));
   return t(
-    'Where loads {verb, select, own {own} other {read}} and the profile is near the mail’s, the ratio is {ratio}.',
+    'If loads {verb, select, own {own} other {read}} the line and the profile is near the mail’s, the ratio is {ratio}.',
     {
       verb,
       ratio: low === high ? low : t('{low} to {high}', { low, high }),
@@ -139,7 +142,7 @@ export function CurveTable({
       <summary>{t('the curve as a table')}</summary>
       <table className="table small" data-testid="curve-table">
         <caption className="small quiet">
-          {t('{plural} a second, transfers per {name}; modelled', {
+          {t('{plural} per second, and transfers per {name}; modelled', {
             plural: lesson.operation.plural,
             name: lesson.operation.name,
           })}
@@ -175,7 +178,7 @@ export function CurveTable({
   );
 }
 
-// Where the time of a CPU goes, by function: what the mail measured, as bars, and both models of a load, as marks.
+// Where a CPU's time goes, by function. Bars show what the mail measured, and marks show both models of a load.
 
 const box = { width: 296, left: 56, right: 58, head: 24, row: 26, gap: 10 };
 const ticks = [0, 20, 40, 60];
@@ -190,7 +193,7 @@ interface Props {
   readonly title: (arm: string) => string;
 }
 
-/** "41.0", or "< 1.5" below the least share of the mail's list. */
+/** Write "41.0", or "< 1.5" if the share is below the least share in the mail's list. */
 export function mailWords(share: number | null): string {
   return share === null ? `< ${mailProfile.least_shown.toFixed(1)}` : share.toFixed(1);
 }
@@ -201,7 +204,7 @@ export function ProfileChart(props: Props) {
   return (
     <figure data-testid="profile" style={{ margin: '14px 0' }}>
       <figcaption className="small">
-        {rich('<b>Where the CPUs’ time goes</b>, percent by function, {cpus} CPUs', {
+        {rich('<b>Where the CPUs’ time goes</b>, in percent per function, with {cpus} CPUs', {
           b: (words) => <b>{words}</b>,
           cpus: mailProfile.cpus,
         })}
@@ -280,7 +283,7 @@ interface RowProps {
   readonly theme: Theme;
 }
 
-/** A solid bar for the measured share; a dashed line from its end to each mark shows the model's difference. */
+/** A solid bar shows the measured share. A dashed line from its end to each mark shows how much the model differs. */
 function Row({ name, mail, shares, x, y, theme }: RowProps) {
   const end = x(mail ?? 0);
   const text = { fontSize: 13, fill: theme.ink, fontFamily: theme.font };
@@ -325,7 +328,10 @@ function Row({ name, mail, shares, x, y, theme }: RowProps) {
   );
 }
 
-/** Hollow, since it is modelled: a disc if loads own, a diamond if they read. */
+/**
+ * A mark is hollow because it is modelled. It is a disc if loads ask to own the line, and a diamond if they ask to read
+ * it.
+ */
 function Mark({
   rule,
   x,
@@ -364,24 +370,24 @@ function Legend({ theme }: { readonly theme: Theme }) {
   );
 }
 
-/** Which model the profile supports, and by how much. */
+/** Say which model the profile supports, and by how much. */
 export function verdict(profiles: readonly ModelProfile[]): string {
   const [own, read] = rules.map((rule) => distance(profiles, rule));
   const words = t(
-    'On average a share is {own} points off the mail’s if loads own the line, and {read} if they read it',
+    'On average, a share differs from the mail’s by {own} points if loads own the line, and by {read} points if they read it',
     { own: formatFigure(own!), read: formatFigure(read!) },
   );
   return own! < read!
     ? t(
-        '{words}. So loads own by default: with the stated numbers that is nearer to the mail, but not exact.',
+        '{words}. So loads own the line by default. With the stated numbers this is closer to the mail, but not exact.',
         { words },
       )
-    : t('{words}: with these numbers the profile speaks against the default.', { words });
+    : t('{words}. With these numbers, the profile is evidence against the default.', { words });
 }
 
 function spoken(one: ModelProfile, title: Props['title']): string {
   const parts = mailProfile.parts.map(({ name }, i) =>
-    t('{name} {mail} percent in the mail, {own} if loads own, {read} if they read', {
+    t('{name}: {mail} percent in the mail, {own} if loads own the line, {read} if they read it', {
       name,
       mail: mailWords(mailShares(one.arm)[i] ?? null),
       own: formatPlaces(one.owning[i]!, 1),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The model of the counted streams: a merged order, states and transfers, with sums up to every step. */
+/** The model of the counted streams: a merged order, states and transfers, and sums up to every step. */
 
 import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
 import type { Lesson } from '@page/protocol/lesson.ts';
@@ -26,19 +26,23 @@ import {
   wholeOperations,
 } from './model/streams.ts';
 
-// The model's settings: knobs that only the page reads, or the stated numbers if a lesson has no such knobs.
+// The model's settings. They come from knobs that only the page reads, or from the stated numbers if a lesson has no
+// such knobs.
 
 export interface ModelSettings extends Settings {
   readonly cpus: number;
   readonly seed: number;
-  /** A load that leads to a read-modify-write asks for the line to own at once; see owningLoads(). The profile of the mail supports it. */
+  /**
+   * Whether a load that leads to a read-modify-write immediately asks to own the line; see owningLoads(). The mail's
+   * profile supports this.
+   */
   readonly owning: boolean;
 }
 
 const protocols: readonly Protocol[] = ['MESI', 'MSI'];
 const schedules: readonly Schedule[] = ['random', 'timed'];
 
-/** Seed of the picture; the curve uses several seeds and shows their range. */
+/** Seed of the order in the picture. The curve uses several seeds and shows their range. */
 export const pictureSeed = 1;
 
 const { latencies, jitter, handover } = statedSettings;
@@ -48,7 +52,7 @@ const usual = {
   protocol: 0,
   schedule: 1,
   owning: 1,
-  // In ps, since a hit takes little more than 1 ns and knobs are whole numbers.
+  // This is in ps, because a hit takes little more than 1 ns and knobs are whole numbers.
   hit_ps: latencies.hitNs * 1000,
   transfer_ns: latencies.transferNs,
   upgrade_ns: latencies.upgradeNs,
@@ -86,28 +90,28 @@ export function settingsKey(settings: ModelSettings): string {
   return JSON.stringify(settings);
 }
 
-// Each CPU's own accesses, as they were counted, made fit for the model: whole operations, and of every CPU as many. More
-// CPUs than there were run the same streams again.
+// Each CPU's own accesses, as they were counted, but prepared for the model: only whole operations, and the same number
+// from every CPU. If the model has more CPUs than the run had, they run the same streams again.
 
 export interface Counted {
-  /** Whole operations of each vCPU that did at least half as many as the busiest. */
+  /** Whole operations of each vCPU that did at least half as many operations as the busiest one. */
   readonly streams: readonly AccessStream[];
-  /** Per stream: the point of the lane for each access. */
+  /** For each stream, the lane's point for each access. */
   readonly source: readonly Uint32Array[];
-  /** vCPUs from which the streams come. */
+  /** The vCPUs from which the streams come. */
   readonly cpus: readonly number[];
-  /** Whole operations of each stream. */
+  /** Number of whole operations in each stream. */
   readonly ops: number;
-  /** Accesses of an operation, on average. */
+  /** Average number of accesses per operation. */
   readonly perOp: number;
-  /** Accesses that were reported, those outside of operations too: the length of the axis. */
+  /** Number of accesses that were reported, including those outside of operations. It is the length of the axis. */
   readonly shown: number;
   /**
-   * Whether it is known when in an operation the functions' accesses come. If not, private work is unknown and no rate
-   * can be predicted.
+   * Whether it is known at which place in an operation the functions' accesses come. If not, private work is unknown
+   * and no rate can be predicted.
    */
   readonly placed: boolean;
-  /** Bytes of the object's first line before the object. */
+  /** Number of bytes on the object's first line that precede the object. */
   readonly lead: number;
 }
 
@@ -120,7 +124,10 @@ interface Cached {
 
 const countedCache = new WeakMap<LaneIndex, Cached>();
 
-/** Accesses come in many small batches, and each new model reads all of them: wait until their number has grown by this factor. */
+/**
+ * Accesses arrive in many small batches, and each new model reads all of them. So a new model is made only when their
+ * number has grown by this factor.
+ */
 const leastGrowth = 1.15;
 
 export function countedOf(lane: LaneIndex): Counted {
@@ -139,7 +146,7 @@ export function countedOf(lane: LaneIndex): Counted {
   return counted;
 }
 
-/** The columns of `access` points; see the lesson's `points`. */
+/** Read the columns of `access` points; see the lesson's `points`. */
 function makeCounted(lane: LaneIndex, lead: number): Counted {
   const { order, length } = lane.pointsOf('access');
   const { points } = lane;
@@ -189,7 +196,7 @@ function operations({ op }: AccessStream): number {
   return n;
 }
 
-/** Points of the accesses that wholeOperations() keeps. */
+/** Points of those accesses that wholeOperations() keeps. */
 function sourceOf({ op }: AccessStream, source: Uint32Array, order: Uint32Array): Uint32Array {
   const [first, last] = [op[0] ?? 0, op[op.length - 1] ?? 0];
   const places: number[] = [];
@@ -198,7 +205,7 @@ function sourceOf({ op }: AccessStream, source: Uint32Array, order: Uint32Array)
   return Uint32Array.from(places);
 }
 
-/** Sources for the accesses of spreadOver(): operation after operation, again from the first. */
+/** Sources for the accesses of spreadOver(): operation after operation, and again from the first one. */
 function repeatedSource(stream: AccessStream, source: Uint32Array, ops: number) {
   const begins: number[] = [];
   for (let i = 0; i < stream.op.length; i++)
@@ -212,7 +219,7 @@ function repeatedSource(stream: AccessStream, source: Uint32Array, ops: number) 
   return Uint32Array.from(places);
 }
 
-/** Sums over the first k accesses, for every k. */
+/** Sums over the first k accesses, for each k. */
 export interface Sums {
   readonly ops: Uint32Array;
   readonly transfers: Uint32Array;
@@ -225,18 +232,18 @@ export interface Modelled {
   readonly trace: Trace;
   readonly settings: ModelSettings;
   readonly counted: Counted;
-  /** The point of the lane for an access. */
+  /** The lane's point for each access. */
   readonly point: Uint32Array;
-  /** Number of the operation of its CPU that an access belongs to, from 1. */
+  /** For each access, the number of its CPU's operation, counted from 1. */
   readonly op: Uint32Array;
   readonly sums: Sums;
 }
 
 const modelCache = new WeakMap<Counted, Map<string, Modelled | null>>();
-/** Number of settings cached per lane: those of the picture, and of the comparison in a sentence. */
+/** Number of settings that are cached per lane: those of the picture, and those that a sentence compares. */
 const maxCached = 4;
 
-/** The model of a lane; null while there is no whole operation. */
+/** The model of a lane; null until there is a whole operation. */
 export function modelOf(lane: LaneIndex, settings: ModelSettings): Modelled | null {
   const counted = countedOf(lane);
   const struct = structOf(lane);
@@ -251,7 +258,7 @@ export function modelOf(lane: LaneIndex, settings: ModelSettings): Modelled | nu
   return modelled;
 }
 
-/** The axis ends with the accesses on show, so the model needs only as many of each CPU as fill it. */
+/** The axis ends with the accesses on show, so the model needs only as many operations per CPU as fill the axis. */
 function opsEach({ shown, perOp, ops }: Counted, cpus: number, real: number): number {
   if (cpus <= real) return ops;
   return Math.max(4, Math.ceil((shown / (cpus * perOp)) * 1.3) + 2);
@@ -299,18 +306,21 @@ function add(sum: Uint32Array, k: number, one: boolean): void {
   sum[k + 1] = sum[k]! + (one ? 1 : 0);
 }
 
-/** Transfers per operation over the whole order, cold start included; NaN without an operation. */
+/** Transfers per operation over the whole order, including the cold start; NaN if there is no operation. */
 export function transfersPerStat({ sums, trace }: Modelled): number {
   const { length } = trace.log;
   return sums.transfers[length]! / sums.ops[length]!;
 }
 
-// Stats per second that the model predicts for one number of CPUs, for sentences and answers. The curve uses a
-// worker.
+// Stats per second that the model predicts for one number of CPUs, for sentences and answers. The curve is computed by
+// a worker instead.
 
 const cache = new WeakMap<Counted, Map<string, number | null>>();
 
-/** Always by modelled time; null while the run is incomplete, or if it is not known when its accesses come. */
+/**
+ * The prediction always uses modelled time. It is null while the run is incomplete, or if it is not known at which
+ * place in an operation its accesses come.
+ */
 export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): number | null {
   if (!lane.ended) return null;
   const counted = countedOf(lane);
@@ -330,7 +340,7 @@ function rate({ streams }: Counted, settings: ModelSettings): number {
   return pointAt(askedFor(streams, settings.owning), settings, settings.cpus).opsPerS.median;
 }
 
-/** Ratio of the predicted rates, last lane over first; null while not known. */
+/** Ratio of the predicted rates, last lane to first lane; null while it is not known. */
 export function predictedRatio(
   before: LaneIndex | undefined,
   after: LaneIndex | undefined,

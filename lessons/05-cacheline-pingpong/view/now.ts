@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** State of a lane at the moment of a frame: the last access, the current one, and how far it is. */
+/**
+ * State of a lane at the moment of a frame: the last access, the current access, and how far the current access has
+ * come.
+ */
 
 import { laneTime } from '@page/derive/align.ts';
 import { stepNs } from '@page/derive/retime.ts';
@@ -20,25 +23,25 @@ import { type Counted, countedOf, type Modelled, modelOf, settingsOf } from './m
 
 /** One access of the merged order. */
 export interface Access {
-  /** Place in the order, from 0. */
+  /** Place in the order, counted from 0. */
   readonly k: number;
   readonly point: number;
   readonly cpu: number;
-  /** Number of the CPU's operation, from 1. */
+  /** Number of the CPU's operation, counted from 1. */
   readonly op: number;
   readonly line: number;
-  /** Place of its first byte; see fields.ts. */
+  /** Place of the first byte that is accessed; see fields.ts. */
   readonly at: number;
   readonly size: number;
-  /** 0 read, 1 write, 2 read-modify-write. */
+  /** 0 is a read, 1 a write, 2 a read-modify-write. */
   readonly kind: number;
-  /** Modelled: a read that asks to own its line. */
+  /** Whether this is a read that asks to own its line, which is modelled. */
   readonly owns: boolean;
   /** Index into the lesson's functions. */
   readonly func: number;
-  /** See model/coherence.ts. */
+  /** Outcome of the access; see model/coherence.ts. */
   readonly event: number;
-  /** CPU that gave the data; -1: no CPU, or memory. */
+  /** CPU that gave the data; -1 if no CPU did, or the data came from memory. */
   readonly from: number;
   /** Number of copies lost by the access. */
   readonly lost: number;
@@ -49,9 +52,9 @@ export interface LaneNow {
   readonly struct: Struct | null;
   readonly counted: Counted;
   readonly model: Modelled | null;
-  /** Accesses of the merged order that are over. */
+  /** Number of accesses in the merged order that have finished. */
   readonly done: number;
-  /** Progress of the current access, 0 to 1; 0: there is none. */
+  /** Progress of the current access, from 0 to 1; 0 if there is none. */
   readonly part: number;
   /** The current access. */
   readonly under: Access | null;
@@ -115,7 +118,10 @@ export function happening({ event }: Pick<Access, 'event'>): Happening {
 /** States after a number of accesses, and the copies lost by the last few of them. */
 export interface States {
   readonly states: LineStates;
-  /** Age, in accesses (1: the last one), of the loss of a copy, by line * cpus + cpu; 0: not lost recently. */
+  /**
+   * For each copy, at line * cpus + cpu, how many accesses ago it was lost (1 for the last access); 0 if it was not
+   * lost recently.
+   */
   readonly lostAge: Uint8Array;
 }
 
@@ -137,7 +143,7 @@ export function statesAt(model: Modelled, done: number): States {
   return { states, lostAge };
 }
 
-/** The last access of a CPU among the first `done`, within a bounded number; null: none. */
+/** The last access of a CPU among the first `done`, if it is within a bounded number of accesses; otherwise null. */
 export function lastOf(shown: LaneNow, cpu: number, back = 4000): Access | null {
   if (shown.model === null) return null;
   const { log } = shown.model.trace;

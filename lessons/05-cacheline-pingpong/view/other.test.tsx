@@ -120,7 +120,7 @@ it('counts the line that is written most, whatever it is called', () => {
   expect(said(one)).toContain('The nr_files begins at byte 0 on one counter and 0 on per CPU');
   expect(paneled(one)).toContain('other data on the line');
   const { heads, rows } = counts(one, stepFrame(30), openLesson);
-  expect(heads[0]).toBe('reads of the line of nr_files per open, whole run');
+  expect(heads[0]).toBe('reads of the line of nr_files per open, in the whole run');
   expect(rows.get('stock')).toHaveLength(heads.length);
   const many = counterRun({ shape: table, ops: 20 });
   expect(structOf(many.lanes[0]!)!.hot).toMatchObject({ line: 4, words: 'used' });
@@ -132,9 +132,13 @@ const refusals: readonly (readonly [string, Partial<Run>, RegExp])[] = [
   [
     'no whole operation',
     { facts: { ...slept, ops_left: 1047 } },
-    /Of 1,047 opens none was seen to end: 1,047 left by a jump to another function\. So nothing/,
+    /The microscope saw none of 1,047 opens end: 1,047 left by a jump to another function\. So there are no numbers per open/,
   ],
-  ['no operation', { facts: { ...slept, ops_begun: 0, ops_broken: 0 } }, /No open was seen to beg/],
+  [
+    'no operation',
+    { facts: { ...slept, ops_begun: 0, ops_broken: 0 } },
+    /The microscope saw no open beg/,
+  ],
   [
     'none that touches it',
     { facts: { ops_touching: 0 } },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Panels beside the stage: counted accesses, predictions of the model, and the lock's operations. */
+/** Panels next to the stage: counted accesses, the model's predictions, and the lock's operations. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure } from '@page/base/units.ts';
@@ -33,9 +33,9 @@ import {
 } from './lock.ts';
 import { ModelPanel } from './model-panel.tsx';
 
-// Counts of the microscope per operation: the object's fields by function, and the busiest other lines.
+// The microscope's counts per operation: the object's fields by function, and the busiest other lines.
 
-/** "4 r, 2 rmw", without zeros. `say` writes one part. */
+/** Write "4 r, 2 rmw", without zeros. `say` writes one part. */
 export function sumWords(
   sum: Sum,
   say: (of: keyof Sum, n: number) => string = (_, n) => formatFigure(n),
@@ -51,13 +51,13 @@ export function sumWords(
   return words.length === 0 ? '0' : words.join(', ');
 }
 
-/** The line that is written most, with the figures that the picture shows once the run is complete. */
+/** Describe the line that is written most, with the same figures that the picture shows once the run is complete. */
 function hotWords({ arm, ended }: LaneIndex, sum: Sum): string {
   if (!ended) return sumWords(sum);
   return sumWords(sum, (of, n) => figure('run', arm, `hot ${of}`, n, formatFigure(n)));
 }
 
-/** Lines of the object: the accesses of each arm per operation. */
+/** A table of the object's lines, with each arm's accesses per operation. */
 function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>) {
   const lanes = new Map(runIndex.lanes.map((lane) => [lane.arm, lane]));
   const arms = lesson.arms.filter((arm) => lanes.has(arm.name));
@@ -81,7 +81,8 @@ interface CellRow extends Cell {
 }
 
 /**
- * Accesses to the line that is written most, one row per field and function; without such a line, accesses to all.
+ * Accesses to the line that is written most, with one row per field and function. If there is no such line, all
+ * accesses are listed.
  */
 function CellTable({ lane, totals, title, lesson }: LaneProps) {
   const hot = structOf(lane)?.hot ?? null;
@@ -92,10 +93,10 @@ function CellTable({ lane, totals, title, lesson }: LaneProps) {
     <table className="table small" data-testid={`cells-${lane.arm}`}>
       <caption className="small quiet">
         {hot === null
-          ? t('{title}: who touches the {object}, for each {name}', {
+          ? t('{title}: which functions access the {object}, per {name}', {
               ...{ title, object: objectName(lesson), name: lesson.operation.name },
             })
-          : t('{title}: who touches the {line} (line {n}), for each {name}', {
+          : t('{title}: which functions access the {line} (line {n}), per {name}', {
               ...{ title, line: hot.lineWords, n: hot.line, name: lesson.operation.name },
             })}
       </caption>
@@ -131,14 +132,14 @@ interface LaneProps {
 /** Number of lines that are shown before the reader asks for more. */
 const fewLines = 4;
 
-/** The busiest of all lines that these functions touch, the object's lines among them. */
+/** The busiest of all lines that these functions touch. The object's lines are among them. */
 function BusyLines({ totals, title, lane, lesson }: LaneProps) {
   const { busiest } = totals;
   if (busiest.length === 0) return null;
   const few = busiest.slice(0, fewLines);
   const rest = busiest.slice(fewLines);
   const caption = t(
-    '{title}: the busiest lines; first those that several vCPUs touch and one writes',
+    '{title}: the busiest lines; those that several vCPUs touch and at least one vCPU writes come first',
     { title },
   );
   return (
@@ -191,19 +192,24 @@ function BusyTable({ lines, caption, testId, lesson }: BusyProps) {
 
 function lineWords(line: BusyLine): string {
   if (line.line >= 0) return t('line {line}, {field}', { line: line.line, field: line.field });
-  if (isStack(line)) return t('a stack, as a rule');
+  if (isStack(line)) return t('usually a stack');
   return `…${line.address.toString(16).slice(-8)}`;
 }
 
 function lossWords({ lost, over, exact, ops }: Totals, { operation }: Lesson): string {
   const how = exact
-    ? t('Exact, over {ops} {plural}: these counts do not depend on how the host ran the CPUs.', {
-        ops: formatCount(ops),
-        plural: operation.plural,
-      })
-    : t('From the accesses reported one by one so far; exact when the run has ended.');
+    ? t(
+        'These counts over {ops} {plural} are exact, because they do not depend on how the host ran the CPUs.',
+        {
+          ops: formatCount(ops),
+          plural: operation.plural,
+        },
+      )
+    : t(
+        'These numbers come from the accesses that were reported one by one so far. They are exact when the run has ended.',
+      );
   const shown =
-    lost > 0 ? t(' {n} accesses were counted, not reported.', { n: formatCount(lost) }) : '';
+    lost > 0 ? t(' {n} accesses were counted but not reported.', { n: formatCount(lost) }) : '';
   const more = over > 0 ? t(' {n} came after the log was full.', { n: formatCount(over) }) : '';
   return `${how}${shown}${more}`;
 }
@@ -241,7 +247,7 @@ function titleOf(lesson: Lesson, lane: LaneIndex): string {
   return armTitle(lesson, lane);
 }
 
-// The lock path in figures, phase by phase, and why it feeds itself or does not.
+// The lock path in figures, phase by phase, and why it sustains itself or does not.
 
 export interface PhaseRow {
   readonly phase: string;
@@ -267,31 +273,34 @@ export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
   });
 }
 
-/** Why a lock that is taken once stays taken. */
+/** Why a lock that was taken once stays taken. */
 const feeds = [
   t('A task holds the lock in the word, if only for an instant.'),
-  t('A task that comes now finds the word locked. It may not swap, so it takes the lock, too.'),
+  t('A task that comes now finds the word locked. It may not swap, so it takes the lock as well.'),
   t(
-    'While this task waits for the lock or holds it, the next one comes, and finds the word locked in its turn.',
+    'While this task waits for the lock or holds it, the next task comes and finds the word locked, too.',
   ),
   t(
-    'This ends only when an operation finds no other before it. While operations come faster than the lock is handed on, that does not happen.',
+    'This ends only when an operation finds no other operation before it. As long as operations come faster than the lock is handed on, that does not happen.',
   ),
 ];
 
-/** Why it does not stay taken, if tasks do not queue. */
+/** Why the lock does not stay taken if tasks do not queue. */
 const recovers = [
   t('A task holds the lock in the word, if only for an instant.'),
   t(
-    'A task that comes now finds the word locked. It may not swap, so it tries to take the lock, too.',
+    'A task that comes now finds the word locked. It may not swap, so it tries to take the lock as well.',
   ),
-  t('The tasks do not queue: the lock is free until one of them runs and tries again.'),
+  t('The tasks do not queue, so the lock is free until a task runs and tries again.'),
   t(
-    'An operation that comes while the lock is free swaps. So the tasks take the lock only as long as the cause lasts.',
+    'An operation that comes while the lock is free can swap. So the tasks take the lock only as long as the cause lasts.',
   ),
 ];
 
-/** Explanations that fit this run: if most operations take the lock after the listing, the state sustains itself. */
+/**
+ * Choose the explanations that fit this run. If most operations still take the lock after the listing, the state
+ * sustains itself.
+ */
 export function stepsOf(lane: LaneIndex, index: RunIndex): readonly string[] {
   const after = phasesOf(index).find(({ name }) => name === 'after');
   if (after === undefined) return feeds;
@@ -314,7 +323,7 @@ function PathPanel({ runIndex, lesson }: PanelProps) {
                 {t('under the lock')}
               </th>
               <th scope="col" className="right">
-                {t('a second')}
+                {t('per second')}
               </th>
             </tr>
           </thead>
@@ -346,7 +355,7 @@ function PathPanel({ runIndex, lesson }: PanelProps) {
       </ol>
       <p className="small quiet">
         {t(
-          'The rates come from a traced run on vCPUs that share the host: read the share, not the rate.',
+          'The rates come from a traced run on vCPUs that share the host, so read the share, not the rate.',
         )}
       </p>
     </>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The toy of the lines: choose the order and sizes of the fields, see the lines, and try to beat the merged layout.
+ * The toy about lines: choose the order and sizes of the fields, see which lines they are on, and try to beat the
+ * merged layout.
  */
 
 import { t } from '@page/base/lang/t.ts';
@@ -24,7 +25,7 @@ import { partOf, workOf } from './model/stated.ts';
 import { askedFor, spreadOver } from './model/streams.ts';
 import { countedOf, type ModelSettings, settingsOf } from './model.ts';
 
-// Fields laid out as by a compiler: each at a multiple of its alignment, with holes where needed.
+// Lays out fields as a compiler does: each at a multiple of its alignment, with holes where needed.
 
 interface ToyField {
   readonly name: string;
@@ -33,7 +34,7 @@ interface ToyField {
 }
 
 interface Laid {
-  /** Field -> place of its first byte. */
+  /** Place of each field's first byte. */
   readonly at: ReadonlyMap<string, number>;
   /** Fields and holes, in order. */
   readonly runs: readonly {
@@ -45,11 +46,12 @@ interface Laid {
   readonly lines: number;
 }
 
-/** Alignment of the struct: that of its most aligned field. */
+/** Alignment of the struct, which is that of its most aligned field. */
 const most = 8;
 
 /**
- * Alignment of a field of struct dentry: numbers of four bytes, pointers and pairs of them, and an array of bytes.
+ * Alignment of a field of struct dentry. Its fields are four-byte numbers, pointers and pairs of pointers, and an array
+ * of bytes.
  */
 function alignOf({ size, role }: ToyField): number {
   return role === 'name' ? 1 : Math.min(most, size);
@@ -74,31 +76,31 @@ export function lay(fields: readonly ToyField[]): Laid {
   return { at, runs, bytes: end, lines: Math.ceil(end / lineBytes) };
 }
 
-// Data of the toy: fields of the object, and each CPU's accesses to them, from a run or made up.
+// Data of the toy: the object's fields, and each CPU's accesses to them. They come from a run or are made up.
 
-/** One CPU's accesses; `line` of the stream is not used. */
+/** One CPU's accesses. The stream's `line` is not used. */
 interface FieldStream {
   readonly stream: AccessStream;
-  /** Number of the field of each access; -1: no field. */
+  /** Index of the field of each access; -1 if it is to no field. */
   readonly field: Int16Array;
-  /** Bytes of the field before it. */
+  /** For each access, the number of the field's bytes that precede it. */
   readonly offset: Uint16Array;
 }
 
 interface Stats {
   readonly fields: readonly ToyField[];
   readonly streams: readonly FieldStream[];
-  /** Whole operations of each stream. */
+  /** Number of whole operations in each stream. */
   readonly ops: number;
-  /** Letters of the name that is compared. */
+  /** Number of letters in the name that is compared. */
   readonly letters: number;
-  /** Names of the fields in the order of the other kernel. */
+  /** Names of the fields, in the order of the other kernel. */
   readonly other: readonly string[];
   readonly settings: ModelSettings;
   readonly counted: boolean;
 }
 
-/** struct dentry of 6.1, pahole; d_wait lies in d_lru. */
+/** struct dentry of 6.1, from pahole; d_wait lies in d_lru. */
 const dentry: readonly (readonly [string, number])[] = [
   ['d_flags', 4],
   ['d_seq', 4],
@@ -127,7 +129,8 @@ const roles: Readonly<Record<string, ToyField['role']>> = {
 };
 
 /**
- * One counted stat with a name of 24 letters: function, and its fields with the bytes before them; "!" means a write.
+ * One counted stat of a 24-letter name: each function with its fields and the bytes before the access; "!" means a
+ * write.
  */
 const stat: readonly (readonly [string, string])[] = [
   ['__d_lookup_rcu', 'seq parent hash+8 name name+8 iname iname+8 iname+16'],
@@ -167,7 +170,10 @@ export function statsOf(index: RunIndex | null, lesson: Lesson): Stats {
   return { fields, streams, ops: counted.ops, letters: length, other, settings, counted: true };
 }
 
-/** The fields in the order of the other kernel; if it is not on show, the count behind d_lru, as in the patch. */
+/**
+ * The fields in the order of the other kernel. If that kernel is not on show, the count is moved after d_lru, as in the
+ * patch.
+ */
 function namesOf(other: Struct, own: Struct): readonly string[] {
   const names = other.fields.map(({ name }) => name);
   const same = new Set(names).size === own.fields.length && other.hot?.at !== own.hot?.at;
@@ -209,16 +215,17 @@ function chosen(settings: ModelSettings): Stats {
   };
 }
 
-// Cost of an order of fields: lines that travel per operation, by the lesson's model on the counted accesses.
+// The cost of an order of fields: the number of lines that travel per operation, from the lesson's model of the counted
+// accesses.
 
 interface Layout {
   readonly fields: readonly ToyField[];
   readonly laid: Laid;
-  /** Whether the name does not fit and is stored elsewhere, on a line without writes. */
+  /** Whether the name does not fit, so that it is stored elsewhere, on a line that is not written. */
   readonly outside: boolean;
 }
 
-/** @param name bytes of the field of the name; one of them ends the name */
+/** @param name size of the name's field in bytes, of which one ends the name */
 export function layoutOf(stats: Stats, order: readonly string[], name: number): Layout {
   const fields = order.flatMap((id) => {
     const field = stats.fields.find((one) => one.name === id);
@@ -227,21 +234,24 @@ export function layoutOf(stats: Stats, order: readonly string[], name: number): 
   return { fields, laid: lay(fields), outside: stats.letters >= name };
 }
 
-/** Line of each access under a layout; of an access that crosses lines, the first. No field of the object does. */
+/**
+ * The line of each access in a layout. For an access that crosses lines it would be the first line, but no field of the
+ * object does.
+ */
 function linesUnder({ fields }: Stats, { laid, outside }: Layout, { field, offset }: FieldStream) {
   const places = fields.map(({ name, role }) =>
     role === 'name' && outside ? (laid.lines + 1) * lineBytes : (laid.at.get(name) ?? 0),
   );
-  // Accesses to no field get a separate line.
+  // Accesses to no field get a line of their own.
   return Uint8Array.from(field, (f, i) =>
     f < 0 ? laid.lines : Math.floor((places[f]! + offset[i]!) / lineBytes),
   );
 }
 
-/** Operations of all CPUs together, as many as in the picture's model with two CPUs. */
+/** Largest number of operations of all CPUs together. It is as large as in the picture's model with two CPUs. */
 const atMost = 2000;
 
-/** Transfers per operation, cold start included, as in the picture. */
+/** Transfers per operation, including the cold start, as in the picture. */
 export function transfersOf(stats: Stats, layout: Layout, cpus: number): number {
   const { settings } = stats;
   const streams = stats.streams.map((one) => ({
@@ -257,7 +267,7 @@ export function transfersOf(stats: Stats, layout: Layout, cpus: number): number 
   return transfers / done;
 }
 
-/** Smaller differences are chance; in transfers per operation. */
+/** Smaller differences are due to chance, in transfers per operation. */
 const chance = 0.01;
 
 const faces: Readonly<Record<Role, Face>> = {
@@ -273,7 +283,7 @@ interface Score {
   readonly other: number;
 }
 
-/** Layouts to compare, both with the name's field as in the run. */
+/** Layouts that are compared. In both, the name's field is as large as in the run. */
 export interface Bench {
   readonly stats: Stats;
   readonly order: readonly string[];
@@ -301,7 +311,7 @@ function hotLine({ laid, fields }: Layout): number {
   return Math.floor((laid.at.get(hot?.name ?? '') ?? 0) / lineBytes);
 }
 
-/** Bytes of the name's field that a comparison reads. */
+/** Number of bytes of the name's field that a comparison reads. */
 function comparedBytes({ letters }: Stats, { outside }: Layout): number {
   return outside ? 0 : Math.ceil(letters / 8) * 8;
 }
@@ -320,7 +330,7 @@ export function playFields(bench: Bench, setting: TileSetting): TilePlay {
     name: id,
     title,
     value,
-    words: t('{value} transfers a stat', { value: formatFigure(value) }),
+    words: t('{value} transfers per stat', { value: formatFigure(value) }),
     face,
   });
   return {
@@ -409,7 +419,7 @@ function lookOf(
     : { face: faces[role] === 'idle' ? 'work' : faces[role], look: 'solid' };
 }
 
-/** Kinds of bytes: the compared name, its part in the count's line, and the rest. */
+/** Kinds of bytes: the compared name, the part of it in the count's line, and the rest. */
 function nameParts(stats: Stats, layout: Layout, at: number, size: number, hot: number): Part[] {
   const compared = Math.min(size, comparedBytes(stats, layout));
   const parts: Part[] = [];
@@ -441,7 +451,7 @@ function touchedFields({ fields, streams }: Stats): ReadonlySet<string> {
   );
 }
 
-/** Fields that a stat reads in the line that every stat writes. */
+/** Fields that a stat reads and that are in the line that every stat writes. */
 function guests(stats: Stats, layout: Layout): string[] {
   const hot = hotLine(layout);
   const touched = touchedFields(stats);
@@ -464,12 +474,12 @@ function outcome(bench: Bench, layout: Layout, score: Score): TilePlay['outcome'
           "No field that a stat reads is in the count's line, so only the count itself still travels.",
         )
       : t(
-          'A stat also reads {fields} there, and a CPU loses that whenever another CPU counts: false sharing.',
+          'A stat also reads {fields} there, and a CPU loses this data whenever another CPU counts. This is false sharing.',
           { fields: with_.join(', ') },
         );
   const outside = layout.outside
     ? t(
-        ' A name of {letters} letters does not fit; it is stored elsewhere, which takes extra memory for each such name.',
+        ' A name of {letters} letters does not fit, so it is stored elsewhere. That takes extra memory for each such name.',
         { letters: stats.letters },
       )
     : '';
@@ -500,7 +510,10 @@ function reached(bench: Bench, setting: TileSetting, layout: Layout, score: Scor
   ];
 }
 
-/** Transfers that each field read by a stat adds if it alone is beside the count, from least to most. */
+/**
+ * Return how many transfers each field that a stat reads adds if it is the only one next to the count, from least to
+ * most.
+ */
 export function added(bench: Bench, cpus: number): readonly (readonly [string, number])[] {
   const { stats } = bench;
   const none = scored(bench, stats.other, bench.name, cpus);
@@ -513,7 +526,8 @@ export function added(bench: Bench, cpus: number): readonly (readonly [string, n
   const name = stats.fields.filter(({ role }) => role === 'name').map((one) => one.name);
   return read
     .map((one) => {
-      // Two lines of fields that are read, then the count, the one field, and the fields that are not read.
+      // First come the other fields that are read, then the name, the fields that are not read, this one field, and the
+      // count.
       const rest = read.filter((field) => field !== one);
       const order = [...rest, ...name, ...plain, one, count];
       return [one, scored(bench, order, 64, cpus) - none] as const;
@@ -530,7 +544,7 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
   return {
     from: stats.counted
       ? t(
-          'the fields, and {ops} whole stats of each of {cpus, plural, one {# CPU} other {# CPUs}}, each access moved with its field; your layout was not run',
+          'the fields, and {ops} whole stats on each of {cpus, plural, one {# CPU} other {# CPUs}}; each access moved with its field, and your layout was not run',
           { ops: stats.ops, cpus: stats.streams.length },
         )
       : null,
@@ -567,20 +581,20 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
         t("As few transfers as upstream's layout, with d_lockref in the line where stock has it."),
         () =>
           t(
-            'Yes: the end of the name must leave that line, and no other field that a stat reads may move in.',
+            'Yes: the end of the name must leave that line, and no other field that a stat reads may move into it.',
           ),
       ),
       goal(
         'sizes',
         t(
-          "As few transfers as upstream's layout, in stock's field order: change only the size of d_iname.",
+          "As few transfers as upstream's layout, but in stock's field order: change only the size of d_iname.",
         ),
         () => t('Yes, in two ways, and both cost memory.'),
       ),
       goal('beat', t("Fewer transfers than upstream's layout."), () => {
         const [least] = added(bench, cpus);
         return t(
-          "No: in upstream's layout the count has a line to itself, and only the count travels. Each field that a stat reads was tried on that line in turn. {least} adds the fewest transfers: {more} a stat with {cpus, plural, one {# CPU} other {# CPUs}}.",
+          "No: in upstream's layout the count has a line of its own, and only the count travels. Each field that a stat reads was tried on that line in turn. {least} adds the fewest transfers, {more} per stat with {cpus, plural, one {# CPU} other {# CPUs}}.",
           { least: least?.[0], more: formatFigure(least?.[1] ?? 0), cpus },
         );
       }),
@@ -595,7 +609,7 @@ export const fields: TileToy = {
     'Every stat of a file adds one to d_lockref and subtracts it again, and each time the other CPUs lose the whole line. Move fields and change sizes until as few lines as possible travel, and try to beat the layout that upstream merged.',
   ),
   leavesOut: t(
-    "Upstream's layout here is that of 6.1 with d_lockref behind d_lru. In 6.11 names have 40 bytes, and d_lockref is at byte 128. Each object begins on a line. An access is a read, a write or both of one line; the model has the numbers of this lesson. It leaves out code that uses the other fields, which a new layout may slow down.",
+    "Upstream's layout here is that of 6.1 with d_lockref after d_lru. In 6.11 names have 40 bytes, and d_lockref is at byte 128. Each object begins at the start of a line. An access reads one line, writes it, or does both. The model has the numbers of this lesson. It leaves out code that uses the other fields, although a new layout may slow that code down.",
   ),
   hand: 'order',
   open(index, lesson) {

@@ -21,26 +21,26 @@ test('one stat: reads, what it wrote, and what had to come', () => {
   const alone = lineRun({ letters: 24, stats: 12 }, ['stock'], { model_cpus: 1 });
   expect(say('one_stat', alone, stepFrame(0))).toMatch(/has none of the three lines yet/);
   expect(say('one_stat', alone, stepFrame(21))).toBe(
-    'Stat 1: so far 19 reads, 2 read-modify-writes of d_lockref, counted; 2 lines had to come from memory, modelled.',
+    'Stat 1: so far 19 reads, 2 read-modify-writes of d_lockref, counted; 2 lines had to be fetched from memory, modelled.',
   );
   expect(say('one_stat', alone, stepFrame(42))).toBe(
-    'Stat 2: so far 19 reads, 2 read-modify-writes of d_lockref, counted; nothing had to come, modelled.',
+    'Stat 2: so far 19 reads, 2 read-modify-writes of d_lockref, counted; no line had to be fetched, modelled.',
   );
 });
 
 test('the shared line: what the name has to do with it, with 24 letters and with 8', () => {
   expect(say('shared_line', run, stepFrame(400))).toMatch(
-    /^24 letters: 2 reads of the name a stat fall on the line of the count, counted over the whole run\. .*So far \d+ transfers in 19 stats, [\d.]+ each, \d+ of them to read the name; modelled\.$/,
+    /^24 letters: 2 reads of the name per stat are on the line of the count, counted over the whole run\. .*So far \d+ transfers in 19 stats, [\d.]+ each, \d+ of them to read the name; modelled\.$/,
   );
   const eight = lineRun({ letters: 8, stats: 30 });
   expect(say('shared_line', eight, stepFrame(400))).toMatch(
-    /^8 letters: no read of the name falls .* none of them to read the name; modelled\.$/,
+    /^8 letters: no read of the name is on .* none of them to read the name; modelled\.$/,
   );
 });
 
 test('compared: both lanes over the same number of accesses', () => {
   expect(say('compared', run, stepFrame(800))).toMatch(
-    /^So far: stock 6\.1 [\d.]+ transfers a stat, \d+ of \d+ to read the name and d_lockref moved .* The count begins at byte 88 on stock 6\.1 and 136 on d_lockref moved\.$/,
+    /^So far: stock 6\.1 [\d.]+ transfers per stat, \d+ of \d+ to read the name and d_lockref moved .* The count begins at byte 88 on stock 6\.1 and 136 on d_lockref moved\.$/,
   );
 });
 
@@ -48,9 +48,9 @@ test('many CPUs: the prediction stands beside the mail', () => {
   const index = lineRun({ letters: 24, stats: 30 }, ['stock', 'moved'], { model_cpus: 20 });
   const words = say('many', index, stepFrame(840));
   expect(words).toMatch(
-    /^With 20 CPUs, transfers a stat so far: [\d.]+ on stock 6\.1 and [\d.]+ on d_lockref/,
+    /^With 20 CPUs, transfers per stat so far: [\d.]+ on stock 6\.1 and [\d.]+ on d_lockref/,
   );
-  expect(words).toMatch(/the mail measured 1\.56 on 20\.$/);
+  expect(words).toMatch(/the mail measured 1\.56 on 20 CPUs\.$/);
   expect(say('price', index, stepFrame(840))).toMatch(
     /^With 20 CPUs, a CPU changes the count every/,
   );
@@ -58,16 +58,16 @@ test('many CPUs: the prediction stands beside the mail', () => {
 
 test('what is proved are counts', () => {
   expect(say('proved', run, stepFrame(10))).toMatch(
-    /^Counted over the whole run: stock 6\.1 21 accesses a stat, of the count's line \(line 1\) 4 reads and 2 read-modify-writes and d_lockref moved 21 .*\(line 2\) 2 reads and 2/,
+    /^Counted over the whole run: stock 6\.1 21 accesses per stat, of the count's line \(line 1\) 4 reads and 2 read-modify-writes and d_lockref moved 21 .*\(line 2\) 2 reads and 2/,
   );
 });
 
 test('a stuck lock, and one that recovers', () => {
   expect(say('stuck', lockRun(), stepFrame(3e6))).toBe(
-    'Under the lock, d_lockref moved: before the listing 0 % (80,000 operations a second), during the listing 25 % (12,000 operations a second) and after it 100 % (40 operations a second).',
+    'Under the lock, d_lockref moved: before the listing 0 % (80,000 operations per second), during the listing 25 % (12,000 operations per second) and after it 100 % (40 operations per second).',
   );
   expect(say('stuck', lockRun(), stepFrame(5e5))).toMatch(
-    /before the listing so far 0 % \(80,000 operations a second\)\.$/,
+    /before the listing so far 0 % \(80,000 operations per second\)\.$/,
   );
   expect(phaseRows(lockRun(false).lanes[0]!, lockRun()).map(({ slow }) => slow)).toEqual([
     '0 %',
@@ -80,10 +80,10 @@ test('a stuck lock, and one that recovers', () => {
 test('a share that one burst makes is explained, up to the moment and of the whole phase', () => {
   const burst = lockRun(true, ['moved'], true);
   expect(say('stuck', burst, stepFrame(3e6))).toMatch(
-    /during the listing 5\.4 % \(3,181 .* and after it 100 % \(40 operations a second\)\. Of the 3,181 operations during the listing, 3,001 came in its first 100 ms, before the lock stayed taken; 95 % of the others took the lock\.$/,
+    /during the listing 5\.4 % \(3,181 .* and after it 100 % \(40 operations per second\)\. Of the 3,181 operations during the listing, 3,001 came in the first 100 ms, before the lock stayed taken; 95 % of the remaining operations took the lock\.$/,
   );
   expect(say('stuck', burst, stepFrame(1.3e6))).toMatch(
-    /Of the 3,041 operations during the listing so far, 3,001 came in its first 100 ms/,
+    /Of the 3,041 operations during the listing so far, 3,001 came in the first 100 ms/,
   );
   expect(say('stuck', burst, stepFrame(1.1e6))).not.toContain('came in');
   expect(burstWords(burst.lanes[0]!, burst)).toContain(
@@ -127,8 +127,10 @@ test('until the run is whole no figure is said to be of all of it', () => {
 test('counts name the CPUs of the model where the run had others', () => {
   const many = lineRun({ letters: 24, stats: 30 }, ['stock', 'moved'], { model_cpus: 20 });
   const ofMany = counts(many, stepFrame(420), lineLesson).heads;
-  expect(ofMany).toContain('transfers per stat on 20 CPUs, whole run');
-  expect(counts(run, stepFrame(420), lineLesson).heads).toContain('transfers per stat, whole run');
+  expect(ofMany).toContain('transfers per stat on 20 CPUs, in the whole run');
+  expect(counts(run, stepFrame(420), lineLesson).heads).toContain(
+    'transfers per stat, in the whole run',
+  );
 });
 
 test('names of 16, 24 and 31 letters have one, two and three words on the line, of 32 none', () => {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/**
- * The picture in words: the sentence of each scene at the moment, which says what is counted and what is modelled.
- */
+/** The picture in words: the sentence of each scene at the moment. It says what is counted and what is modelled. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatFigure, second } from '@page/base/units.ts';
@@ -39,9 +37,9 @@ import { stepWords } from './marks.ts';
 import { predictedPerSecond, predictedRatio } from './model.ts';
 import { accessAt, happening, type LaneNow, laneNow } from './now.ts';
 
-// Numbers of what is counted, in words.
+// Numbers of what is counted, written in words.
 
-/** What is counted of one operation. */
+/** What is counted about one operation. */
 const nouns = {
   line: (n: number) => t('{n, plural, one {# line} other {# lines}}', { n }),
   read: (n: number) => t('{n, plural, one {# read} other {# reads}}', { n }),
@@ -50,9 +48,9 @@ const nouns = {
   write: (n: number) => t('{n, plural, one {# write} other {# writes}}', { n }),
 };
 
-// The object's place on its lines, in words.
+// The object's place on its lines, written in words.
 
-/** " The name begins at byte 56, the count at 88, in line 1 of 3 lines of 64 bytes." */
+/** Write " The name begins at byte 56, the count at 88, in line 1 of 3 lines of 64 bytes." */
 function placeWords({ arm }: LaneIndex, { name, hot, lead, lines }: Struct): string {
   const given = (what: string, n: number, text = String(n)) => figure('setup', arm, what, n, text);
   const among = t('{lines} of {bytes} bytes', {
@@ -90,13 +88,13 @@ function sentence(tell: (shown: SentenceInput) => string): Sentence {
 
 const title = (lesson: Lesson, { lane }: LaneNow) => armTitle(lesson, lane);
 
-/** One operation's accesses so far, and the lines that had to come. */
+/** One operation's accesses so far, and the lines that had to be fetched for it. */
 const oneStat = sentence(({ shown, lesson }) => {
   const one = shown[0]!;
   const access = current(one);
   const { name } = lesson.operation;
   if (access === null)
-    return t('A CPU is about to do a {name}; {lines} yet.', { name, lines: noneOf(one) });
+    return t('A CPU is about to begin a {name}, and {lines} yet.', { name, lines: noneOf(one) });
   const { model, lane } = one;
   let [reads, writes, rmws, fetched] = [0, 0, 0, 0];
   const written = new Set<string>();
@@ -123,8 +121,8 @@ const oneStat = sentence(({ shown, lesson }) => {
       : t('{how} of {fields}', { how: list(how), fields: list([...written]) });
   const came =
     fetched > 0
-      ? t('{lines} had to come from memory', { lines: of(fetched, 'line') })
-      : t('nothing had to come');
+      ? t('{lines} had to be fetched from memory', { lines: of(fetched, 'line') })
+      : t('no line had to be fetched');
   const named = figure('now', lane.arm, 'operation', access.op, String(access.op));
   const number = about(lane.arm, 'access', named);
   return t('{name} {number}: so far {read}, {wrote}, counted; {came}, modelled.', {
@@ -136,7 +134,7 @@ const oneStat = sentence(({ shown, lesson }) => {
   });
 });
 
-/** "it has none of the three lines" */
+/** Write "it has none of the three lines". */
 function noneOf({ struct, model }: LaneNow): string {
   const lines = struct?.lines ?? model?.trace.log.lines ?? 1;
   if (lines === 1) return t('it does not have the line');
@@ -175,7 +173,7 @@ const sharedLine = sentence(({ shown, lesson }) => {
 
 const none = (n: number) => t('{n, plural, =0 {none} other {#}}', { n });
 
-/** A figure of the whole run. */
+/** A figure about the whole run. */
 function whole(one: LaneNow, what: string, n: number, text = formatFigure(n)): string {
   return figure('run', one.lane.arm, what, n, text);
 }
@@ -195,21 +193,21 @@ function nameWords(reads: number, one: LaneNow, { operation }: Lesson): string {
   const where = t('on the line of the {words}, counted over the whole run. ', {
     words: struct.hot.words,
   });
-  if (reads < 0.005) return t('{letters}: no read of the name falls {where}', { letters, where });
+  if (reads < 0.005) return t('{letters}: no read of the name is {where}', { letters, where });
   const n = whole(one, 'name reads', reads);
   const { name } = operation;
   return n === '1'
-    ? t('{letters}: 1 read of the name a {name} falls {where}', { letters, name, where })
-    : t('{letters}: {n} reads of the name a {name} fall {where}', { letters, n, name, where });
+    ? t('{letters}: 1 read of the name per {name} is {where}', { letters, name, where })
+    : t('{letters}: {n} reads of the name per {name} are {where}', { letters, n, name, where });
 }
 
-/** Lines that travel on each kernel for the same operations, and why. */
+/** How many lines travel on each kernel for the same operations, and why. */
 const compared = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const { ops, forName } = soFar(one);
     const { name: op } = lesson.operation;
     const each =
-      ops < 0.5 ? t('none yet') : t('{n} transfers a {op}', { n: perStatWords(one), op });
+      ops < 0.5 ? t('none yet') : t('{n} transfers per {op}', { n: perStatWords(one), op });
     const name = far(one, 'forName', none(forName));
     const why = one.struct?.name
       ? t(', {name} of {all} to read the name', { name, all: far(one, 'transfers') })
@@ -246,13 +244,13 @@ function cpusOf({ lane, model }: LaneNow): string {
   );
 }
 
-/** Transfers with more CPUs, and the rate that the model predicts. */
+/** Transfers with more CPUs, and the rate that the model predicts for them. */
 const many = sentence(({ shown, lesson }) => {
   const cpus = cpusOf(shown[0]!);
   const parts = shown.map((one) => {
     return t('{n} on {name}', { n: perStatWords(one), name: title(lesson, one) });
   });
-  return t('With {cpus}, transfers a {name} so far: {parts}; modelled.{ratio}', {
+  return t('With {cpus}, transfers per {name} so far: {parts}; modelled.{ratio}', {
     cpus,
     name: lesson.operation.name,
     parts: list(parts),
@@ -267,7 +265,7 @@ function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
   if (ratio === null) return '';
   const mail = mailRatio(lesson);
   const beside =
-    mail === null ? '' : t('; the mail measured {mail} on 20', { mail: formatFigure(mail) });
+    mail === null ? '' : t('; the mail measured {mail} on 20 CPUs', { mail: formatFigure(mail) });
   const times = figure('model', after.lane.arm, 'times the rate', ratio, formatFigure(ratio));
   return t(' The predicted rate of {after} is {times} times that of {before}{owning}{beside}.', {
     after: title(lesson, after),
@@ -278,7 +276,7 @@ function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
   });
 }
 
-/** "5038006 to 7842883 ops/s": the mail's own figures, out of the lesson's published figures. */
+/** Write "5038006 to 7842883 ops/s": the mail's own figures, taken from the lesson's published figures. */
 export function mailFigures(lesson: Pick<Lesson, 'published'>): readonly [number, number] | null {
   for (const { mail } of lesson.published) {
     const found = /(\d+) to (\d+) ops\/s \(\+/.exec(mail);
@@ -292,14 +290,14 @@ export function mailRatio(lesson: Pick<Lesson, 'published'>): number | null {
   return figures === null ? null : figures[1] / figures[0];
 }
 
-/** Counts that depend on no model and no host. */
+/** Counts that depend neither on a model nor on a host. */
 const proved = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const totals = totalsOf(one.lane);
     if (totals === null) return t('{name} not counted yet', { name: title(lesson, one) });
     if (!one.lane.ended) return t('{name} {stillRead}', { name: title(lesson, one), stillRead });
     const sum = totals.lines.reduce((n, line) => n + all(line), 0);
-    const each = t('{name} {n} accesses a {op}', {
+    const each = t('{name} {n} accesses per {op}', {
       name: title(lesson, one),
       n: whole(one, 'accesses per op', sum),
       op: lesson.operation.name,
@@ -320,12 +318,12 @@ const proved = sentence(({ shown, lesson }) => {
       },
     );
   });
-  return t('Counted over the whole run: {parts}. A rate here says nothing of caches.', {
+  return t('Counted over the whole run: {parts}. A rate here says nothing about caches.', {
     parts: list(parts),
   });
 });
 
-/** The gain's effect on the lock: operations on the word come faster. */
+/** The gain's effect on the lock, which is that operations on the word come faster. */
 const price = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const rate = predictedPerSecond(one.lane, one.model!.settings);
@@ -343,14 +341,14 @@ const price = sentence(({ shown, lesson }) => {
   if (shown.some(({ lane }) => !lane.ended))
     return t('No rate is predicted yet: the run is {stillRead}.', { stillRead });
   if (parts.every(({ known }) => !known))
-    return t('No rate is predicted: where in an operation these functions run was not counted.');
+    return t('No rate is predicted: it was not counted when in an operation these functions run.');
   return t(
-    'With {cpus}, a CPU changes the {hot} {parts}; modelled. The sooner the next CPU comes, the likelier it finds the lock taken.',
+    'With {cpus}, a CPU changes the {hot} {parts}; modelled. The sooner the next CPU comes, the more likely it finds the lock taken.',
     { cpus, hot, parts: list(parts.map(({ words }) => words)) },
   );
 });
 
-/** Shares and rates of the three phases, as far as they are known. */
+/** Shares and rates of the three phases, as far as they are known at the moment. */
 const stuck: Sentence = (index, frame, lesson) => {
   if (index.axis !== null) return '';
   const [first] = index.lanes;
@@ -371,7 +369,7 @@ const stuck: Sentence = (index, frame, lesson) => {
       const over = now >= phase.t1;
       const [part, per] = phaseFigures(lane, phase.name, over, slow, rate);
       return [
-        t('{when}{over} {part} ({per} operations a second)', {
+        t('{when}{over} {part} ({per} operations per second)', {
           when,
           over: over ? '' : t(' so far'),
           part,

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The coherence model's words. What CPUs access is *counted*; how their accesses meet, and all that follows from it
+ * The coherence model's terms. What CPUs access is *counted*. How their accesses meet, and all that follows from it
  * (states, transfers, rates), is *modelled*. model.py in backend/src/duet/lenses/scope does the same, step by step.
  */
 
-/** Classes of accesses, with the plug-in's numbers. */
+/** Classes of accesses, with the same numbers as in the plug-in. */
 export const reads = 0;
 export const writes = 1;
 export const modifies = 2;
 
-/** A CPU's copy of a line. E is never reached under MSI. */
+/** States of a CPU's copy of a line. E is never reached under MSI. */
 const invalid = 0;
 const shared = 1;
 const exclusive = 2;
 const modified = 3;
 export const stateNames = ['I', 'S', 'E', 'M'] as const;
 
-/** Outcomes of an access: a hit, or one of five events. */
+/** Outcomes of an access: either a hit or one of five events. */
 export const hit = 0;
-/** A read of a line that no CPU has: it comes from memory. */
+/** A read of a line that no CPU has, so it comes from memory. */
 export const readFetch = 1;
-/** A read whose data come from another CPU. */
+/** A read whose data come from another CPU's copy. */
 export const readTransfer = 2;
-/** A write to a shared copy: the others lose theirs, no data travel. */
+/** A write to a shared copy. The other CPUs lose their copies, but no data travel. */
 export const upgrade = 3;
-/** A write to a line that no CPU has: it comes from memory. */
+/** A write to a line that no CPU has, so it comes from memory. */
 export const writeFetch = 4;
-/** A write whose data come from another CPU; all others lose their copies (a read for ownership). */
+/** A write whose data come from another CPU. All other CPUs lose their copies (a read for ownership). */
 export const writeTransfer = 5;
 export const eventNames = [
   'hit',
@@ -37,22 +37,24 @@ export const eventNames = [
   'write transfer',
 ] as const;
 
-/** `from` of an access for which no CPU gave data. */
+/** `from` of an access for which no CPU gave the data. */
 export const nobody = 255;
 
 export const mostCpus = 64;
 
 /** One CPU's accesses in its program's order. */
 export interface AccessStream {
-  /** Index of the line, from 0. */
+  /** Index of the line, counted from 0. */
   readonly line: Uint8Array;
-  /** reads, writes or modifies. */
+  /** Class of the access: reads, writes or modifies. */
   readonly kind: Uint8Array;
-  /** Number of the operation, rising; 0: outside of any. */
+  /** Number of the operation, which only rises; 0 for accesses outside of operations. */
   readonly op: Uint32Array;
-  /** Share of an operation's private work (Latencies.ownNs) before the access. */
+  /** Private work before the access, as a share of the operation's private work (Latencies.ownNs). */
   readonly work: Float64Array;
-  /** Part of the profile that it belongs to (prediction.ts), from 1; 0: none. */
+  /**
+   * Number of the profile's part to which the access belongs (prediction.ts), counted from 1; 0 if it belongs to none.
+   */
   readonly part: Uint8Array;
 }
 
@@ -68,17 +70,20 @@ export interface MergedLog {
   readonly kind: Uint8Array;
   /** Operations that were completed within the log. */
   readonly ops: number;
-  /** Modelled time at which the last access was done, ns; null if the order has no times (random, as executed). */
+  /** Modelled time at which the last access had finished, ns; null if the order has no times (random, as executed). */
   readonly endNs: number | null;
-  /** Where time goes; null if the order has no times. */
+  /** Where the time goes; null if the order has no times. */
   readonly spent: Spent | null;
 }
 
-/** Modelled time of the accesses that are over. */
+/** Modelled time of the accesses that have finished. */
 export interface Spent {
-  /** Per access of the order, ns: from due to done, with its wait for the line. */
+  /**
+   * For each access of the order, ns: the time from when it was due until it had finished, including its wait for the
+   * line.
+   */
   readonly accessNs: Float64Array;
-  /** Sum of private work before those accesses, ns. */
+  /** Sum of the private work before those accesses, ns. */
   readonly ownNs: number;
 }
 
@@ -87,13 +92,13 @@ export type Schedule = 'random' | 'timed';
 
 /** Stated latencies, ns. */
 export interface Latencies {
-  /** An access to a line that the CPU has. */
+  /** Latency of an access to a line that the CPU has. */
   readonly hitNs: number;
-  /** Data of a line from CPU to CPU (from memory, once per line, costs the same). */
+  /** Latency of moving a line's data from CPU to CPU. From memory, which happens once per line, it costs the same. */
   readonly transferNs: number;
-  /** A shared copy becomes the only copy. */
+  /** Latency of turning a shared copy into the only copy. */
   readonly upgradeNs: number;
-  /** Work of a whole operation that needs none of these lines; AccessStream.work says where it comes. */
+  /** Work of a whole operation that needs none of these lines. AccessStream.work says at which places it comes. */
   readonly ownNs: number;
 }
 
@@ -101,9 +106,11 @@ export interface Settings {
   readonly protocol: Protocol;
   readonly schedule: Schedule;
   readonly latencies: Latencies;
-  /** Private work varies by this share up and down, evenly; so copies of one stream do not march in step. */
+  /**
+   * Private work varies evenly by up to this share in both directions, so that copies of one stream do not run in step.
+   */
   readonly jitter: number;
-  /** Share of a transfer's time after which its request has reached those who have the line. */
+  /** Share of a transfer's time after which its request has reached the CPUs that have the line. */
   readonly handover: number;
 }
 
@@ -114,37 +121,38 @@ interface Totals {
   readonly fetches: number;
   readonly readTransfers: number;
   readonly writeTransfers: number;
-  /** Data from CPU to CPU: readTransfers + writeTransfers. */
+  /** Data transfers from CPU to CPU: readTransfers + writeTransfers. */
   readonly transfers: number;
   readonly upgrades: number;
-  /** Copies lost to another CPU's write. */
+  /** Number of copies lost to another CPU's write. */
   readonly invalidations: number;
-  /** All that is not a hit. */
+  /** Number of accesses that are not hits. */
   readonly busEvents: number;
 }
 
 /**
- * Where the order ends: `last`, when every stream is used up; `first`, when one is, so that all CPUs are at work all
- * the time and a rate may be read off.
+ * Where the order ends: with `last`, when all streams are used up; with `first`, when one of them is, so that all CPUs
+ * are busy all the time and a rate can be read from the order.
  */
 export type Until = 'first' | 'last';
 
-// Which CPU has which line, and what an access changes: MESI, or MSI (write-invalidate without E).
+// Which CPU has which line, and what an access changes, under MESI or MSI (write-invalidate without E).
 //
-// Caches never run full, so a line is lost to a write alone, and who got it last still has it: that one gives the
-// data. A line is either shared by all who have it or owned by one, so one mode per line and a bit per CPU say all.
+// Caches never fill up, so a line is lost only to a write, and the CPU that got it last still has it. That CPU gives
+// the data. A line is either shared by all CPUs that have it or owned by one CPU, so one mode per line and one bit per
+// CPU describe everything.
 
 export class LineStates {
   readonly lines: number;
   readonly protocol: Protocol;
-  /** Bit per CPU, 0 to 31 and 32 to 63. */
+  /** One bit per CPU: `low` for CPUs 0 to 31, `high` for CPUs 32 to 63. */
   readonly low: Int32Array;
   readonly high: Int32Array;
-  /** State of every copy that exists: shared, exclusive, modified; invalid: there is none. */
+  /** State of all existing copies of a line: shared, exclusive or modified; invalid if there are none. */
   readonly mode: Uint8Array;
   /** The CPU that got the line last. */
   readonly holder: Uint8Array;
-  /** Of the last access: the CPU that gave the data, and how many CPUs lost their copy. */
+  /** The CPU that gave the data for the last access, and the number of CPUs that lost their copies by it. */
   from = nobody;
   lost = 0;
   private readonly alone: number;
@@ -177,7 +185,7 @@ export class LineStates {
     return this.has(cpu, line) ? this.mode[line]! : invalid;
   }
 
-  /** Whether the access would be a hit. */
+  /** Tell whether the access would be a hit. */
   hits(cpu: number, line: number, kind: number): boolean {
     return this.has(cpu, line) && (kind === reads || this.mode[line]! !== shared);
   }
@@ -210,7 +218,7 @@ export class LineStates {
     return upgrade;
   }
 
-  /** Give a CPU a copy, from the CPU that got it last. */
+  /** Give a CPU a copy, which comes from the CPU that got the line last. */
   private join(cpu: number, line: number): void {
     if (cpu < 32) this.low[line] = this.low[line]! | (1 << cpu);
     else this.high[line] = this.high[line]! | (1 << (cpu & 31));
@@ -225,19 +233,19 @@ function bits(word: number): number {
   return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-// A merged log under a protocol: the outcome of each access, the totals, and the state at any access.
+// A merged log under a protocol: the outcome of each access, the totals, and the state after any access.
 
-/** Accesses between two saved states. */
+/** Number of accesses between two saved states. */
 const keyEvery = 1024;
 
 export interface Trace {
   readonly log: MergedLog;
   readonly protocol: Protocol;
-  /** Per access: hit, readTransfer, ... */
+  /** For each access, its outcome: hit, readTransfer, ... */
   readonly event: Uint8Array;
-  /** Per access: the CPU that gave the data, or `nobody`. */
+  /** For each access, the CPU that gave the data, or `nobody`. */
   readonly from: Uint8Array;
-  /** Per access: how many CPUs lost their copy. */
+  /** For each access, the number of CPUs that lost their copy. */
   readonly lost: Uint8Array;
   readonly totals: Totals;
   readonly keys: readonly LineStates[];
@@ -275,7 +283,7 @@ export function simulate(log: MergedLog, protocol: Protocol): Trace {
   };
 }
 
-/** States after the first k accesses, 0 <= k <= length; read them by state(cpu, line). */
+/** Return the states after the first k accesses, 0 <= k <= length. Read them with state(cpu, line). */
 export function stateAfter(trace: Trace, k: number): LineStates {
   const { length, cpu, line, kind } = trace.log;
   const until = Math.max(0, Math.min(length, k));

@@ -11,12 +11,12 @@ import {
 } from './coherence.ts';
 import { gather, linesOf } from './streams.ts';
 
-// The first of up to 64 clocks, as a tournament: moving one clock costs log2(n) comparisons.
+// Finds the first of up to 64 clocks with a tournament, in which moving one clock costs log2(n) comparisons.
 
 class Earliest {
   private readonly size: number;
   private readonly times: Float64Array;
-  /** Node k is won by a child, 2k or 2k + 1; leaves begin at `size`. */
+  /** Node k holds the winner of its children 2k and 2k + 1. The leaves begin at `size`. */
   private readonly winner: Uint8Array;
 
   constructor(clocks: number) {
@@ -29,7 +29,7 @@ class Earliest {
     for (let k = size - 1; k > 0; k--) this.winner[k] = this.winner[2 * k]!;
   }
 
-  /** The clock with the smallest time; of equal clocks, the lowest number. */
+  /** The clock with the smallest time. If several are equal, it is the one with the lowest number. */
   first(): number {
     return this.winner[1]!;
   }
@@ -49,7 +49,7 @@ class Earliest {
   }
 }
 
-// The model's only source of chance: mulberry32, 32 bits of state, the same in model.py.
+// The model's only source of randomness: mulberry32, with 32 bits of state, as in model.py.
 
 class Chance {
   private state: number;
@@ -78,22 +78,23 @@ class Chance {
   }
 }
 
-// The schedule `timed`: which access comes next follows from what each one costs.
+// The schedule `timed`: which access comes next depends on what each access costs.
 //
-// Every CPU does its accesses one after another. A hit takes hitNs. Anything else is a request to the line: a line
-// serves one request at a time, in the order in which they came (at equal times the lower CPU first), each for
-// transferNs, or for upgradeNs if the CPU still has a copy when its turn comes. After `handover` of that time the
-// request has reached those who have the line, and copies change: until then they may use it, from then on they may
-// not. The CPU that asked goes on when the time is over. Between accesses lies private work, as the stream says,
-// varied by `jitter`; at the start each CPU waits a random part of ownNs.
+// Every CPU does its accesses one after another. A hit takes hitNs. Any other access is a request to the line. A line
+// serves one request at a time, in the order in which the requests came; if two came at the same time, the one of the
+// lower CPU is first. Each request takes transferNs, or upgradeNs if the CPU still has a copy when its turn comes.
+// After the share `handover` of that time, the request has reached the CPUs that have the line, and copies change:
+// until then these CPUs may use the line, from then on they may not. The CPU that made the request continues when the
+// time is over. Between accesses there is private work, as given by the stream and varied by `jitter`. At the start,
+// each CPU waits a random part of ownNs.
 
 const none = -1;
 
-/** The CPU's next access is due. */
+/** The time at which the CPU's next access is due. */
 const running = 0;
-/** Its request reaches the line's holders. */
+/** The time at which its request reaches the CPUs that have the line. */
 const taking = 1;
-/** The line comes. */
+/** The time at which the line arrives. */
 const coming = 2;
 
 function timedOrder(
@@ -116,18 +117,18 @@ class TimedRun {
   private readonly states: LineStates;
   private readonly clock: Earliest;
   private readonly next: Uint32Array;
-  /** Meaning of the CPU's time: running, taking or waiting. */
+  /** What the CPU's time means: running, taking or coming. */
   private readonly phase: Uint8Array;
-  /** When its access became due, its place in the order, and the private work before it. */
+  /** For each CPU: when its access became due, the access's place in the order, and the private work before it. */
   private readonly since: Float64Array;
   private readonly place: Uint32Array;
   private readonly before: Float64Array;
   private readonly accessNs: Float64Array;
   private ownNs = 0;
-  /** When its request's service is over. */
+  /** For each CPU, when the service of its request ends. */
   private readonly over: Float64Array;
   private readonly busy: Uint8Array;
-  /** Requests that wait, per line: first and last CPU, and each CPU's follower. */
+  /** Waiting requests of each line: the first and the last CPU, and the CPU that follows each CPU. */
   private readonly head: Int32Array;
   private readonly tail: Int32Array;
   private readonly follower: Int32Array;
@@ -157,7 +158,7 @@ class TimedRun {
     }
   }
 
-  /** Runs until one stream is used up, or all are. */
+  /** Run until one stream is used up, or until all are. */
   toEnd(until: Until): { length: number; endNs: number } {
     const { clock, states, streams, next, phase, over, busy, order, since, place } = this;
     const { hitNs } = this.settings.latencies;
@@ -206,12 +207,12 @@ class TimedRun {
     return { length, endNs };
   }
 
-  /** Sums of time of the first `length` accesses of the order. */
+  /** Sums of time over the first `length` accesses of the order. */
   spent(length: number): Spent {
     return { accessNs: this.accessNs.slice(0, length), ownNs: this.ownNs };
   }
 
-  /** Private work before the CPU's next access. */
+  /** Private work before the next access of the CPU. */
   private ownWork(cpu: number): number {
     const share = this.streams[cpu]!.work[this.next[cpu]!]!;
     this.before[cpu] = 0;
@@ -251,10 +252,11 @@ class TimedRun {
 }
 
 /**
- * One order of all accesses.
+ * Merge all accesses into one order.
  *
- * - random: each time one of the CPUs that have accesses left, all equally likely, does its next one.
- * - timed: every CPU has a time of its own, and waits for lines that others use (timedOrder).
+ * - random: again and again, one of the CPUs that have accesses left does its next access. All these CPUs are equally
+ * likely.
+ * - timed: every CPU has its own time, and waits for lines that other CPUs use (timedOrder).
  */
 export function interleave(
   streams: readonly AccessStream[],

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A whole prediction as a job of small steps, so that a worker can drop it between two of them. */
+/** Computes a whole prediction in small steps, so that a worker can drop it between two of them. */
 
-// Imported by its path, since tests of the Python model run this file without Vite.
+// This import uses a path, because tests of the Python model run this file without Vite.
 import { quantile } from '../../../../frontend/src/base/columns.ts';
 import { type AccessStream, type Settings, simulate } from './coherence.ts';
 import { interleave } from './interleave.ts';
 import { mailProfile } from './stated.ts';
 import { askedFor, spreadOver } from './streams.ts';
 
-// What the model predicts: rates and transfers against the number of CPUs.
+// What the model predicts: rates and transfers for different numbers of CPUs.
 
-/** Median, lowest and highest over the seeds. */
+/** The median, lowest and highest value over the seeds. */
 export interface Spread {
   readonly median: number;
   readonly low: number;
@@ -19,7 +19,7 @@ export interface Spread {
 
 interface CurvePoint {
   readonly cpus: number;
-  /** NaN under a schedule without times. */
+  /** NaN under a schedule that has no times. */
   readonly opsPerS: Spread;
   readonly transfersPerOp: Spread;
   readonly upgradesPerOp: Spread;
@@ -28,14 +28,17 @@ interface CurvePoint {
 
 interface Runs {
   readonly seeds: readonly number[];
-  /** Operations of all CPUs together, of each run. */
+  /** Number of operations in each run, of all CPUs together. */
   readonly ops: number;
 }
 
 const usualRuns: Runs = { seeds: [1, 2, 3], ops: 1000 };
 const usualCpus: readonly number[] = [1, 2, 4, 8, 12, 16, 20, 24, 32, 48, 64];
 
-/** One point of the curve: each CPU runs one of the streams, or a copy, all of them all the time. */
+/**
+ * Compute one point of the curve. Each CPU runs one of the streams, or a copy of one, and all CPUs are busy all the
+ * time.
+ */
 export function pointAt(
   streams: readonly AccessStream[],
   settings: Settings,
@@ -61,14 +64,14 @@ function spreadOf(values: readonly number[]): Spread {
   return { median: quantile(values, 0.5), low: Math.min(...values), high: Math.max(...values) };
 }
 
-// Where the modelled time goes, by part of an operation: what `perf top` would show of it, to be set beside the profile
-// of the mail (stated.json). The time of an access is its wait for the line and the way of the line to the CPU, and
-// belongs to the function that asks. Private work belongs to none of the parts.
+// Where the modelled time goes, by part of an operation. This is what `perf top` would show, so it can be compared with
+// the mail's profile (stated.json). The time of an access consists of its wait for the line and the line's way to the
+// CPU. It belongs to the function that made the access. Private work belongs to none of the parts.
 
-/** Per part of the profile, in its order: percent of the time of all CPUs. */
+/** For each part of the profile, in the profile's order: percent of the time of all CPUs. */
 export type Shares = readonly number[];
 
-/** All seeds together. */
+/** Return the profile over all seeds together. */
 export function profileAt(
   streams: readonly AccessStream[],
   settings: Settings,
@@ -91,14 +94,14 @@ export function profileAt(
   return Array.from(sums.subarray(1), (sum) => (whole === 0 ? 0 : (100 * sum) / whole));
 }
 
-/** One arm under both rules for a load that leads to a read-modify-write. */
+/** The profile of one arm, under both rules for a load that leads to a read-modify-write. */
 export interface ModelProfile {
   readonly arm: string;
   readonly owning: Shares;
   readonly reading: Shares;
 }
 
-/** @param streams as they were counted */
+/** @param streams the streams as they were counted */
 export function profileOf(
   arm: string,
   streams: readonly AccessStream[],
@@ -110,14 +113,17 @@ export function profileOf(
   return { arm, owning: of(true), reading: of(false) };
 }
 
-/** The mail's share for an arm, in percent; null: below the least share that its list shows, or no such arm. */
+/**
+ * The mail's share for an arm, in percent; null if it is below the least share in the mail's list, or if the mail has
+ * no such arm.
+ */
 export function mailShares(arm: string): readonly (number | null)[] {
   return mailProfile.parts.map(({ stock, moved }) =>
     arm === 'stock' ? stock : arm === 'moved' ? moved : null,
   );
 }
 
-/** Mean difference between a model's and the mail's shares, in percentage points; NaN if the mail has none. */
+/** Mean difference between the shares of a model and of the mail, in percentage points; NaN if the mail has none. */
 export function distance(profiles: readonly ModelProfile[], rule: 'owning' | 'reading'): number {
   const apart = profiles.flatMap((one) =>
     mailShares(one.arm).flatMap((mail, i) =>
@@ -127,13 +133,14 @@ export function distance(profiles: readonly ModelProfile[], rule: 'owning' | 're
   return apart.reduce((a, b) => a + b, 0) / apart.length;
 }
 
-// How the predicted ratio depends on each number of the model, and how near the mail's profile each choice is.
+// How the predicted ratio depends on each number of the model, and how close each choice of numbers comes to the mail's
+// profile.
 
 /** Numbers on which the prediction depends. */
 export const numbers = ['hit', 'transfer', 'upgrade', 'own', 'handover', 'jitter'] as const;
 export type ModelNumber = (typeof numbers)[number];
 
-/** The settings with one number times a factor; shares stay at most 1. */
+/** Return the settings with one number multiplied by a factor. Shares stay at most 1. */
 export function scaled(settings: Settings, what: ModelNumber, factor: number): Settings {
   if (what === 'handover')
     return { ...settings, handover: Math.min(1, settings.handover * factor) };
@@ -143,29 +150,29 @@ export function scaled(settings: Settings, what: ModelNumber, factor: number): S
   return { ...settings, latencies };
 }
 
-/** Streams as they were counted. */
+/** The streams of two arms, as they were counted. */
 export interface Pair {
   readonly before: readonly AccessStream[];
   readonly after: readonly AccessStream[];
 }
 
-/** Ratio of the rates, after over before, on that many CPUs: medians over the seeds. */
+/** Ratio of the rates, after to before, with this number of CPUs. The rates are medians over the seeds. */
 export function ratioAt(pair: Pair, settings: Settings, cpus: number, runs: Runs = usualRuns) {
   const rate = (streams: readonly AccessStream[]) =>
     pointAt(streams, { ...settings, schedule: 'timed' }, cpus, runs).opsPerS.median;
   return rate(pair.after) / rate(pair.before);
 }
 
-/** One choice of numbers. */
+/** One choice of the model's numbers. */
 export interface Case {
   readonly ratio: number;
-  /** Mean difference of its time by function from the mail's, in percentage points; NaN if the mail has none. */
+  /** Mean difference between its time by function and the mail's, in percentage points; NaN if the mail has none. */
   readonly off: number;
 }
 
 export interface Ratios {
   readonly stated: Case;
-  /** With only this number changed. */
+  /** The cases in which only this number was changed. */
   readonly rows: readonly {
     readonly what: ModelNumber;
     readonly halved: Case;
@@ -173,7 +180,10 @@ export interface Ratios {
   }[];
 }
 
-/** Under both rules for a load that leads to a read-modify-write: it asks to own the line at once, or to read it. */
+/**
+ * The ratios under both rules for a load that leads to a read-modify-write: it asks to own the line at once, or it asks
+ * to read it.
+ */
 export interface Sensitivity {
   readonly cpus: number;
   readonly owning: Ratios;
@@ -183,7 +193,7 @@ export interface Sensitivity {
 /** A case whose profile differs by more than this many percentage points on average does not explain the mail. */
 export const mostOff = 10;
 
-/** @param arms names of before and after, by which the mail's profile is found */
+/** @param arms names of the arms before and after, by which the mail's profile is found */
 export function sensitivity(
   { before, after }: Pair,
   settings: Settings,
@@ -222,7 +232,10 @@ export interface PredictionRequest {
   readonly runs?: Runs;
   /** Whether loads that lead to a read-modify-write ask for ownership at once (owningLoads). */
   readonly owning?: boolean;
-  /** CPUs at which time is split by function, the last arm is set against the first, and every number is halved and doubled; 0: not at all. */
+  /**
+   * Number of CPUs for which time is split by function, the last arm is compared with the first one, and every number
+   * is halved and doubled. If 0, none of this is done.
+   */
   readonly compareAt?: number;
 }
 
@@ -234,7 +247,7 @@ export interface Prediction {
   readonly done: boolean;
 }
 
-/** Yield the prediction so far, after every step. */
+/** Yield the prediction as it is after each step. */
 export function* predictionSteps(request: PredictionRequest): Generator<Prediction, void> {
   const { settings, cpus = usualCpus, runs = usualRuns, owning = true, compareAt = 0 } = request;
   const curves = request.arms.map(({ arm, streams }) => ({
@@ -276,7 +289,7 @@ export function* predictionSteps(request: PredictionRequest): Generator<Predicti
 
 export interface PredictorTask {
   readonly id: number;
-  /** null: drop the current request. */
+  /** The new request; null to drop the current one. */
   readonly request: PredictionRequest | null;
 }
 
@@ -284,7 +297,9 @@ export type PredictorResult =
   | { readonly id: number; readonly prediction: Prediction; readonly complaint?: undefined }
   | { readonly id: number; readonly complaint: string; readonly prediction?: undefined };
 
-/** The steps of the newest request, each after a turn of the event loop; `wanted` names the newest. */
+/**
+ * Take the steps of the newest request, each in its own turn of the event loop. `wanted` returns the newest request.
+ */
 export async function takeSteps(
   task: PredictorTask,
   wanted: () => number,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Predictions off the main thread. A new request drops the one before. Where there is no worker (tests, a page opened
- * as a file) the steps are taken on this thread, one at a time, with the page's own work between them.
+ * Predictions off the main thread. A new request drops the previous one. Where there is no worker (in tests, or if the
+ * page was opened as a file), the steps are taken on the main thread, one at a time, so that the page can do its own
+ * work between them.
  */
 
 import {
@@ -13,7 +14,7 @@ import {
 } from './prediction.ts';
 
 export interface Predictor {
-  /** Start a prediction; `receive` gets partial results until it is done, dropped or failed. */
+  /** Start a prediction. `receive` gets partial results until the prediction is done, dropped or failed. */
   ask(request: PredictionRequest): void;
   /** Drop the current request. */
   drop(): void;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The numbers of the model, with their sources. */
+/** The model's numbers, with their sources. */
 
 import type { Latencies, Settings } from './coherence.ts';
 import stated from './stated.json' with { type: 'json' };
@@ -7,7 +7,7 @@ import stated from './stated.json' with { type: 'json' };
 export interface Stated {
   readonly value: number;
   readonly title: string;
-  /** What the source says, and what was made of it. */
+  /** What the source says, and how the number was derived from it. */
   readonly says: string;
   readonly source: string;
   readonly url: string;
@@ -38,35 +38,35 @@ export const mailRates = {
   source: stated.mail.source,
 };
 
-/** Why a load that leads to a read-modify-write owns its line. */
+/** Why a load that leads to a read-modify-write owns its line at once. */
 export const owningLoad = stated.loads;
 
 export const leftOut: readonly string[] = stated.left_out;
 
 const positions: Readonly<Record<string, readonly number[]>> = stated.counted.at;
 
-/** The mail's time by function, and which function belongs to which part. */
+/** The mail's time by function, and the part of the profile to which each function belongs. */
 export const mailProfile = stated.profile;
 
 const partNumbers = new Map(
   mailProfile.parts.flatMap(({ functions }, i) => functions.map((name) => [name, i + 1] as const)),
 );
 
-/** Number of the part of the profile that a function belongs to, from 1; 0: none. */
+/** Number of the profile's part to which a function belongs, counted from 1; 0 if it belongs to none. */
 export function partOf(name: string): number {
   return partNumbers.get(name) ?? 0;
 }
 
-/** Whether it was counted when in an operation the accesses of all these functions come. */
+/** Tell whether it was counted for all these functions at which place in an operation their accesses come. */
 export function isPlaced(functions: ReadonlySet<string | undefined>): boolean {
   return [...functions].every((name) => name !== undefined && name in positions);
 }
 
 /**
- * Private work before each access of one operation, in instructions: what was counted between it and the access
- * before. The first one's reaches back to the last one of the operation before.
+ * Private work before each access of one operation, in instructions. It is what was counted between this access and the
+ * previous one. For the first access, it is what was counted since the last access of the previous operation.
  *
- * @param functions the function of each access, in order; one that is not known adds nothing
+ * @param functions the function of each access, in order; an unknown function adds nothing
  */
 export function workOf(functions: readonly string[]): number[] {
   const seen = new Map<string, number>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Streams of accesses: recorded ones, repeated to the number and length that a model run needs. */
+/** Streams of accesses. Recorded streams are repeated until there are as many, and as long, as a model run needs. */
 
 import {
   type AccessStream,
@@ -13,7 +13,7 @@ import { partOf, workOf } from './stated.ts';
 
 // Streams of accesses merged in a given order.
 
-/** The merged log of an order, given as a sequence of CPUs. */
+/** The merged log of an order, which is given as a sequence of CPUs. */
 export function gather(
   streams: readonly AccessStream[],
   lines: number,
@@ -40,7 +40,7 @@ export function gather(
   return { cpus: streams.length, lines, length, cpu, index, line, kind, ops, endNs, spent };
 }
 
-/** One more than the highest line of the streams. */
+/** One more than the highest line number in the streams. */
 export function linesOf(streams: readonly AccessStream[]): number {
   let most = 0;
   for (const stream of new Set(streams)) {
@@ -59,45 +59,51 @@ function beginsOperation(stream: AccessStream, i: number): boolean {
   return stream.op[i] !== 0 && stream.op[i - 1] !== stream.op[i];
 }
 
-// From recorded accesses to one object (points `access`) to one stream per CPU.
+// Turns recorded accesses to one object (points `access`) into one stream per CPU.
 
 const lineBytes = 64;
 
-/** Recorded accesses to one object, in the order in which they were executed. */
+/** The recorded accesses to one object, in the order in which they were executed. */
 interface RecordedAccesses {
   readonly length: number;
   readonly cpu: ArrayLike<number>;
-  /** Bytes from the object's start. */
+  /** Offset from the object's start, in bytes. */
   readonly at: ArrayLike<number>;
   readonly size: ArrayLike<number>;
   readonly kind: ArrayLike<number>;
-  /** Number of that CPU's operation, from 1; 0: outside of any. */
+  /** Number of that CPU's operation, counted from 1; 0 for accesses outside of operations. */
   readonly op: ArrayLike<number>;
-  /** Index of the function that did it. */
+  /** Index of the function that made the access. */
   readonly func?: ArrayLike<number>;
 }
 
 interface RecordedStreams {
-  /** The CPUs' own numbers, rising; streams and log count CPUs from 0 in this order. */
+  /** The CPUs' own numbers in ascending order. Streams and log count CPUs from 0 in this order. */
   readonly cpus: readonly number[];
   readonly lines: number;
   readonly streams: readonly AccessStream[];
-  /** Per CPU: which record an access of its stream is. An access over a line's end is two. */
+  /**
+   * For each CPU, the record that each access of its stream comes from. An access that crosses the end of a line
+   * becomes two accesses.
+   */
   readonly source: readonly Uint32Array[];
-  /** The order in which the host ran them, which says nothing about hardware. */
+  /** The order in which the host ran the accesses, which says nothing about hardware. */
   readonly executed: MergedLog;
 }
 
 interface RecordedOptions {
-  /** Records that count; the rest is left out. */
+  /** Number of records that count. The rest is left out. */
   readonly upTo?: number;
-  /** Bytes of the object's start behind the beginning of a line. */
+  /** Offset of the object's start from the beginning of its line, in bytes. */
   readonly offset?: number;
-  /** Names of the functions. With them private work lies where it was counted (stated.ts), else it is spread evenly. */
+  /**
+   * Names of the functions. If they are given, private work is placed where it was counted (stated.ts), otherwise it is
+   * spread evenly.
+   */
   readonly functions?: readonly string[];
 }
 
-/** Streams of recorded accesses. */
+/** Return the streams of recorded accesses. */
 export function recordedStreams(
   recorded: RecordedAccesses,
   { upTo = recorded.length, offset = 0, functions }: RecordedOptions = {},
@@ -166,7 +172,7 @@ function streamOf(
   };
 }
 
-/** The accesses of a stream that are named, in that order. */
+/** Return the named accesses of a stream, in the given order. */
 export function picked(stream: AccessStream, at: readonly number[]): AccessStream {
   return {
     line: Uint8Array.from(at, (i) => stream.line[i]!),
@@ -178,8 +184,8 @@ export function picked(stream: AccessStream, at: readonly number[]): AccessStrea
 }
 
 /**
- * Only whole operations of a recorded stream: its first and its last one may have been cut by the recording, and what
- * lies outside of any is left out. So a stream can be repeated.
+ * Return only the whole operations of a recorded stream, so that it can be repeated. Its first and last operations are
+ * left out because the recording may have cut them, and so are accesses outside of operations.
  */
 export function wholeOperations(stream: AccessStream): AccessStream {
   const { op } = stream;
@@ -192,7 +198,7 @@ export function wholeOperations(stream: AccessStream): AccessStream {
   );
 }
 
-/** A stream with so many operations: the given ones again and again, or the first of them. */
+/** Return a stream with this number of operations: the given operations again and again, or only the first of them. */
 export function repeated(stream: AccessStream, ops: number): AccessStream {
   const begins: number[] = [];
   for (let i = 0; i < stream.op.length; i++) {
@@ -212,7 +218,7 @@ export function repeated(stream: AccessStream, ops: number): AccessStream {
   return { ...picked(stream, at), op: Uint32Array.from(op) };
 }
 
-/** Streams for so many CPUs: the given ones in turn, each with so many operations. */
+/** Return streams for this number of CPUs: the given streams in turn, each with this number of operations. */
 export function spreadOver(
   streams: readonly AccessStream[],
   cpus: number,
@@ -226,9 +232,9 @@ export function spreadOver(
 }
 
 /**
- * The same stream on a machine that would ask for ownership at once: a read whose next access in the operation is a
- * read-modify-write of the same line counts as a write. The model's default, since the profile of the mail says so; the
- * other rule is that a read asks to read.
+ * Return the same stream as on a machine whose loads ask for ownership at once: a read counts as a write if the next
+ * access in its operation is a read-modify-write of the same line. This is the model's default, because the mail's
+ * profile supports it. Under the other rule, a read asks only to read.
  */
 export function owningLoads(stream: AccessStream): AccessStream {
   const kind = stream.kind.slice();
@@ -239,7 +245,7 @@ export function owningLoads(stream: AccessStream): AccessStream {
   return { ...stream, kind };
 }
 
-/** What the CPUs ask for: the streams as they were counted, or with loads that own. */
+/** What the CPUs ask for: the streams as they were counted, or with loads that ask to own their line. */
 export function askedFor(
   streams: readonly AccessStream[],
   owning: boolean,
