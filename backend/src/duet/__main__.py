@@ -10,8 +10,8 @@ if PLAYING & set(sys.argv[1:2]):
     from duet import confine as confined
     from duet.base.errors import InfraError
 
-    with contextlib.suppress(InfraError):  # the verb says it
-        confined.start()  # its imports take as long as those below, on another CPU
+    with contextlib.suppress(InfraError):  # the verb reports the error itself
+        confined.start()  # its imports run on another CPU during those below
 
 from duet.cli import main  # noqa: E402
 

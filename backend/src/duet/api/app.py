@@ -52,13 +52,13 @@ def create_app(
 
     Args:
         make_director: called with the hub; default_director() in server/wiring.py for real guests.
-        page: folder of the built page (frontend/dist); may be absent.
+        page: folder of the built page (frontend/dist); it need not exist.
         host: the address to bind; decides which Host headers are accepted.
         names: more host names to accept.
-        stills: takes pictures for browsers without JavaScript; None: Chromium.
-        sessions: requires a token of each visitor; None: each visitor is the operator.
-        door: how visitors are let in, instead of both.
-        foreign: what pages of other sites may do besides platforms' launches.
+        stills: takes pictures for browsers without JavaScript; if None, Chromium takes them.
+        sessions: requires a token from each visitor; if None, each visitor is the operator.
+        door: authenticates visitors; overrides the choice that `sessions` makes.
+        foreign: what pages on other sites may do, besides launches by learning platforms.
         front: the proxy in front of the server.
     """
     hub, front = hub or Hub(), front or Front()

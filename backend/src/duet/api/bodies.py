@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bodies of HTTP answers. A key with a default may be absent.
+"""Bodies of HTTP responses. A key with a default may be absent.
 
 The page's types and checks are generated from them (contract.py).
 """
@@ -16,13 +16,13 @@ from duet.messages.base import LanePhase
 
 
 class Body(BaseModel):
-    """Frozen, and no unknown keys."""
+    """Base class: instances are frozen, and unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Seats(Body):
-    """Places of one kind: connections or sockets."""
+    """How many connections or sockets are open, and how many are allowed."""
 
     open: int
     most: int
@@ -43,7 +43,7 @@ class LoopHolds(Body):
 
 
 class LaneState(Body):
-    """A lane of a live run; `pid` is its guest's process, null when that has ended."""
+    """A lane of a live run. `pid` is its guest's process; it is null once that has ended."""
 
     run_id: str
     arm: str
@@ -68,7 +68,7 @@ class Health(Body):
 
 
 class LessonLine(Body):
-    """A lesson in the list of all."""
+    """An entry in the list of all lessons."""
 
     slug: str
     title: str
@@ -76,7 +76,7 @@ class LessonLine(Body):
 
 
 class SourceRegion(Body):
-    """Lines of a file that an arm's patches touch, 1-based, both included."""
+    """Range of lines that an arm's patches touch in a file, 1-based, both ends included."""
 
     title: str = Field(description="the function or structure; empty: none is known")
     first: int = Field(ge=1)
@@ -84,7 +84,7 @@ class SourceRegion(Body):
 
 
 class SourceFile(Body):
-    """A file of the kernel as an arm has it."""
+    """A kernel source file with the arm's patches applied."""
 
     name: str = Field(description="relative to the kernel's source")
     text: str
@@ -92,7 +92,7 @@ class SourceFile(Body):
 
 
 class ArmSource(Body):
-    """What can be changed of an arm."""
+    """The part of an arm's source that can be changed."""
 
     arm: str
     off: str = Field(description="why nothing can be changed here, a sentence; empty: it can")
@@ -111,7 +111,7 @@ class RawEvent(Body):
 
 
 class SavedRun(Body):
-    """A saved live run. One that cannot be opened has no lesson, no arms and no other facts."""
+    """A saved live run. If it cannot be opened, it has no lesson, no arms and no other facts."""
 
     name: str
     lesson: str | None
@@ -144,7 +144,7 @@ class Side(Body):
 
 
 class Difference(Body):
-    """One thing that is not the same; `arm` is empty for what concerns all."""
+    """One difference. `arm` is empty if the difference concerns all arms."""
 
     of: Of
     what: str
@@ -154,7 +154,7 @@ class Difference(Body):
 
 
 class FigurePair(Body):
-    """A figure of both recordings; `ratio` is second over first."""
+    """One figure in both recordings. `ratio` is the second divided by the first."""
 
     arm: str
     figure: str
@@ -177,7 +177,7 @@ class Comparison(Body):
 
 
 class Failure(Body):
-    """Why a request failed, as a person should read it."""
+    """Why a request failed, in words for a person."""
 
     code: str
     sentence: str
@@ -187,7 +187,7 @@ class Failure(Body):
 
 
 class FailureBody(Body):
-    """Body of every answer from 400 on."""
+    """Body of every response with a status of 400 or above."""
 
     error: Failure
 
@@ -195,4 +195,4 @@ class FailureBody(Body):
 HTTP: tuple[type[BaseModel], ...] = (
     *(Health, LessonLine, RawEvent, SavedRun, Deleted, Comparison, ArmSource, FailureBody),
 )
-"""Models of the core's HTTP answers."""
+"""Models of the core's HTTP responses."""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rate limit for class codes, so that nobody can try many.
 
-A code has three words, so a fast program could guess it; a token has 256 bits and needs no such
-protection. Each wrong code costs its browser, its address and the server some time; a right one
-costs nothing. A client that has used up its free tries waits, and is not refused.
+A code has three words, so a fast program could guess it. A token has 256 bits and needs no such
+protection. Each wrong code uses up some of the time allowed to its browser, to its address and to
+the whole server; a right code uses up none. A client without free tries left is not refused but has
+to wait.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from duet.base.budgets import (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Permission to check one code.
+    """Permission to check one class code.
 
     Args:
         wait_s: wait this long first.
-        keys: who pays with time if the code is wrong.
+        keys: the rate limits that a wrong code counts against.
     """
 
     wait_s: float
@@ -38,11 +39,11 @@ class Turn:
 class CodeTurns:
     """Hands out turns in the order of requests.
 
-    For each key it stores until when its time is used up (the generic cell rate algorithm, ITU-T
-    I.371). The limit for all clients together bounds the number of keys.
+    For each key it stores the time up to which the allowance is used up (the generic cell rate
+    algorithm, ITU-T I.371). The limit for all clients together bounds the number of keys.
 
     Args:
-        clock: monotonic time in s.
+        clock: returns monotonic time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -50,10 +51,10 @@ class CodeTurns:
         self._used_until_s: dict[str, float] = {}
 
     def take(self, browser: str, address: str) -> Turn | None:
-        """Return the next turn; None if it would come later than CODE_WAIT_S from now.
+        """Return the next turn, or None if the wait for it would exceed CODE_WAIT_S.
 
         Args:
-            browser: its name, if it has our cookie; else empty.
+            browser: the browser's name if it has our cookie, otherwise empty.
         """
         now_s = self._clock()
         self._used_until_s = {k: s for k, s in self._used_until_s.items() if s > now_s}
@@ -77,7 +78,7 @@ class CodeTurns:
 
 
 def network_of(address: str) -> str:
-    """Return what counts as one address: a host has a whole /64 of IPv6 (RFC 6177)."""
+    """Return the network that counts as one address: for IPv6 the host's whole /64 (RFC 6177)."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

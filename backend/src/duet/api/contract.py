@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.api.contract` writes the schema of all that server and page exchange.
+"""`python -m duet.api.contract` writes the schema of all messages between server and page.
 
 frontend/tools/contract.ts generates the page's types and checks from it.
 """
@@ -27,13 +27,13 @@ LESSONS: tuple[type[BaseModel], ...] = (PictureLesson, NumbersLesson)
 
 
 def http() -> list[type[BaseModel]]:
-    """Return the models of HTTP answers, including those of plug-ins; lessons are in LESSONS."""
+    """Return the models of HTTP responses, also those of plug-ins. Lessons are in LESSONS."""
     more = [model for one in plugins.offered("bodies") for model in one.HTTP]
     return [*bodies.HTTP, *more]
 
 
 class WithDefaults(GenerateJsonSchema):
-    """Also writes defaults that a factory makes."""
+    """Schema generator that also writes defaults made by a factory."""
 
     def get_default_value(self, schema: core_schema.WithDefaultSchema) -> Any:
         factory: Any = schema.get("default_factory")
@@ -41,7 +41,7 @@ class WithDefaults(GenerateJsonSchema):
 
 
 def schema_text() -> str:
-    """Return the schema, byte for byte as committed."""
+    """Return the schema as text, in the exact form that is committed."""
     server, client = (
         messages.models(messages.ServerMessage),
         messages.models(messages.ClientMessage),
@@ -73,8 +73,9 @@ def schema_text() -> str:
 
 
 def _require_all(name: str, defs: dict[str, Any]) -> None:
-    """Require all keys of a lesson and of its parts: files may leave some out, but the server
-    sends all.
+    """Mark all keys of a lesson and of its parts as required.
+
+    Lesson files may leave some out, but the server sends all of them.
     """
     if "properties" in defs[name]:
         defs[name]["required"] = list(defs[name]["properties"])
@@ -92,7 +93,7 @@ def _refs(node: object) -> set[str]:
 
 
 def main() -> int:
-    """Write the schema; with --check only compare."""
+    """Write the schema. With --check, only compare it with the committed file."""
     path = repo_root() / PLACE
     if "--check" in sys.argv:
         same = path.exists() and path.read_text(encoding="utf-8") == schema_text()

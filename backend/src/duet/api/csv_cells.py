@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cells of a CSV file that somebody opens in a spreadsheet."""
+"""Makes CSV cells safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def plain(text: str) -> str:
-    """Return the text as a cell that no spreadsheet evaluates."""
+    """Return the text as a cell that a spreadsheet does not evaluate."""
     return f"'{text}" if text.startswith(FORMULA) else text

@@ -2,9 +2,9 @@
 """Guard against DNS rebinding and against requests from foreign pages.
 
 The server acts on its user's machine, and any page in their browser can reach a loopback port. So
-the Host header must be a known name, and a socket, or a request that changes something, must come
-from a page of this server. There is no CORS. Only the routes of `Foreign` accept requests from
-pages of a learning platform; signatures protect these.
+the Host header must be a known name. A WebSocket, or a request that changes something, must come
+from a page of this server. There is no CORS. Only the routes in `Foreign` accept requests from a
+learning platform's pages. These requests are signed.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from starlette.websockets import WebSocket
 from duet.api.proxy import RequestedAddress, requested_address
 from duet.server.doors import Foreign
 
-# Requests from pages of other sites are refused, by the browser's Sec-Fetch-Site header.
+# Requests from other sites' pages are recognized by the Sec-Fetch-Site header, and refused.
 #
-# Such a page cannot read the answers, but each would cost the server work. Only the page itself may
-# be linked to or framed. A client that is no browser does not send the header.
+# Such a page cannot read the responses, but each request would cost the server work. Other sites
+# may only link to the page itself or frame it. Clients other than browsers do not send the header.
 
 OWN = frozenset({"same-origin", "none"})
 PAGES = frozenset({"/", "/index.html"})
 
 
 def refused(method: str, path: str, headers: Headers) -> str | None:
-    """Return why a request is refused; None if it is allowed.
+    """Return why a request is refused, or None if it is allowed.
 
     Args:
-        method: of HTTP.
-        path: without the query.
+        method: the HTTP method.
+        path: the path without the query.
     """
     site = headers.get("sec-fetch-site")
     if site is None or site in OWN:
@@ -69,7 +69,7 @@ def answered_names(bound_to: str, more: tuple[str, ...] = ()) -> frozenset[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Is an address reachable from this machine only?"""
+    """Return whether an address can be reached only from this machine."""
     if host == "localhost":
         return True
     try:
@@ -79,7 +79,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name(netloc: str) -> str:
-    """Return the host of `host[:port]`, without brackets, in lower case; empty if there is none."""
+    """Return the host in `host[:port]` in lower case, without brackets, or "" if there is none."""
     try:
         return (urlsplit(f"//{netloc}").hostname or "").lower()
     except ValueError:
@@ -87,7 +87,7 @@ def host_name(netloc: str) -> str:
 
 
 def framed_by(foreign: Foreign, scope: Scope) -> bytes:
-    """Return who may frame the answer."""
+    """Return which origins may frame the response."""
     if foreign.frames and foreign.may(scope):
         return " ".join(foreign.frames).encode()
     return FRAMED_BY[_is_embed(scope)]
@@ -97,11 +97,10 @@ class Guard:
     """ASGI middleware; the module docstring explains it.
 
     Args:
-        names: from answered_names.
-        foreign: what pages of other sites may do.
-        any_address: also accept literal addresses (a rebound name is never literal); for a server
-            that
-            is open to the network on purpose.
+        names: the accepted names, from answered_names().
+        foreign: what pages on other sites may do.
+        any_address: also accept IP addresses as Host, for a server that is deliberately open to the
+            network. DNS rebinding needs a name, so this is safe.
     """
 
     def __init__(
@@ -161,7 +160,7 @@ def _is_address(name: str) -> bool:
 
 
 def _is_embed(scope: Scope) -> bool:
-    """Is this the page as embedded in slides?"""
+    """Return whether this is the page that slides embed."""
     if scope["type"] != "http" or scope["path"] not in ("/", "/index.html"):
         return False
     return parse_qs(scope["query_string"].decode("latin-1")).get("embed") == ["1"]

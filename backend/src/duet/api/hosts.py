@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lets host processes and other servers in before visitors are authenticated: they are no
-visitors.
-"""
+"""Admits host processes and other servers before visitors are authenticated."""
 
 from __future__ import annotations
 
@@ -42,14 +40,14 @@ def doors_of(director: Director) -> dict[str, Serve]:
     return hosts | director.services.doors()
 
 
-# Sends kernels to joined hosts, before visitors are authenticated: hosts are no visitors.
+# Sends kernels to joined hosts. Hosts are not visitors, so this runs before authentication.
 
 
 class HostKernels:
     """ASGI middleware between guard and identity.
 
     Args:
-        door: None: there are no such paths.
+        door: if None, no such path exists.
     """
 
     def __init__(self, app: ASGIApp, door: HostDoor | None) -> None:
@@ -68,7 +66,7 @@ class HostKernels:
 
 
 def refusal(door: HostDoor, request: Request) -> Response | None:
-    """Return why a kernel is refused; None if it is sent."""
+    """Return why a kernel is refused, or None if it may be sent."""
     if not door.knows(request):
         return PlainTextResponse("Only hosts of this server have kernels here.\n", 403)
     if request.method != "GET":

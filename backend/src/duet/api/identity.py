@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Authentication: puts a Visitor into the scope of each request and socket, or refuses.
+"""Authentication: puts a Visitor into the scope of each request and socket, or refuses it.
 
-A cookie names a browser. The server works with a hash of it, so what it stores or shows to others
-is useless as a cookie. Without tokens every visitor is the operator. With tokens the first visit
-is `/?token=...`: it sets the cookie and redirects to the same address without the token, so that
-neither history nor Referer has it. A learning platform's login and launch need no session, because
-a launch starts one.
+A cookie names a browser. The server works with a hash of the cookie, so nothing that it stores or
+shows to others can be used as a cookie. Without tokens every visitor is the operator. With tokens,
+a browser's first visit is to `/?token=...`. The server sets the cookie and redirects to the same
+address without the token, so that the token is in neither the history nor Referer. A learning
+platform's login and launch need no session, because a launch starts one.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ BEARER = "bearer "
 
 
 ClassOf = Callable[[str], str | None]
-"""Returns the id of the open class with a code."""
+"""Returns the id of the open class that has the given code."""
 
 
 class AnyoneIn:
-    """Loopback without tokens: each browser has a name, and every visitor is the operator."""
+    """For loopback without tokens: every visitor is the operator, and each browser has a name."""
 
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        # A signed cookie may remain from a time with tokens; its browser keeps its name.
+        # A signed cookie may be left from when tokens were required; the browser then keeps its
+        # name.
         secret = read_cookie(scope).partition(".")[0]
         if SECRET.match(secret) is None:
             secret = new_secret()
@@ -65,11 +66,11 @@ class AnyoneIn:
 
 @dataclass(slots=True)
 class TokensOnly:
-    """Each visitor comes once by a token or a class code; then the cookie is enough.
+    """Each visitor needs a token or a class code once; after that the cookie is enough.
 
     Args:
-        unasked: paths that answer everybody.
-        class_of: returns the id of the open class with a code.
+        unasked: paths that need no token.
+        class_of: returns the id of the open class that has the given code.
     """
 
     sessions: Sessions
@@ -99,7 +100,7 @@ class TokensOnly:
             await refusal(scope, why)(scope, receive, send)
 
     def join_by_code(self, going: Codes) -> None:
-        """Let in browsers with the code of an open class, until it ends."""
+        """Let in browsers that have the code of an open class, until the class ends."""
         self.class_of = going.by_code
         self.sessions.class_goes_on = going.goes_on
 
@@ -148,10 +149,10 @@ class TokensOnly:
 
 
 class Identity:
-    """ASGI middleware behind the Guard; the module docstring explains it.
+    """ASGI middleware after the Guard; the module docstring explains it.
 
     Args:
-        door: how visitors are let in.
+        door: authenticates visitors.
     """
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
@@ -174,14 +175,13 @@ async def let_in(
 
 
 def refusal(scope: Scope, why: Refusal) -> Response:
-    """Say what is needed: a page for people, JSON for scripts.
+    """Say what is needed, as a page for people or as JSON for scripts.
 
-    A link on a foreign page makes the browser withhold the cookie once. So such a visit first gets
-    a
-    page that reloads the same address, and the reload has the cookie.
+    When a visitor follows a link on another site, the browser withholds the cookie once. So such a
+    visit first gets a page that reloads the same address. The reload sends the cookie.
     """
     page = scope["path"] in PAGES
-    # Random, so that not the whole class retries at the same moment.
+    # Random, so that the whole class does not retry at the same moment.
     again_s = round(CODE_WAIT_S * (0.5 + random.random())) if why is TOO_MANY else None
     if page and why is NEEDED and from_elsewhere(scope):
         answer: Response = HTMLResponse(reload_page(), 200)
@@ -207,7 +207,7 @@ def class_code(scope: Scope) -> str | None:
 
 
 def split_token(scope: Scope) -> tuple[str | None, str]:
-    """Return the first `token` of the query, and the query without tokens, byte by byte."""
+    """Return the query's first `token`, and the rest of the query with its bytes unchanged."""
     parts = scope["query_string"].decode("latin-1").split("&")
     tokens = [part for part in parts if part.partition("=")[0] == "token"]
     rest = "&".join(part for part in parts if part not in tokens)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`/metrics` in Prometheus' text format: the counters of server/meters.py, and the current state.
+"""`/metrics` in Prometheus text format: the counters in server/meters.py, and the current state.
 
-For operators. It contains counts only: no run, no visitor, no address.
+For operators. It contains only counts, and names no run, visitor or address.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from duet.server.watchdog import Watchdog
 from duet.stream.http import Admission
 
 PROGRAMS: Final = ("qemu", "python", "bwrap", "chromium", "ffmpeg", "make")
-"""Child processes counted by the start of their name; all others are `other`."""
+"""Child processes are counted by the start of their name; all other names count as `other`."""
 
 
 def add_metrics(app: FastAPI, director: Director) -> None:
-    """Add the route; api/routes.py has its access rights."""
+    """Add the route. Its access rights are in api/routes.py."""
     states = CollectorRegistry()
     states.register(States(director, app.state.admission, app.state.watchdog))
     ProcessCollector(registry=states)
@@ -43,7 +43,7 @@ def add_metrics(app: FastAPI, director: Director) -> None:
 
 
 class States(Collector):
-    """The state at the moment of a request. Called in a thread, like /api/health."""
+    """Collects the state at the moment of a request. Called in a thread, like /api/health."""
 
     def __init__(self, director: Director, admission: Admission, watchdog: Watchdog) -> None:
         self._director = director
@@ -80,7 +80,7 @@ class States(Collector):
 
 
 def of_templates(now: TemplateCounts) -> Iterable[Metric]:
-    """Metrics of parked guests, from which lanes are copied."""
+    """Return metrics about the parked guests from which lanes are copied."""
     yield gauge("duet_templates_held", "Parked guests that can be copied.", now.held)
     yield gauge("duet_templates_held_bytes", "Their memory.", now.held_bytes)
     yield gauge("duet_templates_making", "1 while a guest is being parked.", now.making)
@@ -97,7 +97,7 @@ def of_templates(now: TemplateCounts) -> Iterable[Metric]:
 def gauge(
     name: str, text: str, value: float | Mapping[str, float], label: str = ""
 ) -> GaugeMetricFamily:
-    """A current value; with a label, one for each label value."""
+    """Return a metric for a current value; with a label, it has one value per label value."""
     family = GaugeMetricFamily(name, text, labels=[label] if label else None)
     filled(family, value)
     return family
@@ -106,7 +106,7 @@ def gauge(
 def counter(
     name: str, text: str, value: float | Mapping[str, float], label: str = ""
 ) -> CounterMetricFamily:
-    """A value that only grows; the library appends _total to its name."""
+    """Return a metric for a value that only grows; the library appends _total to its name."""
     family = CounterMetricFamily(name, text, labels=[label] if label else None)
     filled(family, value)
     return family
@@ -115,7 +115,7 @@ def counter(
 def filled(
     family: GaugeMetricFamily | CounterMetricFamily, value: float | Mapping[str, float]
 ) -> None:
-    """Put one value, or one for each label, into a family."""
+    """Add one value, or one value per label, to a metric family."""
     if isinstance(value, Mapping):
         for label, each in value.items():
             family.add_metric([label], each)

@@ -34,15 +34,16 @@ NOT_BUILT = """<!doctype html>
 NOSCRIPT = re.compile(r"(?<=<noscript>).*?(?=</noscript>)", re.DOTALL)
 ENTRY = (".", "index.html")
 TYPED = re.compile(r"(?:(lessons?)/)?([\w -]{1,64})(?:/([\w -]{1,64}))?/?$", re.IGNORECASE)
-"""A lesson, or a lesson and a step, as a path."""
+"""Path that names a lesson, or a lesson and a step."""
 
 
 class Page(StaticFiles):
-    """Static files. Browsers may cache hashed assets for ever, but never the entry."""
+    """Static files. Browsers may cache hashed assets forever, but never the entry page."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """Return one file with its caching rule; the entry has text for browsers without
-        JavaScript.
+        """Return one file with its caching rule.
+
+        The entry page gets text for browsers without JavaScript.
         """
         try:
             response = await super().get_response(path, scope)
@@ -76,11 +77,12 @@ class Page(StaticFiles):
 
 
 def typed_link(path: str, query: str) -> str | None:
-    """Return the page's address for a path that people type, such as lesson/02/3; None if it is not
-    such a path.
+    """Return the page's address for a path that people type, or None for any other path.
+
+    An example of such a path is lesson/02/3.
 
     Args:
-        path: without the leading slash.
+        path: the path without the leading slash.
         query: the rest of the address.
     """
     match = TYPED.match(path)
@@ -95,13 +97,13 @@ def typed_link(path: str, query: str) -> str | None:
 
 
 def no_page(root: str) -> str:
-    """Return the page for an unknown address; programs get JSON.
+    """Return the page for an unknown address, or JSON for programs.
 
     Args:
         root: the sub-path of a proxy, without the trailing slash.
     """
     return PAGE.format(
-        # Else the browser requests a favicon, which is missing, too.
+        # Without this the browser requests a favicon, which is missing, too.
         head='<link rel="icon" href="data:,">\n',
         title="There is no such page",
         body="<p>This server has nothing at this address; a part of it may be missing.</p>\n"
@@ -110,7 +112,7 @@ def no_page(root: str) -> str:
 
 
 def add_page(app: FastAPI, folder: Path) -> None:
-    """Serve `folder` at /; it is checked on each request, so a later build is found."""
+    """Serve `folder` at /. The folder is checked on each request, so a later build is found."""
     files: list[Page] = []
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The server behind a proxy: its public address, its sub-path, and which proxies are trusted.
 
-A proxy reports what the browser requested by X-Forwarded-For, -Proto and -Host. Anybody can send
+A proxy reports what the browser requested in X-Forwarded-For, -Proto and -Host. Anybody can send
 these headers, so they count only from addresses named as proxies; uvicorn's own middleware reads
-the first two. Host is still checked (api/guard.py): a page whose name was rebound to loopback can
-send X-Forwarded-Host, too, but not another Host.
+the first two. Host is still checked (api/guard.py), because a page whose name was rebound to
+loopback can send any X-Forwarded-Host but cannot change Host.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class PublicUrl:
     """The address that browsers open.
 
     Args:
-        netloc: host, and a port if it is not the scheme's default.
-        path: of the page, without the trailing slash; "": the root.
+        netloc: host, with the port if it is not the scheme's default.
+        path: the page's path, without the trailing slash; "" is the root.
     """
 
     scheme: str
@@ -49,10 +49,10 @@ class PublicUrl:
 
     @classmethod
     def parse(cls, text: str) -> PublicUrl:
-        """Parse what an operator wrote.
+        """Parse the public address that an operator wrote.
 
         Raises:
-            InputError: not an address of a page.
+            InputError: the text is not the address of a page.
         """
         try:
             parts = urlsplit(text)
@@ -62,7 +62,7 @@ class PublicUrl:
         if not usable or "@" in parts.netloc or parts.query or parts.fragment:
             raise InputError(
                 f"{text!r:.100} is not the address of a page.",
-                remedy="Write it as browsers open it, e.g. https://lab.example.org/duet/",
+                remedy="Write the address that browsers open, e.g. https://lab.example.org/duet/",
             )
         path = parts.path.rstrip("/")
         if SUB_PATH.match(path) is None:
@@ -78,17 +78,17 @@ class Proxies:
     """Addresses of proxies, and networks that contain only proxies.
 
     Args:
-        given: as an operator wrote them.
+        given: the text that an operator wrote.
     """
 
     given: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, texts: tuple[str, ...]) -> Proxies:
-        """Parse what an operator wrote.
+        """Parse the list of proxies that an operator wrote.
 
         Raises:
-            InputError: one is neither an address nor a network.
+            InputError: an entry is neither an address nor a network.
         """
         for text in texts:
             try:
@@ -110,11 +110,11 @@ class Proxies:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What stands in front of the server.
+    """The proxies in front of the server, and its public address.
 
     Args:
-        public: None: browsers open the address that the server listens on.
-        proxies: whose X-Forwarded-* headers count; those of this machine always do.
+        public: if None, browsers open the address that the server listens on.
+        proxies: their X-Forwarded-* headers are trusted; headers from this machine always are.
     """
 
     public: PublicUrl | None = None
@@ -129,7 +129,7 @@ class Front:
 class ProxyMiddleware:
     """The outermost ASGI middleware: sets `RequestedAddress`, and strips the sub-path.
 
-    It serves proxies that pass the sub-path on and proxies that strip it.
+    It works with proxies that pass the sub-path on and with proxies that strip it.
     """
 
     def __init__(self, app: ASGIApp, front: Front) -> None:
@@ -179,7 +179,7 @@ class RequestedAddress:
     public: PublicUrl | None = None
 
     def same_origin(self, origin: str) -> bool:
-        """Is a page of this origin one of this server?"""
+        """Return whether this origin is the server's own."""
         try:
             parts = urlsplit(origin)
         except ValueError:
@@ -191,7 +191,7 @@ class RequestedAddress:
 
 
 def requested_address(scope: Scope) -> RequestedAddress:
-    """Return what `ProxyMiddleware` found; without it, the request's own Host."""
+    """Return the address that `ProxyMiddleware` found, or without it the request's own Host."""
     state = scope.get("state", {})
     found = state.get("asked_address")
     return (
@@ -202,7 +202,10 @@ def requested_address(scope: Scope) -> RequestedAddress:
 
 
 def same_place(scheme: str, one: str, other: str) -> bool:
-    """Do two `host[:port]` mean the same under a scheme? A default port may be absent."""
+    """Return whether two `host[:port]` mean the same for a scheme.
+
+    Its default port may be left out.
+    """
     places = []
     for netloc in (one, other):
         try:

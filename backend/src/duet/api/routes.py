@@ -36,10 +36,10 @@ from duet.stream.viewer import visitor_of
 
 
 def source_body(director: Director, slug: str, arm: str) -> bodies.ArmSource:
-    """Answer /api/lessons/{slug}/arms/{arm}/source. Blocking: it reads and patches files.
+    """Return the body of /api/lessons/{slug}/arms/{arm}/source. Blocking: reads and patches files.
 
     Raises:
-        DuetError: no such lesson or arm, or its source is not here.
+        DuetError: there is no such lesson or arm, or its source is not on this host.
     """
     files = [
         bodies.SourceFile(
@@ -63,13 +63,13 @@ class Comparisons:
         self._sums: OrderedDict[tuple[Path, Stamp], str] = OrderedDict()
         self._lock = Lock()
         self.count = 0
-        """How many were computed, not found in the cache."""
+        """Number of comparisons that were computed because the cache did not have them."""
 
     def tree(self, first: Path, second: Path) -> bytes:
         """Return the comparison as JSON.
 
         Raises:
-            DuetError: as of compare().
+            DuetError: see compare().
         """
         key = self._sum(first), self._sum(second)
         with self._lock:
@@ -106,7 +106,7 @@ MAX_RAW_EVENTS = 500
 
 
 def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
-    """Add all routes below /api, and the still picture for browsers without JavaScript."""
+    """Add all routes below /api, and the route of the stills for browsers without JavaScript."""
     costly: Costly = app.state.costly
     comparisons = app.state.comparisons = Comparisons()
     add_failures(app)
@@ -214,14 +214,16 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
         if found is None:
             raise InputError(
                 f"'{run_id:.60}' is neither a recording nor a saved run.",
-                remedy="A live run is saved when it ends; compare the saved run.",
+                remedy="A live run is saved when it ends. Compare the saved run then.",
             )
         return found
 
     @app.delete("/api/kept/{name}")
     def delete_saved(request: Request, name: str) -> bodies.Deleted:
         if director.saved is None:
-            raise InputError("this server does not save runs.", remedy="Use one that does.")
+            raise InputError(
+                "this server does not save runs.", remedy="Use a server that saves runs."
+            )
         if not visitor_of(request.scope).may_delete(director.saved.folder.owner(name)):
             visitor_of(request.scope).require(Action.DELETE_OTHERS)
         director.saved.folder.delete(name)
@@ -245,7 +247,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
 
 
 def add_failures(app: FastAPI) -> None:
-    """Turn errors of requests into answers."""
+    """Turn errors in requests into responses."""
 
     @app.exception_handler(DuetError)
     async def error_response(_: Request, error: DuetError) -> JSONResponse:
@@ -270,21 +272,21 @@ def add_failures(app: FastAPI) -> None:
 
 
 def failure_body(error: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the body of answers from 400 on; keys that were not given stay absent."""
+    """Return the body of an error response. Keys that were not given are left out."""
     body = bodies.FailureBody.model_validate({"error": error})
     return body.model_dump(mode="json", exclude_unset=True)
 
 
 def address_of(request: Request) -> str:
-    """Return the client's address, for limits by address."""
+    """Return the client's address, for limits per address."""
     return request.client.host if request.client else ""
 
 
-# Segments of runs over HTTP. They never change, so a cache in front of the server may answer.
+# Segments of runs over HTTP. They never change, so a cache in front of the server may serve them.
 #
-# Everybody who may watch a run may have its segments. A cache checks no rights: its answers are
-# protected by an address that cannot be guessed, which only viewers of the run get
-# (docs/SEGMENTS.md).
+# Everybody who may watch a run may have its segments. A cache checks no rights. What protects the
+# segments is that their addresses cannot be guessed, and that only viewers of the run get these
+# addresses (docs/SEGMENTS.md).
 
 HEADERS: Final = {
     "content-encoding": "gzip",
@@ -294,7 +296,7 @@ HEADERS: Final = {
 
 
 def add_segment_routes(app: FastAPI, director: Director) -> None:
-    """Add the routes of a run's list of segments, and of each segment."""
+    """Add two routes: one for a run's list of segments, and one for a segment."""
     costly: Costly = app.state.costly
 
     @app.get("/api/runs/{run_id}/segments")
@@ -314,7 +316,7 @@ def add_segment_routes(app: FastAPI, director: Director) -> None:
         return Response(found.body, media_type="application/octet-stream", headers=HEADERS)
 
 
-# The action that each HTTP route needs. Deleting a run also depends on its owner.
+# The right that each HTTP route needs. Deleting a run also depends on who owns it.
 
 ROUTES: Final[dict[str, Action]] = {
     "/ws": Action.WATCH,
@@ -333,16 +335,16 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/compare": Action.WATCH,
     "/metrics": Action.OPERATE,
 }
-"""The action that each route of the core needs; services declare theirs. A route without an
-action refuses everybody.
+"""The action that the visitor's role must allow, for each route of the core. Services declare
+theirs. A route without an action refuses everybody.
 """
 
 
 def may_call(connection: HTTPConnection) -> None:
-    """Check the visitor's role; a dependency of every route.
+    """Check the visitor's role. This is a dependency of every route.
 
     Raises:
-        InputError: with code `forbidden`: the role does not allow it.
+        InputError: the role does not allow it; the code is `forbidden`.
     """
     path = connection.scope["route"].path
     action = connection.app.state.director.services.action_of(path) or ROUTES[path]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sessions: a signed cookie names the browser, the token it came by, and the end of the session.
+"""Sessions: a signed cookie names the browser, the token it used, and the end of the session.
 
-A learning platform that vouches for people can replace the token; the cookie then also has the
-person and the role. The server stores no sessions, so nothing can fill up. A session ends at its
-time, or when its token is rotated or revoked. The signature is HMAC-SHA256 (RFC 2104) with the key
-in the file of tokens.
+A learning platform can vouch for a person instead of a token; the cookie then also has the person
+and the role. The server stores no sessions, so they cannot use up its memory. A session ends at the
+time in its cookie, or when its token is rotated or revoked. The signature is HMAC-SHA256 (RFC 2104)
+with the key in the token file.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from duet.base.access import Grant, Person, Role, Visitor
 from duet.base.budgets import CLASS_SESSION_S, PERSON_SESSION_S, SESSION_S
 from duet.base.errors import DuetError
 
-# The only cookie: a random name of a browser, signed where tokens are required.
+# The only cookie: a random name for the browser, signed if tokens are required.
 
 COOKIE_S = 400 * 86400
-"""Browsers cap the age of cookies at this. A session ends earlier. The browser's name stays, so
-it still owns its saved runs when it opens a link again.
+"""Longest age of a cookie that browsers allow. The session ends earlier, but the browser's name
+stays, so the browser still owns its saved runs when it opens a link again.
 """
 SECRET = re.compile(r"^[A-Za-z0-9_-]{22}$")
 IDENT_CHARACTERS = 16
@@ -41,8 +41,9 @@ PAGES = ("/", "/index.html")
 
 
 def cookie_name(scope: Scope) -> str:
-    """Return a name with the port: cookies do not distinguish ports, and a host may run two
-    servers.
+    """Return a cookie name that contains the port.
+
+    Cookies do not distinguish ports, and a host may run two servers.
     """
     server = scope.get("server")
     return f"duet-{server[1] if server else 0}"
@@ -59,12 +60,12 @@ def ident_of(secret: str) -> str:
 
 
 def read_cookie(scope: Scope) -> str:
-    """Return the value of our cookie; empty if none came."""
+    """Return the value of our cookie, or "" if the request has none."""
     return named_cookie(scope, cookie_name(scope))
 
 
 def named_cookie(scope: Scope, name: str) -> str:
-    """Return the value of a cookie; empty if it did not come."""
+    """Return the value of a cookie, or "" if the request does not have it."""
     try:
         cookies: SimpleCookie = SimpleCookie("; ".join(Headers(scope=scope).getlist("cookie")))
     except CookieError:
@@ -73,13 +74,12 @@ def named_cookie(scope: Scope, name: str) -> str:
 
 
 def may_name_browser(scope: Scope) -> bool:
-    """May the answer name a browser that sent no cookie?
+    """Return whether the response may name a browser that sent no cookie.
 
-    Only the page itself and its socket may: a new page requests several files at once, and each
-    would
-    give it another name. A link on a foreign page opens this page without its SameSite=Strict
-    cookie,
-    which must not be replaced; the page's socket has it then.
+    Only the page itself and its socket may do so. A new page requests several files at once, and
+    otherwise each response would give the browser another name. A link on another site opens this
+    page without its SameSite=Strict cookie. That cookie must not be replaced, because the page's
+    socket sends it.
     """
     if scope["type"] == "websocket":
         return True
@@ -87,12 +87,15 @@ def may_name_browser(scope: Scope) -> bool:
 
 
 def from_elsewhere(scope: Scope) -> bool:
-    """Did a page of another site lead here, so that the browser withheld its cookie?"""
+    """Return whether the visitor came from another site, so the browser withheld its cookie."""
     return Headers(scope=scope).get("sec-fetch-site") == "cross-site"
 
 
 def cookie_line(scope: Scope, value: str) -> str:
-    """Return the Set-Cookie header, for the page's own path; Secure behind TLS (api/proxy.py)."""
+    """Return the Set-Cookie header for the page's own path.
+
+    It is Secure behind TLS (api/proxy.py).
+    """
     path = f"{requested_address(scope).root}/"
     line = f"{cookie_name(scope)}={value}; Path={path}; Max-Age={COOKIE_S}; "
     line += "HttpOnly; SameSite=Strict"
@@ -100,7 +103,7 @@ def cookie_line(scope: Scope, value: str) -> str:
 
 
 def with_cookie(send: Send, line: str) -> Send:
-    """Return a sender that adds a cookie to the head of the answer."""
+    """Return a `send` that adds a cookie to the response's headers."""
 
     async def wrapped(message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.accept"):
@@ -113,17 +116,17 @@ def with_cookie(send: Send, line: str) -> Send:
 
 log = logging.getLogger("duet.api")
 CLASS = "class-"
-"""Prefix of the grant of a browser that came by a class code; the class id follows. No token
-has such a name.
+"""Prefix of the grant for a browser that used a class code; the class id follows. No token has such
+a name.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Content of a cookie with a valid signature; its token may be revoked, or its time over.
+    """Content of a cookie with a valid signature. Its token may be revoked, or it may have expired.
 
     Args:
-        person: with the role; None: the browser came by a token, which has a role.
+        person: the person, with their role. If None, the browser used a token, which has a role.
     """
 
     secret: str
@@ -135,8 +138,8 @@ class Sessions:
     """Creates and checks cookies.
 
     Args:
-        clock: Unix time in s.
-        vouching: valid names of grants other than tokens: those of platforms.
+        clock: returns Unix time in seconds.
+        vouching: valid names of grants that are not tokens; learning platforms have such grants.
     """
 
     def __init__(
@@ -150,50 +153,50 @@ class Sessions:
         self._vouching = frozenset(vouching)
         self._complained = ""
         self.class_goes_on: Callable[[str], bool] = lambda _: False
-        """Is the class of that id open? Its code lets browsers in until it ends."""
+        """Tells whether the class with that id is open. Its code lets browsers in until it ends."""
 
     def token(self, plain: str) -> Token | None:
-        """Return the token of this text, if it is valid."""
+        """Return the token with this text, if it is valid."""
         access = self._access()
         return None if access is None else access.token(plain)
 
     def begin(self, token: Token, former: str) -> str:
-        """Return the cookie for a browser that came by a token.
+        """Return the cookie for a browser that used a token.
 
         Args:
-            former: the cookie it came with; if we signed it, the browser keeps its name.
+            former: the cookie that the browser sent; if we signed it, the browser keeps its name.
         """
         access = self._file.load()
         return sign_new(access, former, Grant(token.ident, self._clock() + SESSION_S))
 
     def begin_class(self, class_id: str, former: str) -> str:
-        """Return the cookie for a browser that came by a class code.
+        """Return the cookie for a browser that used a class code.
 
         Args:
-            former: as for begin().
+            former: see begin().
         """
         access = self._file.load()
         return sign_new(access, former, Grant(CLASS + class_id, self._clock() + CLASS_SESSION_S))
 
     def name_of(self, cookie: str) -> str:
-        """Return the browser's name in a cookie, even if its session is over; empty if not ours."""
+        """Return the browser's name in a cookie, even after its session; "" if it is not ours."""
         access = self._access()
         claim = None if access is None else read(access, cookie)
         return "" if claim is None else ident_of(claim.secret)
 
     def only_name(self) -> str:
-        """Return a cookie for a browser that is refused, so that it is recognized again."""
+        """Return a cookie for a browser that is refused, so that it is recognized next time."""
         return sign_new(self._file.load(), "", Grant("", 0))
 
     def begin_person(self, grant: str, person: Person, role: Role) -> str:
         """Return the cookie for a browser whose person a platform vouches for.
 
-        The browser's name is derived from the person, so runs belong to the person: a platform's
-        request
-        carries no former cookie, and the next person at this browser inherits nothing.
+        The browser's name is derived from the person, because a platform's request carries no
+        earlier cookie. So runs belong to the person, and the next person at this browser inherits
+        nothing.
 
         Args:
-            grant: names the platform; one of `vouching`.
+            grant: the platform's name, which must be in `vouching`.
         """
         access = self._file.load()
         digest = hmac.new(access.key, f"person {person.key}".encode(), hashlib.sha256).digest()
@@ -202,7 +205,7 @@ class Sessions:
         return sign(access, Claim(secret, Grant(grant, until_s), (person, role)))
 
     def visitor(self, cookie: str) -> Visitor | None:
-        """Return the visitor of a cookie; None if it is not ours, or the session is over."""
+        """Return the visitor whom a cookie names, or None if it is not ours or has expired."""
         access = self._access()
         claim = None if access is None else read(access, cookie)
         if access is None or claim is None or not self._holds(access, claim.grant):
@@ -217,12 +220,12 @@ class Sessions:
         return Visitor(ident_of(claim.secret), role, claim.grant)
 
     def bearer(self, token: Token) -> Visitor:
-        """Return the visitor of a script that sends the token itself with each request."""
+        """Return the visitor for a script that sends the token itself with each request."""
         grant = Grant(token.ident, self._clock() + SESSION_S)
         return Visitor(ident_of(token.ident), token.role, grant)
 
     def holds(self, visitor: Visitor) -> bool:
-        """Is the session of a visitor still valid?"""
+        """Return whether a visitor's session is still valid."""
         access = self._access()
         return access is not None and (visitor.grant is None or self._holds(access, visitor.grant))
 
@@ -234,8 +237,9 @@ class Sessions:
         return grant.token in self._vouching or access.by_ident(grant.token) is not None
 
     def _access(self) -> Access | None:
-        """Return the content of the file; None, and a log line, if it is unusable: then nobody
-        gets in.
+        """Return the content of the token file.
+
+        If the file is unusable, return None and log why. Nobody gets in then.
         """
         try:
             access = self._file.load()
@@ -249,15 +253,15 @@ class Sessions:
 
 
 def sign_new(access: Access, former: str, grant: Grant) -> str:
-    """Sign a cookie with another grant; a browser with a cookie of ours keeps its name."""
+    """Sign a cookie with a new grant. A browser that already has our cookie keeps its name."""
     claim = read(access, former)
     return sign(access, Claim(claim.secret if claim is not None else new_secret(), grant))
 
 
 def sign(access: Access, claim: Claim) -> str:
-    """Sign a claim as the value of a cookie: `secret.token.until.signature`.
+    """Return a claim as the signed value of a cookie: `secret.token.until.signature`.
 
-    With a person it is `secret.grant.until.role.key.name.signature`.
+    A claim with a person becomes `secret.grant.until.role.key.name.signature`.
     """
     body = f"{claim.secret}.{claim.grant.token}.{int(claim.grant.until_s)}"
     if claim.person is not None:
@@ -268,7 +272,7 @@ def sign(access: Access, claim: Claim) -> str:
 
 
 def read(access: Access, cookie: str) -> Claim | None:
-    """Return the claim of a cookie; None if the signature is not ours."""
+    """Return the claim in a cookie, or None if the signature is not ours."""
     body, _, signature = cookie.rpartition(".")
     if not hmac.compare_digest(_signature(access, body).encode(), signature.encode()):
         return None

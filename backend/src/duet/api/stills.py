@@ -33,14 +33,14 @@ from duet.lessons.view import Laid, step_text
 from duet.runs.fitting import best_recording
 from duet.server.director import Director
 
-# The query of a still uses the words of the page's own address (navigation/place.ts).
+# The query of a still uses the same parameters as the page's own address (navigation/place.ts).
 
 Millis = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
 Word = Annotated[str, Field(max_length=200)]
 
 
 class StillQuery(BaseModel):
-    """The words that matter to a picture; others are ignored, as on the page."""
+    """Query parameters that a picture uses. Others are ignored, as on the page."""
 
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
@@ -56,13 +56,15 @@ class StillQuery(BaseModel):
 
 
 SCREEN = Screen(scale=1.5)
-"""1920 x 1080 dots. Without scripts the page is light (ui/theme.ts), and so is the picture."""
+"""1920 x 1080 pixels. Without scripts the page has the light theme (ui/theme.ts), so the picture
+has it too.
+"""
 WORDS = tuple(field.alias or name for name, field in StillQuery.model_fields.items())
 
 
 @dataclass(frozen=True, slots=True)
 class StillRequest:
-    """A still that can be taken."""
+    """A still to take, after all checks."""
 
     folder: LessonFolder
     path: Path
@@ -70,14 +72,13 @@ class StillRequest:
 
 
 def resolve_still(query: StillQuery, director: Director) -> StillRequest:
-    """Find the file and the moment of a still. Blocking.
+    """Find the file and the moment for a still. Blocking.
 
-    A run that is still going on has no file yet, and its moments mean nothing in another run. So
-    its
+    A run that has not ended has no file yet, and its moments mean nothing in another run. So its
     still shows the step's own moment in the lesson's recording.
 
     Raises:
-        InputError: no such lesson, step, lane or run.
+        InputError: there is no such lesson, step, lane or run.
     """
     folder = lesson_cache.find(query.lesson)
     if folder.lesson.view is None:
@@ -85,7 +86,8 @@ def resolve_still(query: StillQuery, director: Director) -> StillRequest:
             f"lesson {folder.slug} has no picture yet.", remedy="Choose another lesson."
         )
     live = _has_no_file_yet(folder, query.run, director)
-    # Without a name the page shows the first step; without a moment it is the lesson's picture.
+    # A moment without a step is one in the first step, as on the page. If both are absent, the
+    # still is the lesson's picture.
     first = folder.lesson.scenes[0].id if query.at is not None and not live else ""
     scene = scene_of(folder, query.step or first)
     arms = tuple(dict.fromkeys(arm for arm in query.arms.split(",") if arm))
@@ -103,7 +105,7 @@ def _has_no_file_yet(folder: LessonFolder, run: str, director: Director) -> bool
 
 
 def _moment(shot: Shot, query: StillQuery) -> Shot:
-    """Add the moment, window and alignment of an address."""
+    """Add the moment, window and alignment that the address has."""
     window = query.start is not None and query.length is not None
     return replace(
         shot,
@@ -116,7 +118,7 @@ def _moment(shot: Shot, query: StillQuery) -> Shot:
 
 
 def _path(folder: LessonFolder, step: str, run: str, director: Director) -> Path:
-    """Return the file of a run; without a run, that of the recording that fits the step."""
+    """Return the run's file. If no run is named, return the recording that fits the step."""
     slug = folder.slug
     own = director.recordings.paths(slug)
     kind, _, name = run.partition(f":{slug}:")
@@ -139,7 +141,7 @@ def _path(folder: LessonFolder, step: str, run: str, director: Director) -> Path
 
 
 def _check_arms(folder: LessonFolder, path: Path, arms: tuple[str, ...]) -> None:
-    """Refuse lanes that the run does not have; Chromium would wait for them in vain."""
+    """Refuse lanes that the run does not have, because Chromium would wait for them in vain."""
     there = [entry.name for entry in read_manifest(path).arms]
     for arm in arms:
         if folder.arm(arm).name not in there:
@@ -152,13 +154,13 @@ def _check_arms(folder: LessonFolder, path: Path, arms: tuple[str, ...]) -> None
 MAX_CACHED = 64
 MAX_CACHED_BYTES = 16 << 20
 QUEUE = 8
-"""Most requests that may wait."""
+"""Largest number of requests that may wait."""
 WAIT_S = 60.0
 """Limit for waiting in the queue."""
 TAKE_S = 150.0
 """Limit for taking a picture."""
 LARGE = 64 << 20
-"""No still is taken of larger recordings; decoding them takes minutes."""
+"""No still is taken of a larger recording, because decoding it would take minutes."""
 
 Take = Callable[[LessonFolder, Path, Shot], Awaitable[bytes]]
 Key = tuple[str, tuple[object, ...], Shot]
@@ -168,8 +170,8 @@ class Stills:
     """Takes pictures and caches them.
 
     Args:
-        busy: says in words what must not be disturbed now; None: nothing.
-        take: takes one picture.
+        busy: returns what must not be disturbed now, in words, or None.
+        take: takes a picture.
     """
 
     def __init__(self, busy: Callable[[], str | None], take: Take = take_still) -> None:
@@ -184,7 +186,8 @@ class Stills:
         """Return the picture.
 
         Raises:
-            InfraError: no Chromium, no time, too many at once, or a measurement is running.
+            InfraError: Chromium is missing, the picture took too long, too many requests wait, or a
+                measurement is running.
         """
         key = await asyncio.to_thread(self._key, asked)
         if (found := self._found(key)) is not None:
@@ -195,7 +198,7 @@ class Stills:
                 return found
             if (what := self._busy()) is not None:
                 raise InfraError(
-                    f"no picture is taken while {what}, because it would disturb that.",
+                    f"no picture is taken while {what}, because taking one would disturb that.",
                     remedy="Try again afterwards.",
                 )
             async with asyncio.timeout(TAKE_S):
@@ -229,12 +232,15 @@ class Stills:
             self._waiting -= 1
 
     def _key(self, asked: StillRequest) -> Key:
-        """Return the cache key: the recording's checksum, the lesson's files and the built page."""
+        """Return the cache key.
+
+        It depends on the recording's checksum, the lesson's files and the built page.
+        """
         status = asked.path.stat()
         if status.st_size > LARGE:
             raise InfraError(
                 f"{asked.path.name} has {status.st_size >> 20} MB, but stills are limited to "
-                f"{LARGE >> 20} MB.",
+                f"recordings of at most {LARGE >> 20} MB.",
                 remedy="Play it with JavaScript switched on.",
             )
         stamp = (asked.path, status.st_size, status.st_mtime_ns)
@@ -267,17 +273,18 @@ def _stamp(path: Path) -> int:
         return 0
 
 
-# The page without JavaScript: a still of the address's moment, and the step's text.
+# The page without JavaScript: a still of the moment in the address, and the step's text.
 #
-# Nothing is copied from the address: only known words are used, encoded, then escaped.
+# Nothing is copied from the address as it is. Only known parameters are used, and they are
+# URL-encoded and HTML-escaped.
 
 LONGEST = 200
-"""Longer values are ignored; the page's own are shorter."""
+"""Longer values are ignored. The values that the page itself writes are shorter."""
 FIELDS = 100
 OFF = "This page plays it with JavaScript, which is switched off here."
 MAIN = '<main style="max-width: 120rem; margin: 0 auto; padding: 0.5rem 1rem; line-height: 1.5">'
 FITS = "display: block; width: 100%; max-width: calc((100vh - {}rem) * 16 / 9); margin: 0 auto"
-"""The picture in any frame, leaving room for the text around it."""
+"""Style that fits the picture into a frame of any size and leaves room for the text around it."""
 AROUND_REM = {True: 6, False: 9}
 BELOW = "max-width: 44rem; margin: 1.5rem auto"
 WORDS_STYLE = "text-align: center; margin: 0.5rem"
@@ -287,7 +294,7 @@ def noscript(query: str) -> str:
     """Return the content of the page's <noscript>.
 
     Args:
-        query: of the request, as received.
+        query: the request's query, as received.
     """
     words = _words(query)
     bare = words.pop("embed", "") == "1"
@@ -309,7 +316,10 @@ def noscript(query: str) -> str:
 
 
 def _said(folder: LessonFolder, language: str) -> Laid:
-    """Return the lesson's texts in the address's language; missing ones stay English."""
+    """Return the lesson's texts in the address's language.
+
+    Texts without a translation stay English.
+    """
     try:
         return dict(translated_places(folder, language))
     except DuetError:  # duet lint reports it
@@ -336,7 +346,7 @@ def _still(folder: LessonFolder, words: Mapping[str, str], bare: bool) -> str:
 
 
 def _alt(folder: LessonFolder, words: Mapping[str, str]) -> str:
-    """Return the step's title and the question."""
+    """Return the picture's alternative text: the step's title and the lesson's question."""
     lesson = folder.lesson
     scene = scene_called(lesson.scenes, words.get("step"))
     title = lesson.title if scene is None else scene.title
@@ -356,7 +366,7 @@ def _contents() -> str:
 
 
 def _words(query: str) -> dict[str, str]:
-    """Return the first value of each known word, as the page reads them."""
+    """Return the first value of each known parameter, which is the one that the page reads."""
     try:
         found = parse_qs(query, max_num_fields=FIELDS)
     except ValueError:  # more fields than a valid address has
@@ -365,13 +375,16 @@ def _words(query: str) -> dict[str, str]:
     return {name: value for name, value in known.items() if len(value) <= LONGEST}
 
 
-# Requests that take a CPU second or more are bounded, queued, and never run during a measurement.
+# Requests that take a second of CPU time or more are limited in number and queued. They never run
+# during a measurement.
 #
-# They have threads of their own, so that the threads that serve the page stay free.
+# They run in threads of their own, so that the threads that serve the page stay free.
 
 T = TypeVar("T")
 ALWAYS: Final = frozenset({"listing", "still"})
-"""Kinds that also run during a measurement: they read little. Pictures have a rule of their own."""
+"""Kinds of requests that may also run during a measurement, because they read little. Pictures have
+a rule of their own.
+"""
 
 
 class Busy(InfraError):
@@ -409,7 +422,7 @@ class RequestQueue:
                     await self._turns.acquire()
             except TimeoutError as error:
                 raise Busy(
-                    f"this request ({self.kind}) waited for {budgets.COSTLY_WAIT_S:.0f} s in vain.",
+                    f"this request ({self.kind}) got no turn within {budgets.COSTLY_WAIT_S:.0f} s.",
                     remedy=f"Try again in {budgets.RETRY_AFTER_S} seconds.",
                 ) from error
             try:
@@ -426,7 +439,7 @@ class Costly:
     """The queues of one server, one for each kind of request.
 
     Args:
-        busy: says in words what must not be disturbed now; None: nothing.
+        busy: returns what must not be disturbed now, in words, or None.
     """
 
     def __init__(self, busy: Callable[[], str | None]) -> None:
@@ -440,7 +453,7 @@ class Costly:
         """Wait for a turn.
 
         Raises:
-            Busy: as of Line.turn, or a measurement is running.
+            Busy: see RequestQueue.turn(); or a measurement is running.
         """
         self._undisturbed(kind)
         async with self._lines[kind].turn(address):
@@ -450,13 +463,13 @@ class Costly:
     async def run(
         self, kind: str, address: str, work: Callable[[], T], same: object | None = None
     ) -> T:
-        """Run blocking work in a thread, in turn.
+        """Wait for a turn, then run blocking work in a thread.
 
         Args:
-            same: concurrent requests with equal values share one result.
+            same: concurrent requests with equal values of `same` share one result.
 
         Raises:
-            Busy: as of `turn`.
+            Busy: see turn().
         """
         key = (kind, object() if same is None else same)
         going = self._going.get(key)
@@ -473,7 +486,7 @@ class Costly:
             task.exception()  # mark it as retrieved: the requester may be gone
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Start no further work."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self, kind: str, address: str, work: Callable[[], T]) -> T:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tokens: one per role, stored as hashes in one file of the user, shown once when created.
+"""Tokens: one per role, stored as hashes in one file of the user, and shown once when created.
 
-A token is 256 random bits, so a plain SHA-256 suffices at rest: a slow hash would protect nothing,
-since such a token cannot be guessed. The file also holds the key that signs sessions (sessions.py).
+A token is 256 random bits and cannot be guessed. So a plain SHA-256 protects it in the file as well
+as a slow hash would. The file also holds the key that signs sessions (sessions.py).
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ FORMAT = 1
 KEY_BYTES = 32
 TOKEN = re.compile(r"^[A-Za-z0-9_-]{43}$")
 MOST_BYTES = 64 * 1024
-"""A valid file has less than 1 KiB."""
+"""Limit for reading the file. A valid file has less than 1 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is stored of a token.
+    """What the file stores about a token.
 
     Args:
-        ident: public; sessions name the token by it.
-        sha256: of the token, as hexadecimal digits.
-        created: ISO 8601 UTC.
+        ident: public name, by which sessions refer to the token.
+        sha256: hash of the token, as hexadecimal digits.
+        created: time in ISO 8601, UTC.
     """
 
     ident: str
@@ -48,13 +48,16 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Content of the file: the key of sessions, and at most one token per role."""
+    """Content of the file: the key that signs sessions, and at most one token per role."""
 
     key: bytes
     tokens: tuple[Token, ...] = ()
 
     def token(self, plain: str) -> Token | None:
-        """Return the token of this text; each wrong one takes the same time."""
+        """Return the token with this text.
+
+        The comparison takes the same time for any wrong text.
+        """
         given = hash_of(plain)
         found = None
         for token in self.tokens:
@@ -63,7 +66,7 @@ class Access:
         return found
 
     def by_ident(self, ident: str) -> Token | None:
-        """Return the token of that public id, unless it was rotated or revoked."""
+        """Return the token with that public id, unless it was rotated or revoked."""
         return next((token for token in self.tokens if token.ident == ident), None)
 
     def roles(self) -> set[Role]:
@@ -72,7 +75,10 @@ class Access:
 
 
 class AccessFile:
-    """The file; read again when it changed, so a running server follows `duet token`."""
+    """The token file.
+
+    It is read again after each change, so a running server follows `duet token`.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -86,7 +92,7 @@ class AccessFile:
         """Read the file; if it is missing, return a new key and no tokens.
 
         Raises:
-            InputError: it is no file of tokens, or others may read or write it.
+            InputError: the file is not a token file, or other users may read or write it.
         """
         try:
             status = self.path.stat()
@@ -105,13 +111,13 @@ class AccessFile:
         return self._read[1]
 
     def make(self, roles: Iterable[Role], *, again: bool) -> dict[Role, str]:
-        """Create tokens, and return their texts, which are known only now.
+        """Create tokens, and return their texts, which are not stored anywhere.
 
         Args:
             again: also replace existing tokens, which ends their sessions.
 
         Raises:
-            InputError: as of load().
+            InputError: see load().
             InfraError: the file cannot be written.
         """
         access = self.load()
@@ -127,10 +133,10 @@ class AccessFile:
         return plain
 
     def revoke(self, roles: Iterable[Role]) -> set[Role]:
-        """Delete tokens, which ends their sessions; return the roles that had one.
+        """Delete tokens, which ends their sessions. Return the roles that had a token.
 
         Raises:
-            InputError: as of load().
+            InputError: see load().
             InfraError: the file cannot be written.
         """
         access, gone = self.load(), set(roles)
@@ -148,11 +154,11 @@ class AccessFile:
                 raise ValueError(f"format {tree['format']!r:.20}")
             key = bytes.fromhex(tree["key"])
             if len(key) != KEY_BYTES:
-                raise ValueError("a key of another length")
+                raise ValueError("a key of the wrong length")
             return Access(key, tuple(map(_token, tree["tokens"])))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(
-                f"{self.path} is not a file of tokens ({type(error).__name__}: {error!s:.80}).",
+                f"{self.path} is not a token file ({type(error).__name__}: {error!s:.80}).",
                 remedy=f"Delete it and run ./duet token create: rm {self.path}",
             ) from error
         except OSError as error:
@@ -187,11 +193,11 @@ def hash_of(plain: str) -> str:
 
 def _token(tree: dict[str, str]) -> Token:
     if len(bytes.fromhex(tree["sha256"])) != 32:
-        raise ValueError("a hash of another length")
+        raise ValueError("a hash of the wrong length")
     return Token(tree["id"], Role[tree["role"].upper()], tree["sha256"].lower(), tree["created"])
 
 
-# The page of a visitor without a session. Plain HTML: the app itself is not sent.
+# The page for a visitor without a session. It is plain HTML, because the app itself is not sent.
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +205,7 @@ class Refusal:
     """Why a visitor is refused.
 
     Args:
-        short: for the close frame of a socket, at most 123 bytes.
+        short: text for a WebSocket's close frame, at most 123 bytes.
     """
 
     status: int
@@ -240,7 +246,7 @@ TOO_MANY = Refusal(
     "Many wrong class codes came. Try again in half a minute.",
 )
 
-# The colours and the type are those of frontend/src/ui/tokens.css.
+# Colours and fonts are those of frontend/src/ui/tokens.css.
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -277,7 +283,7 @@ def token_page(why: Refusal, footer: str = OPERATOR, again_s: int | None = None)
 
     Args:
         footer: HTML.
-        again_s: reload the page after this time.
+        again_s: seconds after which the page reloads itself.
     """
     body = f"<p>{escape(why.sentence)}</p>\n<p><b>{escape(why.remedy)}</b></p>\n{footer}"
     head = "" if again_s is None else f'<meta http-equiv="refresh" content="{again_s}">\n'

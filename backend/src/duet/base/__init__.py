@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every other folder may use: errors, settings, limits, files, logs, roles."""
+"""Modules that every other package may import: errors, settings, limits, files, logs, roles."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Access control: four roles, and the lowest role that each action requires.
 
-A visitor is one browser. On loopback without a token every visitor is the operator. Any other
-setup requires a token (duet.api.tokens). The owner of a run or saved run is a visitor's `ident`.
+A visitor is one browser. On loopback without a token every visitor is the operator. Any other setup
+requires a token (duet.api.tokens). A run or saved run stores its owner as a visitor's `ident`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from duet.base.errors import InputError
 
 RoleName = Literal["viewer", "student", "instructor", "operator"]
 FORBIDDEN = "forbidden"
-"""Error code of an action that the visitor's role does not allow."""
+"""Error code for an action that the visitor's role does not allow."""
 
 
 class Role(IntEnum):
-    """A visitor's role; each includes the rights of all lower ones."""
+    """A visitor's role. Each role includes the rights of all lower roles."""
 
     VIEWER = 0
     STUDENT = 1
@@ -41,7 +41,7 @@ NAMES: dict[Role, RoleName] = {
 
 
 class Action(Enum):
-    """An action of a visitor: its words for an error, and the lowest role that may do it."""
+    """Action of a visitor: its name in error texts, and the lowest role that may perform it."""
 
     WATCH = ("watch runs and recordings", Role.VIEWER)
     RUN = ("start a live run", Role.STUDENT)
@@ -60,7 +60,7 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """The token that admitted a visitor, and the end of the session.
+    """The token that admitted a visitor, and the time at which the session ends.
 
     Args:
         token: the token's public id.
@@ -89,10 +89,10 @@ class Visitor:
     """One browser.
 
     Args:
-        ident: a hash of a random cookie, which survives a reload and a reconnect. It identifies
-            the visitor (in owner files, to other visitors) and grants nothing.
-        role: from the token of the visitor's first visit.
-        grant: that token; None if this server requires no token.
+        ident: a hash of a random cookie, which survives a reload and a reconnect. It identifies the
+            visitor in owner files and to other visitors, and grants no rights.
+        role: the role that the token of the visitor's first visit granted.
+        grant: the token that admitted the visitor; None if this server requires no token.
         person: identity according to a learning platform or JupyterHub; None if unknown.
     """
 
@@ -103,7 +103,7 @@ class Visitor:
 
     @property
     def key(self) -> str:
-        """Key under which answers are stored: the person's, else the browser's."""
+        """Key under which answers are stored: the person's if known, otherwise the browser's."""
         return self.ident if self.person is None else self.person.key
 
     def may(self, action: Action) -> bool:
@@ -114,7 +114,7 @@ class Visitor:
         """Return whether the visitor may delete a saved run.
 
         Args:
-            owner: the owner's `ident`; '' for a run of the operator.
+            owner: `ident` of the run's owner; '' if the operator owns it.
         """
         return self.may(Action.DELETE_OTHERS) or (owner != "" and owner == self.ident)
 
@@ -122,13 +122,13 @@ class Visitor:
         """Raise an error unless the visitor's role allows an action.
 
         Raises:
-            InputError: the role does not; the code is `forbidden`.
+            InputError: the role does not allow it; the error code is `forbidden`.
         """
         if not self.may(action):
             raise self.refusal(action)
 
     def refusal(self, action: Action) -> InputError:
-        """Return the error for an action that the role does not allow; its code is `forbidden`."""
+        """Return the error, with code `forbidden`, for an action that the role does not allow."""
         least = action.least
         higher = "" if least is max(Role) else " or higher"
         who = with_article(self.role).capitalize()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The clock that a guest runs on.
+"""Types of clocks that a guest can run on.
 
 `wall` is the host's clock. `count` is QEMU's -icount: guest time is the number of instructions that
 the guest has executed, times 2^shift ns. A run then does not depend on the host's load.

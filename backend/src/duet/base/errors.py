@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Types of expected failures: each has one sentence, one remedy and one exit code.
+"""Types of expected failures, each with a sentence, a remedy and an exit code.
 
 People must be able to act on an error without reading a traceback, and scripts without parsing
 text. Failures of the infrastructure (QEMU, disk, port) and of a guest kernel are different types,
@@ -11,7 +11,7 @@ class DuetError(Exception):
     """An expected failure.
 
     Args:
-        sentence: what was wanted and what came, in one sentence.
+        sentence: what was expected and what happened instead, in one sentence.
         remedy: what to do now, in one sentence.
         detail: longer text, such as the end of a console or of a log; shown on demand.
     """
@@ -27,31 +27,31 @@ class DuetError(Exception):
 
 
 class InputError(DuetError):
-    """An unusable input of the caller: lesson, parameter, bundle, patch, URL, frame."""
+    """Unusable input from the caller: a lesson, parameter, bundle, patch, URL or frame."""
 
     exit_code = 2
     code = "input"
 
 
 class InfraError(DuetError):
-    """A failure of the host: a program, a package, disk, a port or a timeout."""
+    """A failure on the host: of a program, package, disk or port, or a timeout."""
 
     exit_code = 3
     code = "infra"
 
 
 class KernelError(DuetError):
-    """A failure of a guest kernel: no boot, a panic, a probe that does not resolve."""
+    """A failure of a guest kernel: it does not boot, it panics, or a probe does not resolve."""
 
     exit_code = 4
     code = "kernel"
 
 
 def as_duet_error(error: Exception, where: str) -> DuetError:
-    """Return a DuetError unchanged, and wrap any other error: its type and text, no traceback.
+    """Return a DuetError unchanged; wrap any other error's type and text, without its traceback.
 
     Args:
-        where: the place for the sentence, such as "in the server".
+        where: the place that the sentence names, such as "in the server".
     """
     if isinstance(error, DuetError):
         return error

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Serialization of errors between processes.
 
-The receiver validates each error: a child has read untrusted bytes, and a host process may run
-guests of strangers. The page's `ErrorMessage` is built from these errors, without their type.
+The receiver validates each error, because a child has read untrusted bytes and a host process may
+run strangers' guests. The page's `ErrorMessage` is built from these errors, without their type.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from duet.base.errors import DuetError, InfraError, InputError, KernelError, printable
 
 CODE: Final = 40
-"""Longest code, in characters; SENTENCE and DETAIL are the limits of the other fields."""
+"""Longest error code, in characters. SENTENCE and DETAIL limit the other fields."""
 SENTENCE: Final = 2000
 DETAIL: Final = 64 * 1024
 _KINDS: Final = {kind.exit_code: kind for kind in (DuetError, InputError, InfraError, KernelError)}
@@ -28,7 +28,7 @@ class Failure(BaseModel):
     """A serialized error.
 
     Args:
-        exit_code: names its type in `duet.base.errors`; 1 is an unexpected error.
+        exit_code: identifies the error type in `duet.base.errors`; 1 means an unexpected error.
         code: a more specific identifier for programs.
     """
 
@@ -42,7 +42,7 @@ class Failure(BaseModel):
 
     @classmethod
     def of(cls, error: DuetError) -> Failure:
-        """Serialize an error; of a long detail only the end is sent."""
+        """Serialize an error. Only the end of a long `detail` is sent."""
         return cls(
             exit_code=error.exit_code,
             code=printable(error.code[:CODE]),
@@ -52,7 +52,7 @@ class Failure(BaseModel):
         )
 
     def error(self) -> DuetError:
-        """Return the error to raise here; of a subclass only the base type and the code remain."""
+        """Return the error to raise here. A subclass is reduced to its base type and its code."""
         found = _KINDS[self.exit_code](self.sentence, remedy=self.remedy, detail=self.detail)
         found.code = self.code
         return found

@@ -25,10 +25,10 @@ PART = ".part"
 
 @contextmanager
 def open_atomic(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces `path` on exit; an exception removes it.
+    """Open a temporary file that replaces `path` on exit; on an exception, remove the file.
 
     Raises:
-        OSError: for example no space; `path` is then unchanged.
+        OSError: writing failed, for example for lack of space; `path` is then unchanged.
     """
     handle, scratch = tempfile.mkstemp(dir=path.parent, suffix=PART)
     try:
@@ -62,7 +62,7 @@ def publish_folder(draft: Path, target: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Sync every file and folder below a folder."""
+    """Sync every file and folder below a folder to disk."""
     for where, _, names in os.walk(folder, topdown=False):
         for name in names:
             path = Path(where, name)
@@ -76,7 +76,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Sync the names in a folder; file systems that refuse that are ignored."""
+    """Sync a folder's entries to disk; ignore file systems that do not support that."""
     with contextlib.suppress(OSError):
         _sync(path, os.O_RDONLY | os.O_DIRECTORY)
 
@@ -89,7 +89,7 @@ def _sync(path: Path, flags: int) -> None:
         os.close(handle)
 
 
-# Stamps of files: a cached result stays valid until a file that it was made from changes.
+# File stamps. A cached result stays valid until a file that it was made from changes.
 
 Stamp = tuple[int, int, int]
 
@@ -105,7 +105,7 @@ def stamp(path: str | Path) -> Stamp | None:
 
 @dataclass(frozen=True, slots=True)
 class Stamps:
-    """Stamps of files at one time, to detect later changes."""
+    """Stamps of several files at one time, to detect later changes."""
 
     paths: tuple[str, ...]
     were: tuple[Stamp | None, ...]
@@ -118,7 +118,7 @@ class Stamps:
 
     @property
     def same(self) -> bool:
-        """Whether no file has changed since."""
+        """Whether no file has changed since the stamps were taken."""
         return self.were == tuple(map(stamp, self.paths))
 
 
@@ -126,7 +126,7 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file's bytes.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the file cannot be read.
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Framing of messages in a byte stream between two processes.
 
-A frame is a length (u32, counts kind and payload), a kind (u8) and a payload, little endian. The
-reader sets the longest payload: a longer one is refused before memory is allocated for it. Each
-protocol defines its kinds and payloads: children (duet.confine.messages), host processes and
-servers (duet.rpc.link), runners of leases, the x-ray. The microscope's C code writes this format
-(vm-images/microscope/wire.c); the agent has a different format (duet.wire.reader).
+A frame is a length (u32, which counts kind and payload), a kind (u8) and a payload, in
+little-endian order. The reader limits the payload's length, and refuses a longer payload before it
+allocates memory for it. Each protocol defines its kinds and payloads: children
+(duet.confine.messages), host processes and servers (duet.rpc.link), runners of leases, the x-ray.
+The microscope's C code writes this format (vm-images/microscope/wire.c); the agent has a different
+format (duet.wire.reader).
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from typing import Final, NamedTuple
 _LENGTH: Final = struct.Struct("<I")
 _HEAD: Final = struct.Struct("<IB")
 MESSAGE: Final = 0
-"""The kind of a frame in a protocol that has only one."""
+"""Frame kind in a protocol that has only one kind."""
 PIECE_BYTES: Final = 1 << 20
-"""The most bytes that one system call reads or writes."""
+"""Largest number of bytes that one system call reads or writes."""
 _SHOWN: Final = 40
-"""Bytes of a malformed frame that an error shows."""
+"""Number of bytes of a malformed frame that an error shows."""
 
 Transfer = Callable[[memoryview], int]
-"""Blocking call that fills or writes the start of a buffer and returns the number of bytes; 0 at
-the end of the stream."""
+"""Blocking call that reads into a buffer or writes from its start. It returns the number of bytes,
+or 0 at the end of the stream."""
 
 
 class BadFrame(Exception):
@@ -44,7 +45,7 @@ class Frame(NamedTuple):
 
 
 def pack_frame(kind: int, *parts: bytes) -> bytes:
-    """Return a frame whose payload is the concatenated parts, together below 4 GiB."""
+    """Return a frame with the concatenated parts as payload; they must total less than 4 GiB."""
     return b"".join((_HEAD.pack(1 + sum(map(len, parts)), kind), *parts))
 
 
@@ -61,14 +62,15 @@ class FrameCutter:
     def __init__(self, most_bytes: int, kinds: Container[int] = range(256)) -> None:
         self._most, self._kinds = most_bytes, kinds
         self._held = bytearray()
-        """Unparsed bytes; an incomplete frame once all frames of a chunk are taken."""
+        """Unparsed bytes. Once all frames of a chunk have been taken, this is an incomplete
+        frame."""
         self._broken: BadFrame | None = None
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
         """Add a chunk, and yield the frames that it completes, in order.
 
         Raises:
-            BadFrame: after the frames that precede the malformed one.
+            BadFrame: a frame is malformed; the frames before it are yielded first.
         """
         if self._broken is None:
             self._held += chunk
@@ -85,7 +87,7 @@ class FrameCutter:
                 return
             kind, end = self._held[_LENGTH.size], _LENGTH.size + length
             if kind not in self._kinds:
-                raise self._refusal(f"kind {kind} is not known here")
+                raise self._refusal(f"kind {kind} is unknown here")
             if len(self._held) < end:
                 return
             payload = bytes(memoryview(self._held)[_HEAD.size : end])
@@ -105,7 +107,7 @@ def read_frame(read: Transfer, most_bytes: int) -> tuple[int, bytearray]:
         most_bytes: longest payload.
 
     Raises:
-        BadFrame: the payload is longer.
+        BadFrame: the payload is longer than `most_bytes`.
         Closed: the peer has closed the connection.
     """
     length, kind = _HEAD.unpack(read_all(read, _HEAD.size))

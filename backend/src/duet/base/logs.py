@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Context of log lines (run, lesson, lane, role), and JSON output of the log.
+"""Context for log lines (run, lesson, lane, role), and log output as JSON.
 
 `about` applies to the current task and to the tasks and threads that it starts. A log line must
 not contain the identity of a visitor, an address, a token or a cookie.
@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Final
 
 FIELDS: Final = "duet_fields"
-"""Attribute of a log record that holds the result of `fields`."""
+"""Attribute of a log record that holds the keys from `fields`."""
 _ABOUT: ContextVar[Mapping[str, str]] = ContextVar("about", default=MappingProxyType({}))
 
 
@@ -32,12 +32,12 @@ def about(**words: str) -> Iterator[None]:
 
 
 def fields(**values: str | float | bool) -> dict[str, object]:
-    """Return the `extra` argument that adds keys to one log line. Keys in seconds end in _s."""
+    """Return the `extra` argument that adds keys to one log line. Keys for seconds end in _s."""
     return {FIELDS: values}
 
 
 class JsonLines(logging.Formatter):
-    """Log lines as JSON objects: time, level, logger, message, context, fields of the line."""
+    """Format log lines as JSON objects: time, level, logger, message, context and own fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record as one line; a traceback is stored under `error`."""
@@ -58,8 +58,8 @@ def set_up_logging(to_console: logging.Handler, as_lines: bool) -> None:
     """Set up logging.
 
     Args:
-        to_console: the handler, unless `as_lines`.
-        as_lines: write JSON to standard error instead, with a line for each run.
+        to_console: the handler, used unless `as_lines` is set.
+        as_lines: write JSON lines to standard error instead, with one line for each run.
     """
     handler = logging.StreamHandler() if as_lines else to_console
     handler.setFormatter(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compilation of this project's C files into libraries and programs, at set-up or on first use.
+"""Compile this project's C files into libraries and programs, at set-up or on first use.
 
 The cache stores a library under a hash of its sources and flags, so a changed source is compiled
 again.
@@ -43,7 +43,7 @@ def program(source: Path) -> Path:
     """Return the path of a C file's program, and compile it if necessary.
 
     Raises:
-        InfraError: the compiler is missing or refuses.
+        InfraError: the compiler is missing or fails.
     """
     what = source.read_bytes() + " ".join((*PROGRAM_FLAGS, platform.machine())).encode()
     target = cache_dir() / "native" / hashlib.sha256(what).hexdigest()[:16] / source.stem
@@ -67,11 +67,11 @@ def compiled(
     Args:
         source: the C file that the library is named after.
         package: pkg-config package to compile and link with.
-        rest: other C files and headers of the library; they are part of its hash.
+        rest: other C files and headers of the library, which are also hashed.
         flags: additional compiler flags.
 
     Raises:
-        InfraError: compiler or package is missing, or the compiler refuses.
+        InfraError: compiler or package is missing, or the compiler fails.
     """
     target = library_path(source, rest, flags)
     if target.exists():
@@ -101,7 +101,9 @@ def load_library(path: Path, signatures: Mapping[str, tuple[object, list[object]
 def _need(tools: Sequence[str], source: Path) -> None:
     for tool in tools:
         if shutil.which(tool) is None:
-            raise InfraError(f"'{tool}' is missing, to compile {source.name}.", remedy=REMEDY)
+            raise InfraError(
+                f"'{tool}' is missing; it is needed to compile {source.name}.", remedy=REMEDY
+            )
 
 
 def _make(target: Path, command: list[str]) -> None:
@@ -135,10 +137,11 @@ def _call(command: list[str]) -> str:
             env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise InfraError(f"'{command[0]}' did not run: {error}.", remedy=REMEDY) from error
+        raise InfraError(f"'{command[0]}' could not be run: {error}.", remedy=REMEDY) from error
     if done.returncode:
         raise InfraError(
-            f"a C library could not be built: '{command[0]}' ended with {done.returncode}.",
+            f"a C library could not be built: '{command[0]}' ended with exit code "
+            f"{done.returncode}.",
             remedy=NO_ROOM if os.strerror(errno.ENOSPC) in done.stderr else REMEDY,
             detail=done.stderr[-8192:],
         )

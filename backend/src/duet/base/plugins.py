@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Discovery of plug-ins and of the extension points that they implement.
 
-A plug-in is a folder of `duet/plugins` whose `__init__.py` has `register(core)` and, if it depends
-on other plug-ins, `REQUIRES`. It names a module for each extension point. The module is imported
-when the point is first used, so an unused plug-in costs nothing.
+A plug-in is a folder in `duet/plugins` whose `__init__.py` has `register(core)` and, if it depends
+on other plug-ins, `REQUIRES`. The plug-in names a module for each extension point. The module is
+imported when the point is first used, so an unused plug-in costs nothing.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ Point = Literal[
     "hub",
     "classrooms",
 ]
-"""Extension points, and what the module that a plug-in names for each must contain:
+"""Extension points, and what a plug-in's module for each point must contain:
 
 messages: subclasses of ServerMessage and Command (messages/base.py); they are in the contract.
-bodies: `HTTP`, the response models of its routes, for the contract.
-tables: tables of METADATA (store/tables.py); their revisions are in the folder `migrations`.
+bodies: `HTTP`, which has the response models of its routes, for the contract.
+tables: tables to add to METADATA (store/tables.py); the folder `migrations` has their revisions.
 service: `service(core)`, the plug-in's part of a server (server/services.py).
 rules: `problems(slug)` and `BESIDE` for `duet lint` (lint/lessons.py).
-stage: `stage(settings, url)` and `dialled(url)`: live runs on other machines (server/wiring.py).
+stage: `stage(settings, url)`, `dialled(url)` for live runs on other machines (server/wiring.py).
 pool: `check`, `measure_on_pool` and `check_hosts` for `duet measure` (cli/measure/pooling.py).
 grants: `grants()` and `UNGUARDED`, for sessions that begin without a token (cli/serve.py).
-hub: `admission(front)`, for a server that is a service of JupyterHub (cli/serve.py).
-classrooms: `classrooms(store, live, days)`, classes that another plug-in stores elsewhere.
+hub: `admission(front)`, for a server that is a JupyterHub service (cli/serve.py).
+classrooms: `classrooms(store, live, days)`, for classes that another plug-in stores elsewhere.
 """
 
 
 Group = Literal["watch", "try", "measure", "teach", "author", "operate"]
-"""Headings of `duet --help`, in its order."""
+"""Headings in `duet --help`, in the order in which they appear."""
 
 
 class Registry:
@@ -62,11 +62,11 @@ class Registry:
         """Register a module for each extension point, relative to the plug-in's folder.
 
         Raises:
-            ValueError: unknown extension point.
+            ValueError: the extension point is unknown.
         """
         for point, module in modules.items():
             if point not in get_args(Point):
-                raise ValueError(f"{self.name} offers {point}, which is no extension point")
+                raise ValueError(f"{self.name} offers {point}, which is not an extension point")
             self.modules[cast(Point, point)] = f"{PACKAGE}.{self.name}.{module}"
 
     def verb(self, name: str, module: str, line: str, group: Group) -> None:
@@ -75,16 +75,17 @@ class Registry:
         Args:
             module: imported when the verb is called.
             line: the first sentence of its help; at most 64 characters.
-            group: the heading of `duet --help` that lists the verb.
+            group: the heading in `duet --help` under which the verb is listed.
         """
         self.verbs.append((name, f"{PACKAGE}.{self.name}.{module}", line, group))
 
 
 @cache
 def found() -> tuple[Registry, ...]:
-    """Return all plug-ins whose requirements are met: after those that they require, else by name.
+    """Return all plug-ins whose requirements are met, each after the plug-ins that it requires.
 
-    A plug-in that lacks a requirement is logged and left out.
+    Plug-ins are otherwise sorted by name. A plug-in that lacks a requirement is logged and left
+    out.
     """
     every = {}
     for info in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Environment variables, and the paths that they set: checkout, cache, data folders."""
+"""Read environment variables and the paths that they set: checkout, cache, data folders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = "DUET_ROOT"
 
 
 def repo_root() -> Path:
-    """Return the checkout: $DUET_ROOT, else the checkout that contains this file."""
+    """Return the path in $DUET_ROOT if set, otherwise the checkout that contains this file."""
     given = os.environ.get(ROOT)
     return Path(given) if given else Path(__file__).resolve().parents[4]
 
@@ -23,27 +23,27 @@ EXTRA_LESSONS = "DUET_LESSONS"
 
 
 def extra_lessons() -> tuple[Path, ...]:
-    """Return folders with further lessons, in order: $DUET_LESSONS, separated by ':'."""
+    """Return the folders with more lessons, in order, from $DUET_LESSONS (separated by ':')."""
     given = os.environ.get(EXTRA_LESSONS, "")
     return tuple(dict.fromkeys(Path(name).resolve() for name in given.split(":") if name))
 
 
 def default_base() -> str | None:
-    """Return the kernel base of arms that name none: $DUET_BASE, a name or a path.
+    """Return the kernel base for arms that name no base: $DUET_BASE, a name or a path.
 
-    None stands for the default base.
+    None means the default base.
     """
     return os.environ.get("DUET_BASE") or None
 
 
 def default_source() -> Path | None:
-    """Return the kernel source of the default base: $DUET_SOURCE; None for the source it names."""
+    """Return $DUET_SOURCE, the kernel source for the default base; None for the base's own."""
     given = os.environ.get("DUET_SOURCE")
     return Path(given) if given else None
 
 
 def patch_files() -> tuple[str, ...]:
-    """Return which files patches from outside may change besides sources and headers.
+    """Return patterns of files that outside patches may change, in addition to sources and headers.
 
     $DUET_PATCH_FILES: fnmatch patterns separated by ':', such as 'Makefile:*/Makefile'; '*' matches
     every file.
@@ -54,16 +54,16 @@ def patch_files() -> tuple[str, ...]:
 def build_sandbox() -> str:
     """Return whether patches from outside the repository are built in a box: $DUET_BUILD_SANDBOX.
 
-    "off" (default), "on", or "auto": on if this host can create a box.
+    The value is "off" (default), "on", or "auto", which means on if this host can create a box.
 
     Raises:
-        InputError: another value.
+        InputError: the variable has another value.
     """
     given = os.environ.get("DUET_BUILD_SANDBOX", "") or "off"
     if given not in ("on", "off", "auto"):
         raise InputError(
-            f"DUET_BUILD_SANDBOX must be on, off or auto, but {given!r:.40} came.",
-            remedy="Unset it for off.",
+            f"DUET_BUILD_SANDBOX must be on, off or auto, but is {given!r:.40}.",
+            remedy="Unset it to use off.",
         )
     return given
 
@@ -74,19 +74,19 @@ def changes_allowed() -> bool:
     Changes also need a host that can create a sandbox.
 
     Raises:
-        InputError: another value.
+        InputError: the variable has another value.
     """
     given = os.environ.get("DUET_CHANGES", "") or "on"
     if given not in ("on", "off"):
         raise InputError(
-            f"DUET_CHANGES must be on or off, but {given!r:.40} came.",
-            remedy="Unset it for on.",
+            f"DUET_CHANGES must be on or off, but is {given!r:.40}.",
+            remedy="Unset it to use on.",
         )
     return given == "on"
 
 
 def public_url() -> str:
-    """Return the address that browsers open if the server is behind a proxy: $DUET_PUBLIC_URL."""
+    """Return the URL that browsers open if the server is behind a proxy: $DUET_PUBLIC_URL."""
     return os.environ.get("DUET_PUBLIC_URL", "")
 
 
@@ -100,40 +100,40 @@ def log_form() -> str:
     """Return the format of the server's log: $DUET_LOG, text (default) or json.
 
     Raises:
-        InputError: another value.
+        InputError: the variable has another value.
     """
     given = os.environ.get("DUET_LOG", "") or "text"
     if given not in ("text", "json"):
         raise InputError(
-            f"DUET_LOG must be text or json, but {given!r:.40} came.", remedy="Unset it for text."
+            f"DUET_LOG must be text or json, but is {given!r:.40}.", remedy="Unset it to use text."
         )
     return given
 
 
 def cache_dir() -> Path:
-    """Return the folder of kernels, root images and tools: $DUET_CACHE, else the user's cache.
+    """Return the folder of kernels, root images and tools: $DUET_CACHE, or the user's cache folder.
 
-    All its content can be built again.
+    Everything in it can be built again.
     """
     given = os.environ.get("DUET_CACHE")
     return Path(given) if given else Path(platformdirs.user_cache_dir("kernel-duet"))
 
 
 def live_buffer_kb() -> int | None:
-    """Return the ring buffer of live runs in KiB a CPU: $DUET_BUFFER_KB; None for the default.
+    """Return live runs' ring buffer size in KiB per CPU: $DUET_BUFFER_KB; None for the default.
 
     A small buffer forces overruns, to test that the page reports them.
 
     Raises:
-        InputError: not a whole number from 4 to 262144.
+        InputError: the variable is not a whole number from 4 to 262144.
     """
     given = os.environ.get("DUET_BUFFER_KB", "")
     if given == "":
         return None
     if not given.isdecimal() or not 4 <= int(given) <= 262144:
         raise InputError(
-            f"DUET_BUFFER_KB must be a whole number from 4 to 262144, but {given!r:.40} came.",
-            remedy="Unset it for the usual size.",
+            f"DUET_BUFFER_KB must be a whole number from 4 to 262144, but is {given!r:.40}.",
+            remedy="Unset it to use the usual size.",
         )
     return int(given)
 
@@ -141,7 +141,7 @@ def live_buffer_kb() -> int | None:
 def access_file() -> Path:
     """Return the file of token hashes and the session key.
 
-    $DUET_ACCESS, else access.json in the user's data folder.
+    The file is $DUET_ACCESS if set, otherwise access.json in the user's data folder.
     """
     given = os.environ.get("DUET_ACCESS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet"), "access.json")
@@ -152,21 +152,21 @@ SAVED_MB = 1024
 
 
 def runs_dir() -> Path:
-    """Return the folder of saved live runs: $DUET_RUNS, else in the user's data folder."""
+    """Return the folder of saved live runs: $DUET_RUNS, or a folder in the user's data folder."""
     given = os.environ.get("DUET_RUNS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "runs"
 
 
 def trials_dir() -> Path:
-    """Return the folder of `duet try`'s trials: $DUET_TRIALS, else in the user's data folder."""
+    """Return the folder of `duet try`'s trials: $DUET_TRIALS, or one in the user's data folder."""
     given = os.environ.get("DUET_TRIALS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "trials"
 
 
 def archive_limits() -> tuple[int, int]:
-    """Return how many live runs are saved, and their total size in bytes.
+    """Return how many live runs may be saved, and their largest total size in bytes.
 
-    $DUET_SAVED_RUNS and $DUET_SAVED_MB.
+    The limits come from $DUET_SAVED_RUNS and $DUET_SAVED_MB.
 
     Raises:
         InputError: one of them is not a whole number from 0 to a million.
@@ -180,17 +180,17 @@ def whole_number(name: str, usual: int, at_zero: str = "keep no run") -> int:
 
     Args:
         usual: the value if the variable is not set.
-        at_zero: effect of 0, for the remedy of the error.
+        at_zero: what setting 0 does, for the error's remedy.
 
     Raises:
-        InputError: not a whole number from 0 to a million.
+        InputError: the variable is not a whole number from 0 to a million.
     """
     given = os.environ.get(name, "")
     if given == "":
         return usual
     if not given.isdecimal() or int(given) > 1_000_000:
         raise InputError(
-            f"{name} must be a whole number from 0 to 1000000, but {given!r:.40} came.",
-            remedy=f"Unset it for {usual}, or set it to 0 to {at_zero}.",
+            f"{name} must be a whole number from 0 to 1000000, but is {given!r:.40}.",
+            remedy=f"Unset it to use {usual}, or set it to 0 to {at_zero}.",
         )
     return int(given)

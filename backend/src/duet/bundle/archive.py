@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The zip file of an untrusted recording: every size, name and sum is checked.
+"""Read the zip file of an untrusted recording, and check every size, name and checksum.
 
-This runs in a sandboxed child (service `unpack`), which gets descriptors, not paths. The server
-calls only `parse_manifest`, on the text that the child returns.
+This module runs in a sandboxed child (service `unpack`), which gets file descriptors, not paths.
+The server calls only `parse_manifest`, with the text that the child returns.
 """
 
 from __future__ import annotations
@@ -38,22 +38,23 @@ PATCH_BYTES = 1 << 20
 TOTAL_BYTES = 1 << 30
 """Unpacked size of all members."""
 RATIO = 1000
-"""Largest compression ratio of a member above RATIO_FROM bytes; real lanes reach a tenth of it."""
+"""Largest accepted compression ratio of a member above RATIO_FROM bytes. Real lanes reach a tenth
+of this ratio."""
 RATIO_FROM = 16 << 20
 MEMBERS = 64
 RECORD_BYTES = 8 << 20
 STREAMS = 64
-"""CPU numbers are below this."""
+"""CPU numbers must be below this number."""
 
 
-# stream.bin of a lane: a sequence of records (FORMAT.md).
+# A lane's stream.bin, which is a sequence of records (FORMAT.md).
 
 HEAD = struct.Struct("<QhHI")
 """Header of a record: host_ns u64, stream i16, padding u16, length u32."""
 
 
 def pack_stream(records: Iterable[Record]) -> bytes:
-    """Pack records into bytes. A long record is split, since only the byte stream matters."""
+    """Pack records into bytes. Long records are split, because only the byte stream matters."""
     parts: list[bytes] = []
     for host_ns, stream, payload in records:
         for at in range(0, len(payload), RECORD_BYTES):
@@ -66,10 +67,10 @@ def read_stream(file: BinaryIO, size: int, name: str) -> Iterator[Record]:
     """Yield the records of a lane, one at a time.
 
     Args:
-        size: bytes from the current position of the file to the end of the lane.
+        size: number of bytes from the file's current position to the end of the lane.
 
     Raises:
-        InputError: a record is cut off or has an invalid header; names the offset.
+        InputError: a record is cut off or has an invalid header; the error names the offset.
     """
     for host_ns, number, length in _heads(file, size, name):
         yield Record(host_ns, number, file.read(length))
@@ -86,20 +87,24 @@ def check_stream(file: BinaryIO, size: int, name: str) -> None:
 
 
 def _heads(file: BinaryIO, size: int, name: str) -> Iterator[tuple[int, int, int]]:
-    """Yield (host time, stream, payload length) of each record, with the file at its payload."""
+    """Yield each record's (host time, stream, payload length); the file is then at its payload."""
     at = 0
     while at < size:
         start = at + HEAD.size
         if size < start:
-            raise _broken(name, at, f"a record header lacks {start - size} bytes")
+            raise _broken(name, at, f"a record header is {start - size} bytes too short")
         host_ns, number, _, length = HEAD.unpack(file.read(HEAD.size))
         if not LENS <= number < STREAMS:
-            raise _broken(name, at, f"there is no stream {number}")
+            raise _broken(name, at, f"stream number {number} is invalid")
         if length > RECORD_BYTES:
             raise _broken(name, at, f"a record of {length} bytes is too long")
         at = start + length
         if at > size:
-            raise _broken(name, start - HEAD.size, f"a record lacks {at - size} of {length} bytes")
+            raise _broken(
+                name,
+                start - HEAD.size,
+                f"the stream ends {at - size} bytes before the end of a {length}-byte record",
+            )
         yield host_ns, number, length
 
 
@@ -116,7 +121,7 @@ MEMBER = re.compile(
 )
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA)
 UNPACKERS = 4
-"""Members that are unpacked in parallel."""
+"""Number of members that are unpacked in parallel."""
 PIECE_BYTES = 1 << 20
 MOST_DIGITS = 40
 REMEDY = "Get the file anew, or record it again with ./duet record."
@@ -124,15 +129,15 @@ BROKEN = (
     *(OSError, EOFError, zlib.error, lzma.LZMAError, struct.error, MemoryError),
     *(NotImplementedError, RuntimeError, ValueError, IndexError, OverflowError),
 )
-"""Exceptions that zipfile raises for an invalid field of the file."""
+"""Exceptions that zipfile raises for an invalid field in the file."""
 
 
 class Archive:
     """An open recording whose entries have been checked.
 
     Args:
-        name: file name for errors.
-        most_bytes: largest unpacked size of all members together.
+        name: file name that errors show.
+        most_bytes: largest accepted unpacked size of all members together.
 
     Raises:
         InputError: an entry has an invalid name, size or method.
@@ -148,7 +153,7 @@ class Archive:
         """Return the content of manifest.json.
 
         Raises:
-            InputError: its size differs from its entry.
+            InputError: its size differs from the size in its zip entry.
         """
         return b"".join(self._pieces("manifest.json"))
 
@@ -156,10 +161,10 @@ class Archive:
         """Unpack all members into one file; return the offset and length of each.
 
         Args:
-            scratch: descriptor of the file to write.
+            scratch: file descriptor of the file to write to.
 
         Raises:
-            InputError: a member differs from its checksum or its entry.
+            InputError: a member does not match its checksum or its zip entry.
             InfraError: no space is left.
         """
         places, at = {}, 0
@@ -173,7 +178,8 @@ class Archive:
             if name.startswith("lanes/"):
                 check_stream(open_part(scratch, *places[name]), places[name][1], name)
 
-        # Unpacking releases the interpreter lock. The error of the first broken member is raised.
+        # Unpacking releases the interpreter lock, so members are unpacked in parallel. The error of
+        # the first broken member is raised.
         with ThreadPoolExecutor(UNPACKERS) as pool:
             for _ in pool.map(one, manifest.sums):
                 pass
@@ -191,10 +197,10 @@ class Archive:
                 raise _no_room(OSError(28, "No space left on device"))
             at += written
         if digest.hexdigest() != wanted:
-            raise refused(self._name, f"{name} is not what its checksum says")
+            raise refused(self._name, f"{name} does not match its checksum")
 
     def _pieces(self, name: str) -> Iterator[bytes]:
-        """Yield a member in pieces; stop with an error at more bytes than its entry says."""
+        """Yield a member in pieces; raise an error if it is longer than its zip entry says."""
         size = left = self._zip.getinfo(name).file_size
         with self._zip.open(name) as member:
             while piece := member.read(min(left, PIECE_BYTES) or 1):
@@ -203,13 +209,15 @@ class Archive:
                     break
                 yield piece
         if left:
-            raise refused(self._name, f"{name} does not have the {size} bytes that it should")
+            raise refused(self._name, f"{name} does not have the expected {size} bytes")
 
     def _checked(self) -> set[str]:
         """Check all entries; return the names of the members."""
         members = self._zip.infolist()
         if len(members) > MEMBERS:
-            raise refused(self._name, f"it has {len(members)} members, and {MEMBERS} are allowed")
+            raise refused(
+                self._name, f"it has {len(members)} members, but only {MEMBERS} are allowed"
+            )
         for member in members:
             self._check_member(member)
         names = {member.filename for member in members}
@@ -218,7 +226,7 @@ class Archive:
         total = sum(member.file_size for member in members)
         if total > self._most:
             raise refused(
-                self._name, f"unpacked it has {total} bytes, and {self._most} are allowed"
+                self._name, f"it has {total} bytes when unpacked, but only {self._most} are allowed"
             )
         if "manifest.json" not in names:
             raise refused(self._name, "it has no manifest.json")
@@ -233,17 +241,19 @@ class Archive:
             most = MANIFEST_BYTES
         if member.file_size > most:
             raise refused(
-                self._name, f"{name} has {member.file_size} bytes, and {most} are allowed"
+                self._name, f"{name} has {member.file_size} bytes, but only {most} are allowed"
             )
         if RATIO_FROM < member.file_size > RATIO * member.compress_size:
-            raise refused(self._name, f"{name} would grow more than {RATIO} times when unpacked")
+            raise refused(
+                self._name, f"{name} would grow by a factor of more than {RATIO} when unpacked"
+            )
         if member.compress_type not in METHODS or member.flag_bits & 1:
             raise refused(self._name, f"{name} is encrypted or has an unknown compression method")
 
 
 @contextmanager
 def open_archive(name: str, fd: int, most_bytes: int) -> Iterator[Archive]:
-    """Open the recording behind a descriptor, and turn all exceptions of zipfile into InputError.
+    """Open the recording of a file descriptor, and turn all zipfile exceptions into InputError.
 
     Raises:
         InputError: the file is not a recording.
@@ -258,7 +268,7 @@ def open_archive(name: str, fd: int, most_bytes: int) -> Iterator[Archive]:
 
 
 class _Part(io.RawIOBase):
-    """A part of a file. It uses pread, because other threads share the descriptor."""
+    """File object for a part of a file. It uses pread, because threads share the descriptor."""
 
     def __init__(self, fd: int, at: int, size: int) -> None:
         self._fd, self._start, self._end, self._at = fd, at, at + size, at
@@ -290,8 +300,8 @@ def parse_manifest(file: str, text: bytes, names: set[str]) -> Manifest:
     """Parse and check a manifest.
 
     Args:
-        file: name of the recording, for errors.
-        names: all members of the zip; the manifest must have a sum for each.
+        file: name of the recording, which errors show.
+        names: all members of the zip file; the manifest must have a checksum for each.
 
     Raises:
         InputError: the manifest is malformed, has another format, or lists other members.
@@ -322,7 +332,7 @@ def parse_manifest(file: str, text: bytes, names: set[str]) -> Manifest:
         raise refused(file, f"{min(missing)} is missing")
     members = names - {"manifest.json"}
     if odd := set(manifest.sums) ^ members:
-        raise refused(file, f"manifest and members disagree on {printable(min(odd)[:80])}")
+        raise refused(file, f"manifest and zip members disagree about {printable(min(odd)[:80])}")
     return manifest
 
 
@@ -331,22 +341,22 @@ def _no_number(text: str) -> None:
 
 
 def _finite(text: str) -> float:
-    """Parse a float; refuse 1e999, which is valid JSON and becomes infinity in Python."""
+    """Parse a float; refuse 1e999, which is valid JSON but which Python parses as infinity."""
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is too large a number")
+        raise ValueError(f"{text[:40]} is too large")
     return number
 
 
 def _whole(text: str) -> int:
-    """Parse an integer; refuse one with many digits, which cannot become a float."""
+    """Parse an integer; refuse an integer with too many digits for a float."""
     if len(text) > MOST_DIGITS:
-        raise ValueError(f"{text[:40]} is too large a number")
+        raise ValueError(f"{text[:40]} is too large")
     return int(text)
 
 
 def _said(error: Exception) -> str:
-    """Return a library's error text, shortened: it may quote a name of 65,535 bytes."""
+    """Return a library's error text, shortened because it may quote a 65,535-byte name."""
     return printable((str(error) or type(error).__name__)[:160])
 
 
@@ -357,5 +367,6 @@ def refused(file: str, why: str) -> InputError:
 def _no_room(error: OSError) -> InfraError:
     return InfraError(
         f"the recording cannot be unpacked into a temporary file: {error.strerror}.",
-        remedy="Make room in the folder for temporary files, or name another with TMPDIR.",
+        remedy="Free some space in the folder for temporary files, or set TMPDIR to another "
+        "folder.",
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A decoder in a sandboxed child, and differences between the manifests of two recordings.
+"""Decode recordings in a sandboxed child, and find the differences between two manifests.
 
-The decoder has the interface of duet.decode.Decoder. Exports and inspection use it; their columns
-are validated.
+The decoder has the interface of duet.decode.Decoder. Exports and inspection use the decoder. The
+columns that the child returns are validated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ConfinedDecoder:
     Args:
         files: tracefs files from the agent, by name.
         page_bytes: size of a ring-buffer page, including its header.
-        subject: begins an error, as in "lane srcu of the recording".
+        subject: the start of an error text, such as "lane srcu of the recording".
 
     Raises:
         DuetError: a format file cannot be parsed, or the child has died.
@@ -44,7 +44,7 @@ class ConfinedDecoder:
         self.strings: list[str] = []
         """Strings of FieldKind.STRING columns, by index."""
         self.unknown: dict[int, int] = {}
-        """Number of records whose id has no format file, by id."""
+        """Number of records for each event id that has no format file."""
         request = {"do": "files", "files": dict(files), "page_bytes": page_bytes}
         try:
             reply = self._child.call(request)
@@ -124,7 +124,8 @@ def _field(name: object, kind: object, size: object, signed: object, width: obje
     )
 
 
-# Differences between two recordings in kernels, hosts and parameters, shown before any numbers.
+# Differences between two recordings' kernels, hosts and parameters, which are shown before any
+# numbers.
 
 Of = Literal["run", "kernel", "config", "patches", "build", "host", "programs"]
 ORDER: tuple[Of, ...] = ("run", "kernel", "config", "patches", "build", "host", "programs")
@@ -137,8 +138,8 @@ class Difference:
 
     Args:
         of: category of the property.
-        what: its name.
-        arm: the arm that it belongs to; '' if it belongs to the whole run.
+        what: name of the property.
+        arm: the arm that the property belongs to; '' if it belongs to the whole run.
         recorded: value in the first recording.
         now: value in the second recording.
     """
@@ -182,7 +183,7 @@ def _arm(one: ArmEntry, other: ArmEntry) -> Iterator[Difference]:
     yield from _pair("kernel", "source", name, *(str(source)[:12] for source in sources))
     mine, theirs = _patches(one), _patches(other)
     if mine and theirs:
-        # A patch that was only moved or renamed is no difference.
+        # A patch that was only moved or renamed does not count as a difference.
         same = set(map(str, mine.values())) & set(map(str, theirs.values()))
         mine = {path: sha for path, sha in mine.items() if str(sha) not in same}
         theirs = {path: sha for path, sha in theirs.items() if str(sha) not in same}

@@ -14,7 +14,7 @@ FORMAT: Literal[2] = 2
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 ArmName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
 Text = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$")]
-"""A string without control characters, since strings of a recording are printed on terminals."""
+"""String without control characters, because a recording's strings are printed on terminals."""
 Knob = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,59}$")]
 Whole = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -22,22 +22,22 @@ Facts = Annotated[dict[Text, Text], Field(max_length=64)]
 
 
 class Strict(BaseModel):
-    """Base of the models: frozen, and without unknown keys."""
+    """Base class of the models, which are frozen and reject unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Figures(Strict):
-    """Metrics of a lane at the time of recording; a replay must compute exactly these.
+    """Metrics of a lane at the time of recording. A replay must compute exactly these values.
 
     Args:
-        by: version of Kernel Duet that computed them.
+        by: the version of Kernel Duet that computed the metrics.
         metrics: `as_dict` of session.Metrics (`cycles` as grace_periods), and `op_ns`.
-        tallies: the lesson's counted metrics.
+        tallies: values of the lesson's counted metrics.
         tables: number of rows of each table.
-        ops: operations that the workload counted.
-        ops_per_s: operations a second that the workload reported.
-        status: exit status of the workload.
+        ops: number of operations that the workload counted.
+        ops_per_s: operations per second that the workload reported.
+        status: the workload's exit status.
     """
 
     by: Text = ""
@@ -50,7 +50,7 @@ class Figures(Strict):
 
 
 class Waited(Strict):
-    """CPU seconds in which a lane's vCPUs ran, and in which they waited for a host CPU."""
+    """CPU seconds that a lane's vCPUs ran, and CPU seconds that they waited for a host CPU."""
 
     ran_s: Annotated[Number, Field(ge=0)]
     waited_s: Annotated[Number, Field(ge=0)]
@@ -60,15 +60,18 @@ class ArmEntry(Strict):
     """One lane of the recording.
 
     Args:
-        kernel: the manifest of the build: package, tarball, patches with checksums, compiler.
+        kernel: the build's manifest, with package, tarball, patches and their checksums, and
+            compiler.
         kernel_version: output of `uname -r`; '' if unknown.
         config_sha256: hash of the requested configuration options; '' if unknown.
-        symbols: addresses of the kernel symbols in the lesson's rules, so that a replay needs no
-            System.map.
-        loss: `events` and `intervals`, and events by place ("ring buffer", "kprobe", "host").
-        truncated: the run sent more data than a recording may have, so its end is missing.
+        symbols: addresses of the kernel symbols that the lesson's rules use. With them, a replay
+            needs no System.map.
+        loss: number of lost events (`events`) and of loss intervals (`intervals`), and the lost
+            events by place ("ring buffer", "kprobe", "host").
+        truncated: whether the end is missing because the run sent more data than a recording may
+            have.
         figures: None if the lane failed.
-        contention: only on the wall clock; None if it was not measured.
+        contention: measured only on the wall clock; None if it was not measured.
     """
 
     name: ArmName
@@ -86,7 +89,7 @@ class ArmEntry(Strict):
 
 
 def patches_of(entry: ArmEntry) -> dict[str, str]:
-    """Return path -> SHA-256 of the diff, for every patch of a lane's kernel, in order."""
+    """Return, in order, path -> SHA-256 of the diff for every patch in a lane's kernel."""
     listed = entry.kernel.get("patches")
     found = listed if isinstance(listed, list) else []
     return {
@@ -100,11 +103,13 @@ class Manifest(Strict):
     """The whole manifest.
 
     Args:
-        shift: 2^shift ns an instruction on the count clock; 0 on the wall clock.
-        seed: seed of the guest's randomness; a run repeats by it only on the count clock.
-        window_ms: length to which each lane was trimmed, from its start marker; None: not trimmed.
-        left_out: lanes of the run that failed and are not in this recording -> reason.
-        sums: member -> SHA-256; the writer fills it in.
+        shift: each instruction takes 2^shift ns on the count clock; 0 on the wall clock.
+        seed: seed of the guest's random numbers. Only on the count clock does it make a run
+            repeatable.
+        window_ms: length to which each lane was trimmed, from its start marker; None if not
+            trimmed.
+        left_out: name of each lane that failed and is not in this recording -> reason.
+        sums: member -> SHA-256; the writer fills in this map.
     """
 
     format: Literal[2] = FORMAT
@@ -123,7 +128,7 @@ class Manifest(Strict):
     sums: Annotated[dict[str, Sha256], Field(max_length=64)] = Field(default_factory=dict)
 
     def arm(self, name: str) -> ArmEntry:
-        """Return the lane of that name.
+        """Return the lane with this name.
 
         Raises:
             InputError: the recording has no such lane.
@@ -140,15 +145,15 @@ class Manifest(Strict):
 # One record of a transcript.
 
 CTL = -1
-"""Stream number of the control port; CPUs are 0, 1, ..."""
+"""Stream number of the control port. The CPUs' streams are 0, 1, ..."""
 LENS = -2
-"""Stream number of samples and states of the x-ray. Each payload begins with RECORD_TIME."""
+"""Stream number for the x-ray's samples and states. Each payload begins with RECORD_TIME."""
 RECORD_TIME = Struct("<Q")
 """Guest time of a sample; 0 for a state."""
 
 
 class Record(NamedTuple):
-    """Bytes from one port; `host_ns` counts from the start of the recording."""
+    """Bytes from one port. `host_ns` is the time since the start of the recording."""
 
     host_ns: int
     stream: int

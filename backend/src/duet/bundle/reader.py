@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reader of untrusted bundles.
 
-A sandboxed child checks every size, name and sum, and unpacks the bundle into an unlinked temporary
-file. A recording of a gigabyte thus takes disk space, but no memory of the server.
+A sandboxed child checks every size, name and checksum, and unpacks the bundle into an unlinked
+temporary file. A 1 GB recording thus takes disk space, but none of the server's memory.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ from duet.wire import (
     decode_frame,
 )
 
-# Unpacking as a service of sandboxed children.
+# Service that unpacks bundles in sandboxed children.
 
 CODECS = ("cp437", "utf-8-sig", *(f"utf-{n}{end}" for n in (16, 32) for end in ("", "-le", "-be")))
-"""Codecs of member names in old archives, and those that the json module may detect."""
+"""Codecs for member names in old archives, and codecs that the json module may detect."""
 Answer = tuple[Mapping[str, object], Sequence[bytes]]
 
 
@@ -73,12 +73,13 @@ def warm() -> None:
 
 
 class UnpackService:
-    """Answers one request: check a recording, and unpack it if there is a second descriptor."""
+    """Service that checks a recording, and unpacks it if there is a second file descriptor."""
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
         """Return the text of the manifest, and a row for each member.
 
-        A row is name, compressed size, offset and unpacked size in the temporary file.
+        A row holds the name, the compressed size, and the offset and unpacked size in the temporary
+        file.
 
         Args:
             fds: the recording, and optionally the temporary file.
@@ -99,7 +100,7 @@ class UnpackService:
 
 
 class Unpacked:
-    """Unpacked members of a bundle in an unlinked temporary file, which is closed with this object.
+    """Unpacked members of a bundle in an unlinked temporary file, which this object closes.
 
     Attributes:
         places: member -> offset and length.
@@ -111,7 +112,7 @@ class Unpacked:
         self.places: dict[str, tuple[int, int]] = {}
 
     def records(self, name: str) -> Iterator[Record]:
-        """Yield the records of a lane's member."""
+        """Yield the records in a lane's member."""
         at, size = self.places[name]
         yield from read_stream(open_part(self._fd, at, size), size, name)
 
@@ -179,8 +180,9 @@ def open_bundle(path: Path) -> Bundle:
     """Open and check a bundle. Blocks for up to REQUEST_WAIT_S.
 
     Raises:
-        InputError: the file is missing, not a bundle, too large, of another format or damaged.
-        InfraError: there is no space to unpack it.
+        InputError: the file is missing, is not a bundle, is too large, has another format or is
+            damaged.
+        InfraError: there is not enough space to unpack it.
     """
     with _file(path) as file, _scratch() as scratch:
         manifest, reply = _check_in_child(path, (file, scratch))
@@ -194,7 +196,7 @@ def open_bundle(path: Path) -> Bundle:
         }
         size = os.fstat(scratch).st_size
         if any(at + length > size for at, length in unpacked.places.values()):
-            raise refused(path.name, "its members differ from their entries")
+            raise refused(path.name, "its members do not match their zip entries")
         return Bundle(manifest, packed, os.fstat(file).st_size, unpacked)
 
 
@@ -202,7 +204,7 @@ def read_manifest(path: Path) -> Manifest:
     """Read only the manifest, without unpacking or checking the lanes.
 
     Raises:
-        InputError: as for `open_bundle`, except damage of other members.
+        InputError: as for `open_bundle`, except that damage to other members is not detected.
     """
     with _file(path) as file:
         return _check_in_child(path, (file,))[0]
@@ -237,7 +239,7 @@ def _member(name: object) -> str:
 def _file(path: Path) -> Iterator[int]:
     """Open a regular file of an allowed size."""
     try:
-        # O_NONBLOCK: opening a pipe without a writer would block forever.
+        # O_NONBLOCK is needed because opening a pipe without a writer would block forever.
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:
         raise InputError(
@@ -251,7 +253,8 @@ def _file(path: Path) -> Iterator[int]:
             raise refused(path.name, "it is not a regular file")
         if status.st_size > limits.FILE_BYTES:
             raise refused(
-                path.name, f"it has {status.st_size} bytes, and {limits.FILE_BYTES} are allowed"
+                path.name,
+                f"it has {status.st_size} bytes, but only {limits.FILE_BYTES} are allowed",
             )
         yield fd
     finally:
@@ -266,16 +269,18 @@ def _scratch() -> Iterator[int]:
     except OSError as error:
         raise InfraError(
             f"no temporary file can be created: {error.strerror or error}.",
-            remedy="Make room in the folder for temporary files, or name another with TMPDIR.",
+            remedy="Free some space in the folder for temporary files, or set TMPDIR to another "
+            "folder.",
         ) from error
     with file:
         yield file.fileno()
 
 
-# Parsing of a lane's transcript into frames, format files, pages and lens records.
+# Parse a lane's transcript into frames, format files, pages and lens records.
 
 DECODE_PAGES = 4096
-"""Pages that are decoded at a time, so that memory holds only part of a long lane's columns."""
+"""Number of pages that are decoded at a time. Memory thus holds only part of a long lane's
+columns."""
 
 
 @dataclass(slots=True)
@@ -302,7 +307,7 @@ class LaneContents:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """Files of the guest's tracefs, by name."""
+        """Files from the guest's tracefs, by name."""
         return {f.name: f.content for f in self.frames if isinstance(f, GuestFile)}
 
     @property
@@ -320,10 +325,10 @@ class LaneContents:
         return next((f.status for f in self.frames if isinstance(f, Ended)), None)
 
     def decoder(self) -> ConfinedDecoder:
-        """Start a decoder for this lane, in a child process; the caller ends it.
+        """Start a decoder for this lane in a child process, which the caller must end.
 
         Raises:
-            InputError: format files are missing or malformed; names the lane.
+            InputError: format files are missing or malformed; the error names the lane.
         """
         try:
             return ConfinedDecoder(self.files, self.page_bytes, f"lane {self.arm} of the recording")
@@ -334,7 +339,7 @@ class LaneContents:
         """Yield all events in parts, one CPU after another.
 
         Raises:
-            InputError: a page is malformed; names lane, CPU and page.
+            InputError: a page is malformed; the error names lane, CPU and page.
         """
         size = DECODE_PAGES * self.page_bytes
         try:
@@ -356,7 +361,7 @@ def read_lane(bundle: Bundle, arm: str) -> LaneContents:
     """Parse the transcript of one lane of a bundle.
 
     Raises:
-        InputError: no such lane, or its control stream is malformed.
+        InputError: there is no such lane, or its control stream is malformed.
     """
     return parse_transcript(arm, bundle.records(arm))
 
@@ -365,7 +370,7 @@ def parse_transcript(arm: str, records: Iterable[Record]) -> LaneContents:
     """Parse a transcript.
 
     Raises:
-        InputError: the control stream is malformed; names lane and offset.
+        InputError: the control stream is malformed; the error names lane and offset.
     """
     lane = LaneContents(arm)
     reader = FrameReader()
@@ -383,7 +388,7 @@ def parse_transcript(arm: str, records: Iterable[Record]) -> LaneContents:
             if len(lane.frames) > FRAMES:
                 raise InputError(
                     f"lane {arm} of the recording has more than {FRAMES:,} frames.",
-                    remedy="Get the file anew, or record it again with a shorter run.",
+                    remedy="Get the file again, or make a shorter recording.",
                 )
         elif stream == LENS:
             lane.lens.append(payload)

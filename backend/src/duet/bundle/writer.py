@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writer of bundles, and trimming of transcripts."""
+"""Write bundles and trim transcripts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from duet.wire import Beat, Frame, FrameReader, GuestFile, PageSplitter, Stats, 
 from duet.wire.frames import PAGE_BYTES
 
 METHOD = zipfile.ZIP_LZMA
-"""On ring-buffer pages a third smaller than deflate. Compressing half a second of three lanes takes
-1 s."""
+"""LZMA makes ring-buffer pages a third smaller than deflate does. Compressing half a second of
+three lanes takes 1 s."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -51,7 +51,7 @@ def write_bundle(
     except OSError as error:
         raise InfraError(
             f"the recording {path.name} could not be written: {error.strerror or error}.",
-            remedy="Make room on the disk, or choose another folder.",
+            remedy="Free some space on the disk, or choose another folder.",
         ) from error
     return path.stat().st_size
 
@@ -69,15 +69,15 @@ def _check(path: Path, members: Mapping[str, bytes]) -> None:
         )
 
 
-# Trimming of a transcript to the pages around its start marker.
+# Trim a transcript to the pages around its start marker.
 #
 # BEATs are rewritten for the remaining pages. BEATs after the window are dropped, so that the
 # recording ends with its events. Counters keep their losses, but their totals of read events become
-# 0: they would look like a loss on the host.
+# 0, because otherwise the removed events would look like a loss on the host.
 
 PRINT = "events/ftrace/print/format"
 BEFORE_MS = 5
-"""Time before the start marker that is kept."""
+"""Time before the start marker from which pages are kept."""
 _TIME = struct.Struct("<Q")
 
 
@@ -113,7 +113,7 @@ def trim(records: Iterable[Record], start_marker: str, window_ms: float) -> list
 
 
 def _lens(records: list[Record], low: int, high: int) -> list[Record]:
-    """Keep states of the lens, its samples in the window, and the last sample before the window."""
+    """Keep the lens's states, its samples in the window, and the last sample before the window."""
     within: list[Record] = []
     before: Record | None = None
     for record in records:
@@ -171,7 +171,7 @@ def _find_marker(frames: list[tuple[int, Frame]], pages: list[_Page], marker: st
 
 
 class _SentBytes:
-    """Maps `bytes_sent` of the whole recording to `bytes_sent` of the trimmed one."""
+    """Map `bytes_sent` of the whole recording to `bytes_sent` of the trimmed recording."""
 
     def __init__(self, pages: list[_Page], within: list[_Page]) -> None:
         chosen = {id(page) for page in within}
@@ -189,7 +189,7 @@ class _SentBytes:
 
 
 def _frame(frame: Frame, high: int, sent: _SentBytes) -> Frame | None:
-    """Return a frame rewritten for the trimmed recording; None to drop it."""
+    """Return a frame rewritten for the trimmed recording; None if the frame is dropped."""
     match frame:
         case Beat(_, cpus):
             if any(row.empty_at_ns > high for row in cpus):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of verbs. A verb's module is imported when the verb or its help is called.
+"""The table of verbs. A verb's module is imported only when the verb runs or its help is shown.
 
 A verb is a module with a function of the same name (`try_` where the name is a keyword, `_` for
-`-`). The parameters of the function are the verb's options. A verb that takes `--json` also has
-KEYS, the epilog of its help.
+`-`). The parameters of the function are the verb's options. If the verb takes `--json`, the module
+also has KEYS, the epilog of the verb's help.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Verb:
     """A row of the table.
 
     Args:
-        module: dotted.
-        help: the first sentence of the verb's docstring; at most 64 characters, so that it is
-            whole on one line of a terminal with 80 columns.
+        module: dotted name of the module.
+        help: the first sentence of the verb's docstring. It has at most 64 characters, so that it
+            fits on one line of an 80-column terminal.
         group: the heading of `duet --help` that lists the verb.
     """
 
@@ -160,7 +160,7 @@ CORE = (
 
 
 def verbs() -> Iterator[Verb]:
-    """Core verbs, then those of plug-ins."""
+    """Return the core's verbs, then those of plug-ins."""
     yield from CORE
     yield from plugin_verbs()
 
@@ -172,7 +172,7 @@ def plugin_verbs() -> Iterator[Verb]:
 
 
 def load(verb: Verb) -> Any:
-    """Import a verb's module and make its command."""
+    """Import a verb's module and create its command."""
     module, word = import_module(verb.module), verb.name.replace("-", "_")
     function = getattr(module, word, None) or getattr(module, f"{word}_")
     program = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -181,7 +181,7 @@ def load(verb: Verb) -> Any:
 
 
 class LazyCommands(Mapping[str, Any]):
-    """Commands by name; each is loaded when it is looked up."""
+    """Mapping of names to commands. Each command is loaded when it is looked up."""
 
     def __init__(self) -> None:
         self._commands: dict[str, Any] = {}
@@ -203,7 +203,10 @@ class LazyCommands(Mapping[str, Any]):
 
 
 class GroupedVerbs(TyperGroup):
-    """Lists the verbs under the headings of their groups, from the table alone."""
+    """Lists the verbs under their groups' headings.
+
+    It uses only the table, so it imports no verb.
+    """
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         rows = list(verbs())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Arguments that several verbs share: recordings, runs, layouts, vCPUs."""
+"""Arguments that several verbs share: they name recordings, runs, layouts and vCPUs."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ REMEDY = "Name a .duet file, a run of ./duet runs, or LESSON/NAME of a lesson's 
 
 
 def find_recording(text: str) -> Path:
-    """Resolve a word of the command line to the file of a recording.
+    """Return the recording file that a word on the command line names.
 
-    The file may turn out to be missing, or to be no recording.
+    Nothing checks here that the file exists and is a recording.
 
     Raises:
-        InputError: the word is no file, no saved run and no lesson's recording.
+        InputError: the word names neither a file, nor a saved run, nor a lesson's recording.
     """
     path = Path(text)
     if path.exists() or path.suffix == ".duet":
@@ -45,14 +45,14 @@ def find_recording(text: str) -> Path:
         return ArchiveFolder(runs_dir(), 0, 0).path(name)
     if found := OF_LESSON.match(text):
         return lesson_recording(found[1], found[2])
-    raise InputError(f"'{text:.80}' is no recording.", remedy=REMEDY)
+    raise InputError(f"'{text:.80}' is not a recording.", remedy=REMEDY)
 
 
 def lesson_recording(slug: str, name: str) -> Path:
     """Return the file of a lesson's recording.
 
     Raises:
-        InputError: no such lesson, or no such recording.
+        InputError: the lesson or the recording does not exist.
     """
     known = {path.stem: path for path in lessons.load(slug).recordings()}
     if name not in known:
@@ -67,7 +67,7 @@ def read_request(lesson: str, arms: str, workload: str, clock: str, settings: li
     """Check the options of a run against the lesson.
 
     Raises:
-        InputError: unknown lesson, arm, workload, clock or knob, or a value out of range.
+        InputError: a lesson, arm, workload, clock or knob is unknown, or a value is out of range.
     """
     folder = lessons.load(lesson)
     names = split_names(arms) or folder.usual_arms
@@ -95,10 +95,10 @@ def environment_variable(name: str, value: str | None) -> Iterator[None]:
 
 
 def link_layouts(measurement: MeasurePlan, settings: KernelSettings) -> None:
-    """Link the arms in all orders of `--layouts` that are not stored yet, with a progress bar.
+    """Link the arms in each order that `--layouts` needs and the cache lacks. Show a progress bar.
 
     Raises:
-        DuetError: as of relink().
+        DuetError: see relink().
     """
     if not measurement.layouts:
         return
@@ -110,7 +110,7 @@ def link_layouts(measurement: MeasurePlan, settings: KernelSettings) -> None:
         build_with_bar(todo, settings, partial(relink, count=measurement.layouts))
 
 
-# Several vCPUs on the count clock, for `duet measure`. Pure.
+# Support for several vCPUs on the count clock, for `duet measure`. Pure.
 
 Sweep = tuple[str, tuple[int, ...]] | None
 
@@ -118,23 +118,23 @@ Sweep = tuple[str, tuple[int, ...]] | None
 def with_vcpus(
     folder: LessonFolder, params: dict[str, int], settings: Mapping[str, int]
 ) -> dict[str, int]:
-    """Return `params` with the number of vCPUs from `settings`, which were checked before."""
+    """Return `params` with the number of vCPUs from `settings`, which are already checked."""
     cpus = knob(folder.lesson, "cpus")
     return {**params, cpus: settings[cpus]} if cpus is not None and cpus in settings else params
 
 
 def shares_thread(folder: LessonFolder, params: Mapping[str, int], sweep: Sweep) -> bool:
-    """Does any run have several vCPUs? On the count clock these share one host thread."""
+    """Return whether any run has several vCPUs. On the count clock they share one host thread."""
     cpus = knob(folder.lesson, "cpus") or ""
     swept = sweep[1] if sweep and sweep[0] == cpus else ()
     return max(params.get(cpus, 1), *swept, 1) > 1
 
 
 def untraced(folder: LessonFolder, workload: str) -> frozenset[str]:
-    """Return the metrics of a workload that need no trace.
+    """Return a workload's metrics that need no trace.
 
     Raises:
-        InputError: the workload has none.
+        InputError: the workload has no such metric.
     """
     found = frozenset(
         name

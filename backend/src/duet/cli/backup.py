@@ -37,7 +37,8 @@ KEYS = keys_text(BackupResult)
 def backup(file: BackupFile, as_json: Json = False) -> int:
     """Write saved runs, tokens, classes and changes into one file. The server may run.
 
-    Kernels are left out, because they can be built again. Trials of ./duet try are left out, too.
+    Kernels are left out, because they can be built again. Trials that ./duet try made are left out,
+    too.
     """
     from duet.server.backup import Places, make
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet bisect`: find the commit of a range that made a number worse."""
+"""`duet bisect`: finds the commit in a range that made a number worse."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def bisect(
     named = metric in ("", *METRICS)
     if not named and "(?P<value>" not in metric:
         raise InputError(
-            "--metric needs a name or a regular expression with a group `value`, but "
+            "--metric needs a name or a regular expression with a group named `value`, but "
             f"got '{metric:.60}'.",
             remedy=f"Write one of {', '.join(METRICS)}, or 'rate=(?P<value>[0-9.]+)'.",
         )
@@ -171,14 +171,14 @@ def measured_of(tried: TrialOutcome, metric: str) -> tuple[Measured, str]:
     """Compare the second kernel of a trial with its first.
 
     Args:
-        metric: its name; "" for the headline.
+        metric: the metric's name; "" means the headline metric.
 
     Returns:
         The measurement, and the title of the metric.
 
     Raises:
-        DuetError: what stopped a kernel. If that was the first kernel, the error is no KernelError,
-            since it says nothing about the commit being measured.
+        DuetError: a kernel failed. If the first kernel failed, the error is not a KernelError,
+            because it says nothing about the commit being measured.
     """
     from duet.measure.compare import worse_by
     from duet.trials.bisect import Measured
@@ -207,7 +207,10 @@ def measured_of(tried: TrialOutcome, metric: str) -> tuple[Measured, str]:
 
 
 def bisect_result(asks: Question, found: Found, path: Path) -> BisectResult:
-    """Return the document of a finished search; the trial of culprit and parent runs later."""
+    """Return the result of a finished search as a document.
+
+    The trial that compares the culprit with its parent runs later.
+    """
     culprit = found.culprit
     named = None
     if culprit is not None:
@@ -248,11 +251,11 @@ def _step(step: Step) -> BisectStep:
 
 
 FOLDER = "bisect.d"
-"""Next to the trials; no trial can have such a name."""
+"""Folder next to those of the trials. A trial's name has no dot, so no trial can use this name."""
 METRICS = ("elapsed_ms", "user_ms", "system_ms", "headline")
-"""Metrics that every trial has; `headline` is the number that the command prints."""
+"""Metrics that every trial has. `headline` is the number that the command prints."""
 ENDINGS = ("-one", "-two")
-"""Suffixes of its trials' names: that of a step, and that of parent against culprit."""
+"""Suffixes of the trials' names: the first for a step, the second for parent against culprit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,9 +263,9 @@ class Bisect:
     """The options of a bisection.
 
     Args:
-        asked: as for a trial, without kernels.
+        asked: the options of a trial, without kernels.
         metric: one of METRICS, or "" for the trial's headline; a regular expression is in `asked`.
-        trial: whether to compare the culprit with its parent in the end.
+        trial: whether to compare the culprit with its parent at the end.
     """
 
     tree: Path
@@ -285,7 +288,7 @@ def find_culprit(
         run: runs a trial; default: run_trial.
 
     Returns:
-        0: found a culprit; 125: only skipped commits are left.
+        0 if a culprit was found, 125 if only skipped commits are left.
     """
     from duet.cli.trial_run import TrialOptions, run_trial
     from duet.kernels.image import SameKernel
@@ -351,7 +354,7 @@ def _finish(
     lanes: Asked | None,
     run: Callable[[Asked, TrialOptions], TrialOutcome],
 ) -> int:
-    """Write the report, then the trial of parent and culprit."""
+    """Write the report, then run the trial that compares parent and culprit."""
     from duet.cli.trial_run import TrialOptions
     from duet.measure.compare import Judgement
     from duet.trials.bisect import markdown
@@ -380,7 +383,7 @@ def _finish(
 
 
 def forget(what: Bisect) -> int:
-    """Delete the measurements, and the work tree of a search that was killed."""
+    """Delete the measurements, and the work tree that a killed search left behind."""
     from duet.trials.bisect import History
 
     folder = bisect_folder(what)
@@ -403,5 +406,5 @@ def _at(tree: Path, commit: Commit) -> Path:
 
 
 def _plain(asked: Asked) -> dict[str, object]:
-    """Return what the numbers depend on, as text for a file."""
+    """Return the options that the numbers depend on, as texts to store in a file."""
     return {name: str(value) for name, value in asdict(asked).items()}

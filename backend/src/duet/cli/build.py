@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet build`: build the missing kernels, with a progress bar."""
+"""`duet build`: builds the missing kernels, with a progress bar."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def build(
 ) -> int:
     """Build the kernels that are missing.
 
-    With --base and no lesson, build that base alone: its source and its own both/.
-    Arms that a lesson marks optional need --arm or --optional.
+    With --base and no lesson, build only that base: its source with the patches in its both/
+    folder. Arms that a lesson marks optional need --arm or --optional.
     """
     from duet.cli.building import build_with_bar, install_sources
     from duet.kernels import ArmSpec, KernelSettings, lookup, plan
@@ -66,7 +66,7 @@ def build(
 
     only = arm or []
     if only and not lesson:
-        raise InputError("--arm needs the lesson of the arm.", remedy="Name the lesson first.")
+        raise InputError("--arm needs the arm's lesson.", remedy="Name the lesson first.")
     began = time.monotonic()
     settings = KernelSettings.default(source, debug=debug, base=base)
     if base and not lesson:
@@ -111,11 +111,11 @@ def wanted_arms(
     """Return the arms to build.
 
     Args:
-        only: names of arms; empty: all but the optional ones.
-        optional: with no names, include the optional arms.
+        only: names of arms; if empty, all arms except optional ones.
+        optional: include the optional arms if `only` is empty.
 
     Raises:
-        InputError: unknown arm.
+        InputError: an arm is unknown.
     """
     from duet.kernels.arms import arm_spec
 
@@ -128,7 +128,7 @@ def wanted_arms(
 
 
 def _tell_left_out(folders: Sequence[LessonFolder]) -> None:
-    """Say which optional arms are not built."""
+    """Print which optional arms are not built."""
     for folder in folders:
         later = ", ".join(arm.name for arm in folder.lesson.arms if arm.optional)
         if later:

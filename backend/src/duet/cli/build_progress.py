@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Background kernel builds in the terminal of `duet serve`, as lines or as a bar.
+"""Shows background kernel builds in the terminal of `duet serve`, as lines or as a bar.
 
 Both show the kernel being built, how many of its objects are compiled, and the time left. The page
 shows the same messages for each lesson.
@@ -22,10 +22,10 @@ from duet import messages as m
 from duet.cli.output import raw, visible
 
 LINE_EVERY_S = 60.0
-"""Without a terminal, the least time between two lines about one kernel."""
+"""Without a terminal, the shortest time between two lines about one kernel."""
 ESTIMATE_AFTER_S = 5.0
 ESTIMATE_AFTER_OBJECTS = 20
-"""With fewer objects, or less time, the rate says nothing about the rest."""
+"""With fewer objects, or after less time, the rate is too uncertain for an estimate."""
 
 DOING: dict[m.BuildPhase, str] = {
     "wait": "waiting for another build",
@@ -45,15 +45,15 @@ class Estimate:
     """Time left for one kernel, from the rate of its objects since compiling began.
 
     Args:
-        objects: how many were compiled at `since_s`.
-        since_s: seconds of a monotonic clock.
+        objects: number of objects that were compiled at `since_s`.
+        since_s: time of a monotonic clock, in seconds.
     """
 
     objects: int
     since_s: float
 
     def left_s(self, build: m.Build, now_s: float) -> float | None:
-        """Return seconds until the last object; None while unknown."""
+        """Return the seconds until the last object is compiled, or None while that is unknown."""
         made, took_s = build.done - self.objects, now_s - self.since_s
         if made < ESTIMATE_AFTER_OBJECTS or took_s < ESTIMATE_AFTER_S:
             return None
@@ -61,7 +61,7 @@ class Estimate:
 
 
 def left_words(left_s: float | None) -> str:
-    """Return for example `about 9 min left`; empty when unknown."""
+    """Return text such as `about 9 min left`, or "" if the time is unknown."""
     if left_s is None:
         return ""
     return f"about {left_s / 60:.0f} min left" if left_s >= 90 else "about a minute left"
@@ -74,10 +74,10 @@ def end_words(build: m.Build) -> str:
 
 
 class BuildProgress:
-    """The state of all builds of a server; subclasses show it.
+    """State of all builds on a server. Subclasses display it.
 
     Args:
-        clock: seconds, monotonic.
+        clock: returns monotonic time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -88,22 +88,22 @@ class BuildProgress:
         self._estimate: Estimate | None = None
 
     def show(self) -> None:
-        """Allow drawing on the terminal; until then the greeting is printed."""
+        """Allow drawing on the terminal. Before that, the greeting is being printed."""
 
     def started(self, kernels: int) -> None:
         """Begin a round of builds.
 
         Args:
-            kernels: how many are missing, over all lessons.
+            kernels: number of missing kernels in all lessons.
         """
         self._kernels, self._done = kernels, 0
 
     def update(self, build: m.Build) -> None:
-        """Take a progress message of one build."""
+        """Process a progress message from one build."""
         if build.phase in ("done", "failed"):
             self._done += build.phase == "done"
             self._kernel = None
-            self._show_end(build)  # the log has the reason of a failure, once per lesson
+            self._show_end(build)  # the log has the reason for a failure, once per lesson
             return
         is_new = (build.lesson, build.arm) != self._kernel
         if is_new:
@@ -113,7 +113,7 @@ class BuildProgress:
         self._show(build, self._words(build), is_new)
 
     def finished(self) -> None:
-        """Called when all kernels are built."""
+        """End a round of builds, because all kernels are built."""
 
     def close(self) -> None:
         """Stop showing anything."""
@@ -134,10 +134,10 @@ class BuildProgress:
 
 
 class BuildLines(BuildProgress):
-    """For logs: a line when a kernel begins and ends, and one each minute in between.
+    """For logs: prints a line when a kernel's build begins and ends, and one per minute in between.
 
     Args:
-        out: where the lines go.
+        out: stream to which the lines are written.
     """
 
     def __init__(self, out: IO[str], clock: Callable[[], float] = time.monotonic) -> None:
@@ -166,7 +166,7 @@ REFRESH_PER_S = 2.0
 
 
 class BuildBar(BuildProgress):
-    """For a terminal: one bar, which disappears when all kernels are built.
+    """For a terminal: draws one bar, which disappears when all kernels are built.
 
     Other output of the program appears above the bar.
 
@@ -227,7 +227,7 @@ class BuildBar(BuildProgress):
 
 
 class BuildLog(BuildLines):
-    """For a log that programs read."""
+    """For a log that programs read: writes builds as log records."""
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)
@@ -253,14 +253,15 @@ class ConsoleLog(logging.Handler):
 
 
 def stderr_console() -> Console:
-    """Return a console for stderr. Escape control characters with visible() before printing."""
+    """Return a console for stderr. Callers must escape control characters with visible() first."""
     return Console(file=raw(sys.stderr))
 
 
 @contextlib.contextmanager
 def build_progress(console: Console, in_log: bool = False) -> Iterator[BuildProgress]:
-    """Show builds as a bar or lines on the console, or as lines in the log; restore the terminal at
-    exit.
+    """Show builds as a bar or lines on the console, or as lines in the log.
+
+    The terminal is restored at exit.
     """
     shown: BuildProgress = BuildLog() if in_log else BuildLines(console.file)
     if console.file.isatty() and not in_log:

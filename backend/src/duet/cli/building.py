@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fetch the sources of the kernels that a verb needs, and build them, with progress."""
+"""Fetches the sources of the kernels that a verb needs, and builds them, with progress."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def install_sources(specs: Sequence[ArmSpec], settings: KernelSettings) -> None:
     """Fetch the sources of the kernels that are not built yet.
 
     Raises:
-        NoSource: one is not available.
+        NoSource: a source is not available.
     """
 
     def stored(spec: ArmSpec) -> KernelImage | None:
@@ -34,7 +34,7 @@ def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
     """Build the kernels that are not in the cache, with a progress bar.
 
     Raises:
-        DuetError: one cannot be built.
+        DuetError: a kernel cannot be built.
     """
     todo = [spec for spec in specs if lookup(plan(spec, settings), settings) is None]
     if todo:
@@ -42,10 +42,10 @@ def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
 
 
 def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSettings) -> None:
-    """Build those of these arms that are optional; a plain `duet build` leaves them out.
+    """Build the optional arms among these. A plain `duet build` leaves optional arms out.
 
     Raises:
-        DuetError: one cannot be built.
+        DuetError: a kernel cannot be built.
     """
     specs = [arm_spec(folder, name) for name in arms if folder.arm(name).optional]
     install_sources(specs, settings)
@@ -55,10 +55,10 @@ def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSe
 def build_with_bar(
     todo: list[ArmSpec], settings: KernelSettings, work: Callable[..., object] = build_kernels
 ) -> None:
-    """Run `work` on these arms, with a progress bar on a terminal, else with lines.
+    """Run `work` on these arms. Show progress as a bar on a terminal, otherwise as lines.
 
     Raises:
-        DuetError: as of `work`.
+        DuetError: `work` raised it.
     """
     stop = threading.Event()
     former = signal.signal(signal.SIGTERM, lambda *_: stop.set())
@@ -103,7 +103,7 @@ def _on_terminal(
 
 
 def _plain_lines() -> Callable[[BuildProgress], None]:
-    """Print one line per phase, per 100 objects and per link in another order, for logs."""
+    """Print lines for logs: one per phase, per 100 objects, and per link in another order."""
     last: list[tuple[str, Phase, int, str]] = []
 
     def tell(progress: BuildProgress) -> None:

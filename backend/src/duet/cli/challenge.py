@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet challenge`: judge a patch by a lesson's goals, on the count clock and under stress."""
+"""`duet challenge`: judges a patch by a lesson's goals, on the count clock and under stress."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ListedChallenge:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeResult:
-    """Without --patch the list; with --patch the judgement."""
+    """Contains the list of challenges without --patch, and the judgement with --patch."""
 
     lesson: str
     challenges: Sequence[ListedChallenge] = key("without --patch")
@@ -117,9 +117,9 @@ def challenge(
 
 
 MET, NOT_MET, UNBUILT = 0, 1, 125
-"""Exit codes, as `git bisect run` takes them."""
+"""Exit codes as `git bisect run` expects them."""
 FOLDER = "challenges.d"
-"""Next to the trials; no trial can have such a name."""
+"""Folder next to those of the trials. A trial's name has no dot, so no trial can use this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,9 @@ class ChallengeRequest:
     """The options of the verb.
 
     Args:
-        name: of the challenge; "" for the list.
-        patch: on top of the challenge's arm; None shows the challenge.
-        seconds: of stress on the debug kernel; 0 for none.
+        name: the challenge's name; "" prints the list.
+        patch: a patch on top of the challenge's arm; None shows the challenge.
+        seconds: length of the stress on the debug kernel; 0 means no stress.
     """
 
     lesson: str
@@ -140,7 +140,7 @@ class ChallengeRequest:
 
 
 def find(folder: LessonFolder, name: str) -> Challenge:
-    """Return the challenge of that name.
+    """Return the challenge with that name.
 
     Raises:
         InputError: the lesson has no such challenge.
@@ -180,7 +180,7 @@ def _list(folder: LessonFolder, what: ChallengeRequest) -> int:
 
 
 async def _measured(folder: LessonFolder, arm: str, found: Sequence[Group]) -> Mapping[int, Table]:
-    """Measure each group: index of the group -> table. Blocks while kernels are built."""
+    """Measure each group. Return group index -> table. Blocks while kernels are built."""
     from duet.cli.measuring import ProgressBar
     from duet.cli.trial_run import build_arms
     from duet.host.judging import measured
@@ -194,7 +194,7 @@ async def _measured(folder: LessonFolder, arm: str, found: Sequence[Group]) -> M
 
 
 def _stressed(folder: LessonFolder, arm: str, seconds: int) -> tuple[Path | None, Verdict | str]:
-    """Stress the debug kernel; return the path of its console, and the verdict."""
+    """Stress the debug kernel. Return the path of its console log, and the verdict."""
     from duet.cli.trial_run import build_arms
     from duet.guests import ensure_root
     from duet.kernels import KernelSettings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet check`: stress patches on a kernel with debug options that find bugs."""
+"""`duet check`: stress-tests patches on a kernel with debug options that find bugs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckedSuite:
-    """Results of one KUnit suite."""
+    """Test results of one KUnit suite."""
 
     suite: str
     passed: int = key()
@@ -154,15 +154,15 @@ def check(
     return check_kernels(CheckRequest(asked, seconds, as_json, kcsan))
 
 
-# Which debug kernels a check builds, and which stress exercises the files of its patches.
+# Chooses the debug kernels that a check builds, and the stress that exercises the patched files.
 
 
 def settings_of(trial: Trial, folder: Path, *, races: bool = False) -> KernelSettings:
     """Return the settings of the debug kernels, with the KUnit suites for all patched files.
 
     Args:
-        folder: of the trial; the options of the suites are written there.
-        races: KCSAN instead of KASAN and lockdep.
+        folder: the trial's folder; the suites' config options are written there.
+        races: enable KCSAN instead of KASAN and lockdep.
     """
     from duet.kernels import KernelSettings
     from duet.trials.check.chosen import fitting, fragment
@@ -184,7 +184,7 @@ def plan_of(arm: TrialArm) -> Plan:
 
 
 def touched_files(arms: Iterable[TrialArm]) -> list[str]:
-    """Return the files that the arms' patches change, each once."""
+    """Return the files that the arms' patches change, without duplicates."""
     from duet.kernels.recipe import patched_files
 
     patches = (patch for arm in arms for patch in arm.patches)
@@ -236,7 +236,7 @@ def _row(one: Checked, arm: TrialArm) -> CheckedArm:
 
 
 NOTHING = "sleep 0"
-"""The command of a trial without a command; it is not run."""
+"""Stands in for the command if a trial has none. It is not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +244,9 @@ class CheckRequest:
     """The options of a check.
 
     Args:
-        asked: as for a trial; its command may be empty.
-        seconds: of stress on each kernel.
-        races: use a kernel with KCSAN.
+        asked: the options of a trial; the command may be empty.
+        seconds: length of the stress on each kernel.
+        races: use kernels with KCSAN.
     """
 
     asked: Asked
@@ -288,7 +288,7 @@ def check_kernels(what: CheckRequest) -> int:
 
 
 def refuse_unchecked(trial: Trial, found: Mapping[str, tuple[str, str]]) -> None:
-    """Say which kernels do not contain their patches.
+    """Print which kernels do not contain their patches.
 
     Raises:
         SameKernel: no kernel contains its patches.
@@ -302,7 +302,7 @@ def refuse_unchecked(trial: Trial, found: Mapping[str, tuple[str, str]]) -> None
 
 
 def read_check(asked: Asked) -> Trial:
-    """Read the trial of a check, under a name of its own.
+    """Read a check's options as a trial. Its name begins with `check-`.
 
     Raises:
         InputError: an option is wrong.
@@ -346,11 +346,11 @@ def finish(
     """Run each patched kernel, and report.
 
     Args:
-        run: boots the kernel of an arm with a first program, and returns its console.
-        tree: source of the kernels, to find the functions of a file.
+        run: boots an arm's kernel with the given program as init, and returns its console output.
+        tree: the kernels' source, in which a file's functions are found.
 
     Returns:
-        BAD if any kernel has a problem; UNKNOWN if none has but one did not boot.
+        BAD if any kernel has a problem; otherwise UNKNOWN if a kernel did not boot, or GOOD.
     """
     from duet.trials.check.chosen import about, fitting, script
     from duet.trials.check.console import judge
@@ -414,7 +414,10 @@ def _races(
     run_base: Callable[[], str],
     tree: Path,
 ) -> SortedRaces:
-    """Sort the races of an arm. The base runs the same stress only if a race may count."""
+    """Sort an arm's races into new and known.
+
+    The base runs the same stress only if a race may be new.
+    """
     from duet.trials.check.races import functions_of, sort
     from duet.trials.check.races import read as read_races
 
@@ -428,7 +431,7 @@ def _races(
 
 
 def turns_of(what: CheckRequest, trial: Trial, fits: Plan) -> list[str]:
-    """Return the turns: the command, if there is one, then the stressors."""
+    """Return what to run, in turn: the command, if there is one, then the stressors."""
     from duet.lessons import load as lessons
     from duet.trials.check.machine import turn
 

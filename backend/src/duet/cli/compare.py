@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet compare`: two recordings; first how their conditions differ, then figures by arm."""
+"""`duet compare`: shows how two recordings' conditions differ, then their figures by arm."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def result_of(first: Path, second: Path, found: Comparison) -> CompareResult:
 
 
 def text(first: Path, second: Path, found: Comparison) -> list[str]:
-    """Format the comparison for people; the differences come before any number."""
+    """Format the comparison for people. The differences come before any number."""
     from duet.cli.reproduce import figure_table
 
     lines = [f"first:  {first.name}, {said(found, 0)}", f"second: {second.name}, {said(found, 1)}"]
@@ -84,7 +84,7 @@ def text(first: Path, second: Path, found: Comparison) -> list[str]:
 
 
 def lanes(first: Path, second: Path, found: Comparison) -> list[str]:
-    """Say how to see the lanes of both side by side on the page."""
+    """Say how to see the lanes of both recordings side by side on the page."""
     slug = found.one.manifest.lesson
     names = [page_name(slug, path) for path in (first, second)]
     if None in names:
@@ -96,7 +96,7 @@ def lanes(first: Path, second: Path, found: Comparison) -> list[str]:
 
 
 def page_name(slug: str, path: Path) -> str | None:
-    """Return the name of a recording in the page's URL; None if the page does not have it."""
+    """Return a recording's name in the page's URL, or None if the page does not have it."""
     from duet.lessons import load as lessons
     from duet.server.archive import ArchiveFolder
 
@@ -108,7 +108,7 @@ def page_name(slug: str, path: Path) -> str | None:
 
 
 def said(found: Comparison, side: int) -> str:
-    """Say when and where one of them was recorded."""
+    """Say when and where a recording was made."""
     manifest = (found.one, found.other)[side].manifest
     host = manifest.host.get("cpu", "an unnamed host")
     return f"recorded {manifest.created} on {host}, {manifest.clock} clock"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet drgn`: a drgn shell on a running lane."""
+"""`duet drgn`: opens a drgn shell on a running lane."""
 
 from __future__ import annotations
 
@@ -74,16 +74,17 @@ START = "Start one with ./duet run, or a live run of ./duet serve, and leave it 
 
 
 def lane_name(info: LaneInfo) -> str:
-    """Return the name of a lane on the command line."""
+    """Return a lane's name for the command line."""
     return f"{info.lesson}/{info.arm}" if info.lesson else info.arm
 
 
 def find_lane(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
-    """Return the lane of that name: ARM, LESSON/ARM, a part of the slug before the slash, or the
-    pid.
+    """Return the lane that a name means: ARM, LESSON/ARM or a pid.
+
+    LESSON may be the start of a slug.
 
     Raises:
-        InputError: no lane runs, several match, or none has that name.
+        InputError: no lane is running, several lanes match, or no lane has that name.
     """
     if not lanes:
         raise InputError("no guest of this user is running.", remedy=START)
@@ -110,14 +111,14 @@ def find_lane(wanted: str | None, lanes: list[LaneInfo]) -> LaneInfo:
     return found[0]
 
 
-# What was typed, for reports that say how to get them again.
+# The typed command line, for reports that say how to reproduce them.
 
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 
 
 @contextmanager
 def typed(words: Sequence[str]) -> Iterator[None]:
-    """While this lasts, typed_line() is of these words."""
+    """Make typed_line() return these words within the block."""
     token = _WORDS.set(tuple(words))
     try:
         yield
@@ -126,6 +127,6 @@ def typed(words: Sequence[str]) -> Iterator[None]:
 
 
 def typed_line() -> str:
-    """The command line, quoted for a shell; "" outside a call of main()."""
+    """Return the command line, quoted for a shell, or "" outside a call of main()."""
     words = _WORDS.get()
     return shlex.join(["./duet", *words]) if words else ""

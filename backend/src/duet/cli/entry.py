@@ -29,8 +29,8 @@ def main(
     """Run one command; return its exit code.
 
     Args:
-        program: has the command; a tool may have verbs of its own.
-        called: the program's name in the remedy of an error.
+        program: the group of commands; a tool may have its own verbs.
+        called: the program's name in the remedies of errors.
     """
     with plain_output():
         return _run(arguments, program, called)
@@ -65,7 +65,8 @@ def _run(arguments: list[str] | None, program: TyperGroup, called: str) -> int:
     except (KeyboardInterrupt, EOFError):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone (| head); keep Python from printing an error at exit.
+        # The reader has closed the pipe (as `| head` does); keep Python from printing an error at
+        # exit.
         silence(sys.stdout)
         return STOP if judges(given) else 1
     except Exception as error:

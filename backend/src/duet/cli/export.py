@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet export`: a recording as a web page, as pictures, or in formats of other programs."""
+"""`duet export`: writes a recording as a web page, as pictures, or in formats for other
+programs.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +105,7 @@ def export(
         )
     if shot != Shot() and to not in pictures.FORMATS:
         raise InputError(
-            f"an export to {to} has no step, moment, range, lanes, size or theme.",
+            f"an export to {to} takes no step, moment, range, lanes, size or theme.",
             remedy=f"Leave them out, or export to {', '.join(pictures.FORMATS)}.",
         )
     if to == "site":
@@ -137,7 +139,7 @@ SIZE = re.compile(r"^(\d{3,4})x(\d{3,4})$")
 
 
 def export_site(run: str, out: Path) -> dict[str, int]:
-    """Write a site of one recording, or of all recordings of a lesson."""
+    """Write a site with one recording, or with all of a lesson's recordings."""
     from duet.export import pictures, site
     from duet.export.site import SITE_BYTES
 
@@ -168,7 +170,7 @@ def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
     """Return the lesson, and its recordings by name.
 
     Raises:
-        InputError: no such recording, or a lesson without recordings.
+        InputError: there is no such recording, or the lesson has no recordings.
     """
     from duet.bundle import open_bundle
     from duet.cli.arguments import find_recording
@@ -189,12 +191,12 @@ def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
 
 
 def plain_name(stem: str) -> str:
-    """Turn a file's name into one that is safe in URLs and names of scripts."""
+    """Return a file name's stem as a name that is safe in URLs and script names."""
     return re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:60] or "recording"
 
 
 def other_patches(folder: LessonFolder, path: Path) -> list[str]:
-    """Return the patches of a recording that differ from this checkout's."""
+    """Return a recording's patches that differ from this checkout's."""
     from duet.bundle import open_bundle
 
     bundle = open_bundle(path)
@@ -213,13 +215,13 @@ def read_shot(
     size: str,
     theme: str,
 ) -> Shot:
-    """Check the options of a picture.
+    """Check the options for a picture.
 
     Args:
-        given: step, at, from, to, seconds.
+        given: the options step, at, from, to and seconds.
 
     Raises:
-        InputError: no such size or theme.
+        InputError: the size is invalid, or there is no such theme.
     """
     from duet.export.browser import Screen
     from duet.export.pictures import Shot

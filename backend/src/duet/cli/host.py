@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet host`: run guests for a server on another machine."""
+"""`duet host`: runs guests for a server on another machine."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def host(
 ) -> int:
     """Run guests for a server on another machine.
 
-    The server starts this program with a token that is valid once. It requests runs, and receives
-    their events as they happen. A broken connection loses nothing. After 30 s without the server,
-    this program ends its guests and itself.
+    The server starts this program with a one-time token. The server then requests runs, and
+    receives their events as they happen. No events are lost if the connection breaks. After 30 s
+    without the server, this program ends its guests and exits.
     """
     from duet.host import process
 
@@ -55,7 +55,7 @@ def read_token(file: Path | None) -> str:
                 line = lines.readline(TOKEN_CHARS)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{name} cannot be read ({error}).", remedy="Provide the token of a server on one line."
+            f"{name} cannot be read ({error}).", remedy="Provide a server's token on one line."
         ) from error
     token = line.strip()
     if not token or not token.isprintable() or " " in token:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet inspect`: what a recording contains. Verifies every checksum and decodes every page."""
+"""`duet inspect`: shows what a recording contains. Verifies all checksums, decodes all pages."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def text(file: Path, bundle: Bundle, lanes: list[LaneSummary]) -> list[str]:
 
 
 def kernel_lines(entry: ArmEntry) -> list[str]:
-    """Return key, compiler and patches of a lane's kernel, if the recording has them."""
+    """Return lines about a lane's kernel: its key, compiler and patches, if they are recorded."""
     from duet.bundle import patches_of
 
     key, compiler = (str(entry.kernel.get(name, "")) for name in ("key", "compiler"))
@@ -200,7 +200,7 @@ def kernel_lines(entry: ArmEntry) -> list[str]:
 
 
 def contention_lines(manifest: Manifest) -> list[str]:
-    """Say how long vCPUs waited for the host, if the recording has it."""
+    """Say how long vCPUs waited for the host, if the recording contains that."""
     found = [
         (entry.name, entry.contention.waited_s, entry.contention.ran_s)
         for entry in manifest.arms
@@ -273,7 +273,7 @@ def summarize_lane(bundle: Bundle, entry: ArmEntry) -> LaneSummary:
 
 
 def _samples(lane: LaneContents) -> Counter[str]:
-    """Count samples by probe, and unreadable records; states of a lens do not count."""
+    """Count samples by probe, and unreadable records. Records of a lens's state are not counted."""
     from duet.lenses import LensState, unpack_record
 
     found: Counter[str] = Counter()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Models of what verbs print with `--json`, and the text about their keys in the verb's help.
+"""Helpers for the models of `--json` output, and for the text about their keys in a verb's help.
 
-Without pydantic, because the help of every verb imports this and must appear at once.
+It does not use pydantic, because every verb's help imports this and must appear at once.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ Model = TypeVar("Model")
 
 
 def key(note: str = "", shape: str = "", per: str = "") -> Any:
-    """Declare a key of a document.
+    """Declare a key in a JSON document.
 
     Args:
-        note: what the help says about it, in brackets.
-        shape: of its value, if that is no model of its own: "{role: url}".
-        per: what the keys of a mapping of models are: "arm".
+        note: what the help says about the key, in brackets.
+        shape: describes the value, if it is not a model itself, such as "{role: url}".
+        per: for a mapping to models: what its keys are, such as "arm".
     """
     return dataclasses.field(metadata={"note": note, "shape": shape, "per": per})
 
 
 def shape_of(model: type) -> str:
-    """Describe the keys of a model: "ok (bool), checks: [{name, found}]"."""
+    """Describe a model's keys, such as "ok (bool), checks: [{name, found}]"."""
     hints = get_type_hints(model)
     parts = []
     for one in dataclasses.fields(model):
@@ -39,21 +39,21 @@ def shape_of(model: type) -> str:
 
 
 def keys_text(model: type, more: str = "", when: str = "") -> str:
-    """Return the epilog of a verb's help.
+    """Return the epilog of a verb's help, which lists the keys.
 
     Args:
-        more: sentences after the keys.
-        when: in brackets before them.
+        more: sentences to print after the keys.
+        when: the option that selects this output, printed in brackets before the keys.
     """
     head = f"JSON keys ({when}): " if when else "JSON keys: "
     return f"{head}{shape_of(model)}." + (f" {more}" if more else "")
 
 
 def from_tree(model: type[Model], tree: Mapping[str, object]) -> Model:
-    """Build a model, and the models in it, from a tree of a lower layer.
+    """Build a model, and the models in it, from a tree that a lower layer made.
 
     Raises:
-        TypeError: the tree's keys are not those of the model.
+        TypeError: the tree's keys differ from the model's.
     """
     hints = get_type_hints(model)
     known = {name: _filled(hints.get(name), value) for name, value in tree.items()}
@@ -61,7 +61,7 @@ def from_tree(model: type[Model], tree: Mapping[str, object]) -> Model:
 
 
 def _nested(hint: object, per: str) -> str:
-    """Return the shape of the models that a type contains; empty if it contains none."""
+    """Return the shape of the models that a type contains, or "" if it contains none."""
     origin, inner = get_origin(hint), get_args(hint)
     if isinstance(hint, type) and is_dataclass(hint):
         return f"{{{shape_of(hint)}}}"
@@ -73,7 +73,7 @@ def _nested(hint: object, per: str) -> str:
 
 
 def _filled(hint: object, value: Any) -> object:
-    """Build the models in a value of a tree, where its type has them."""
+    """Replace trees in a value by models wherever its type has models."""
     origin, inner = get_origin(hint), get_args(hint)
     if value is None or not _nested(hint, ""):
         return value

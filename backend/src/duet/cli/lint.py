@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet lint`: check that lessons are complete, fair and true. Boots nothing."""
+"""`duet lint`: checks that lessons are complete, fair and true. Boots nothing."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def lint(
 
 
 SHOWN = 3
-"""How many changed files a line names."""
+"""Most changed files that one line names."""
 
 
 def _watch(

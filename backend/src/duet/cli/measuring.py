@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run a measurement on a terminal: progress with an ETA on stderr, and a clean end on signals."""
+"""Runs a measurement on a terminal: shows progress with an ETA on stderr, and ends cleanly on
+signals.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,17 @@ from duet.measure import Progress
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 INTERRUPTED = 130
 SAME_SIGNAL_S = 1.0
-"""Signals this close together count as one: timeout(1) signals a process, then its group."""
+"""Signals within this time count as one, because timeout(1) signals a process and then its
+group.
+"""
 
 
 async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
     """Run until the end, or until SIGINT or SIGTERM. Return False if it was interrupted.
 
-    Guests are gone in either case. A second signal, later than SAME_SIGNAL_S, ends this process at
-    once, and its guests with it. After an interruption the handler stays, because the results are
-    still to be written: an echo of the first signal must not kill that.
+    Guests have ended in either case. A second signal that comes more than SAME_SIGNAL_S later ends
+    this process and its guests at once. The handler stays installed after an interruption, because
+    the results are still to be written. A repetition of the first signal must not stop that.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
@@ -63,8 +67,8 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
 def interrupted_exit_code() -> int:
     """Return the exit code of an interrupted measurement, once its report is written.
 
-    From here on an echo of the signal is ignored. Python has no handlers while it exits, and the
-    signal would kill it.
+    From here on, repetitions of the signal are ignored. Python has no handlers while it exits, so
+    the signal would kill it.
     """
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -72,7 +76,7 @@ def interrupted_exit_code() -> int:
 
 
 class ProgressBar:
-    """Reports progress on stderr: a bar on a terminal, else a line per run. A context manager."""
+    """Context manager that shows progress on stderr: a bar on a terminal, or a line per run."""
 
     def __init__(self) -> None:
         columns = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet new`: start a lesson."""
+"""`duet new`: starts a lesson."""
 
 from __future__ import annotations
 

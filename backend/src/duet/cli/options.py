@@ -50,7 +50,7 @@ File = Annotated[str, typer.Argument(help="A .duet file, a run of ./duet runs, o
 ClockOption = Annotated[str, typer.Option("--clock", help="wall or count; default: the lesson's.")]
 
 
-# The command line, for reports that say how to reproduce them.
+# The command line as typed, for reports that say how to reproduce them.
 
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 
@@ -66,6 +66,6 @@ def typed(words: Sequence[str]) -> Iterator[None]:
 
 
 def typed_line() -> str:
-    """Return the command line, quoted for a shell; "" outside a call of main()."""
+    """Return the command line, quoted for a shell, or "" outside a call of main()."""
     words = _WORDS.get()
     return shlex.join(["./duet", *words]) if words else ""

@@ -50,14 +50,14 @@ def fail(error: DuetError, as_json: bool) -> None:
 
 
 DETAIL_LINES = 15
-"""Last lines of a console or log that a terminal shows; --json has all of it."""
+"""Number of last lines of a console or log that are shown on a terminal. --json has all lines."""
 
 
 def parse_settings(settings: list[str]) -> dict[str, int]:
-    """Parse `--set hogs=9` as name -> value.
+    """Parse `--set` options such as `hogs=9` into name -> value.
 
     Raises:
-        InputError: not NAME=WHOLE NUMBER, or one knob with two values.
+        InputError: an option is not NAME=WHOLE NUMBER, or a knob has two values.
     """
     values: dict[str, int] = {}
     for setting in settings:
@@ -81,21 +81,21 @@ def parse_settings(settings: list[str]) -> dict[str, int]:
 
 
 def split_names(text: str) -> tuple[str, ...]:
-    """Split `rwsem,srcu`; an empty text gives an empty tuple."""
+    """Split names such as `rwsem,srcu`. An empty text gives an empty tuple."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-# Output is safe for terminals, and a full device gives one error sentence.
+# Makes output safe for terminals, and turns a full device into one error sentence.
 #
-# Recordings and guests contain foreign text: titles, compilers, output of workloads, error details.
-# A control character in it could rename the window or fill the clipboard. A bidirectional override
-# could disguise a file name. So each such character is printed as its escape (`\u001b`), which in
-# JSON stands for the same character. Source: ECMA-48; UTR 36, 2.10.
+# Recordings and guests contain text from others: titles, compiler names, workloads' output, error
+# details. A control character in it could rename the terminal window or fill the clipboard. A
+# bidirectional override could disguise a file name. So each such character is printed as its escape
+# (`\u001b`), which in JSON stands for the same character. Source: ECMA-48; UTR 36, 2.10.
 
 HARMLESS = frozenset("\n\t")
 UNSAFE = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
-"""General categories: controls, format characters (including bidirectional overrides), surrogates,
-line and paragraph separators.
+"""Unicode general categories: control characters, format characters (including bidirectional
+overrides), surrogates, line and paragraph separators.
 """
 
 
@@ -122,7 +122,7 @@ def _escape(character: str) -> str:
 
 
 class Plain:
-    """A stream that escapes unsafe characters; everything else is delegated to the wrapped stream.
+    """Stream that escapes unsafe characters and passes everything else to the wrapped stream.
 
     Args:
         stream: the original sys.stdout or sys.stderr.
@@ -176,23 +176,23 @@ def plain_output() -> Iterator[None]:
 
 
 def raw(stream: TextIO) -> TextIO:
-    """Return the wrapped stream, for a progress bar, which moves the cursor and shows no foreign
-    text.
+    """Return the wrapped stream.
+
+    It is needed for a progress bar, which moves the cursor and shows no text from others.
     """
     return stream.stream if isinstance(stream, Plain) else stream
 
 
 def silence(stream: TextIO) -> None:
-    """Discard all further output; else Python prints an error at exit."""
+    """Discard all further output, because otherwise Python prints an error at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 # Exit codes of verbs that judge a kernel, for `git bisect run`.
 #
-# 0 is good, 125 is undecided, above 127 stops the bisection, all others are bad. So no error may
-# end
-# with one of these others. Source: git-bisect(1), "Bisect run".
+# 0 means good, 125 undecided, and a code above 127 stops the bisection. All other codes mean bad,
+# so no error may end with one of them. Source: git-bisect(1), "Bisect run".
 
 GOOD, BAD, UNKNOWN, STOP = 0, 1, 125, 255
 ALWAYS = "check"
@@ -200,7 +200,7 @@ IF_ASKED = ("try", "--worse-than")
 
 
 def judges(words: Sequence[str]) -> bool:
-    """Does a command line judge a kernel: `check`, or `try` with --worse-than?"""
+    """Return whether a command line judges a kernel: `check` or `try` with --worse-than."""
     verb, option = IF_ASKED
     asked = any(word == option or word.startswith(f"{option}=") for word in words)
     return words[:1] == [ALWAYS] or (words[:1] == [verb] and asked)
@@ -209,9 +209,9 @@ def judges(words: Sequence[str]) -> bool:
 def code_of(error: DuetError) -> int:
     """Map an error to an exit code for a bisection.
 
-    A kernel that does not build or boot, or a failure of the host, says nothing about this commit.
-    An
-    error that the next commit would meet, too (an unusable command line), ends the search.
+    A kernel that does not build or boot, or a failure of the host, proves nothing about this
+    commit. An error that would also occur with the next commit, such as an unusable command line,
+    ends the search.
     """
     from duet.kernels.compiler import CompileFails, OptionLost
     from duet.kernels.diffs import PatchFails

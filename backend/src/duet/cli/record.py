@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet record`: record a run of real kernels into one file, one lane at a time."""
+"""`duet record`: records a run of real kernels into one file, one lane at a time."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def record(
     name = name or request.workload
     if not NAME.match(name):
         raise InputError(
-            f"'{name:.40}' is no name for a recording.",
+            f"'{name:.40}' is not a valid name for a recording.",
             remedy="Use lower-case letters, digits and hyphens.",
         )
     path = out or request.folder.folder / "recorded" / f"{name}.duet"
@@ -128,8 +128,8 @@ async def record_run(
     """Run one lane at a time and write all lanes to a file.
 
     Args:
-        window_ms: kept of each lane from its start; None: all.
-        refuse: raises for a lane after which the others need not run.
+        window_ms: how much of each lane to keep, from its start; None keeps all.
+        refuse: called with each finished lane; raises if the other lanes need not run.
 
     Raises:
         DuetError: a lane failed or sent too much, or the file cannot be written.
@@ -159,7 +159,7 @@ async def record_run(
             refuse(lane)
             if lane.transcript is None or lane.transcript.truncated:
                 raise KernelError(
-                    f"lane {arm} sent more data than a recording may have.",
+                    f"lane {arm} sent more data than a recording may contain.",
                     remedy="Record a shorter run: --set seconds=NUMBER.",
                 )
             lanes[arm] = lane
@@ -212,11 +212,11 @@ def _tree(
 
 
 GUEST_S = 12.0
-"""Seconds of one guest's run, before any was timed on this machine."""
+"""Assumed seconds for a guest's run until one has been timed on this machine."""
 
 
 def guest_runs(item: Item) -> int:
-    """Return the number of guest runs that recording an item takes."""
+    """Return how many guest runs it takes to record an item."""
     from duet.measure.plan import PERTURBED, default_repeats
 
     if item.kind == "recording":
@@ -226,10 +226,10 @@ def guest_runs(item: Item) -> int:
 
 
 class Pace:
-    """RecordingFacts many seconds each item took on this machine, to estimate the time left.
+    """Stores how many seconds each item took on this machine, to estimate the time left.
 
     Args:
-        path: where they are stored; an unreadable file counts as empty.
+        path: file with the times; an unreadable file counts as empty.
     """
 
     def __init__(self, path: Path) -> None:
@@ -247,8 +247,9 @@ class Pace:
         self._seconds = 0.0
 
     def left_s(self, items: Iterable[Item]) -> float:
-        """Estimate the seconds for these: what each took last time, else from the mean of a guest's
-        run.
+        """Estimate the seconds that these items take.
+
+        An item takes as long as last time. A new item is estimated from a guest run's mean time.
         """
         each = self._seconds / self._runs if self._runs else GUEST_S
         return sum(self._known.get(item.title, each * guest_runs(item)) for item in items)
@@ -264,11 +265,12 @@ class Pace:
 
 
 async def segment_sizes(slug: str) -> list[int]:
-    """Cut a lesson's largest recording into segments, as the server does; return their packed
-    bytes.
+    """Cut a lesson's largest recording into segments, as the server does.
+
+    Return the packed size of each segment, in bytes.
 
     Raises:
-        InputError: no such lesson.
+        InputError: there is no such lesson.
         InfraError: the lesson has no readable recording.
     """
     from duet.server.recordings import LessonRecordings
@@ -291,7 +293,7 @@ async def segment_sizes(slug: str) -> list[int]:
 
 
 def cut(log: RunLog) -> list[int]:
-    """Return the sizes of the segments of a finished run (stream.cutting.Cutting.begin)."""
+    """Return the sizes of a finished run's segments (stream.cutting.Cutting.begin)."""
     from duet.stream.segments import SegmentLog, pack_cut
 
     segments, sizes = SegmentLog(log.run_id), []

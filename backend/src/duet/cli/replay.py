@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet replay`: play a recording through the code of a live run, and compare its figures."""
+"""`duet replay`: plays a recording through the code of a live run, and compares its figures."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ KEYS = keys_text(ReplayResult, "Exit code 1 when a figure differs from the recor
 
 
 def replay(file: File, as_json: Json = False) -> int:
-    """Play a recording again and print its metrics. It takes the path of a live run, and the
-    metrics are compared with the recorded ones.
+    """Play a recording again and print its metrics.
+
+    The data takes the same path as in a live run. The metrics are compared with the recorded ones.
     """
     from duet.bundle import open_bundle
     from duet.cli.arguments import find_recording
@@ -91,7 +92,7 @@ class LaneReplay:
 
     @property
     def same(self) -> bool | None:
-        """None: the recording has no figures."""
+        """Whether the figures are equal; None if the recording has no figures."""
         return None if self.recorded is None else not self.differences
 
     @property
@@ -105,8 +106,8 @@ class LaneReplay:
 def differences(recorded: Figures, now: Figures) -> list[dict[str, JsonValue]]:
     """Compare two lanes' figures.
 
-    Ignored are who counted, tables that one side lacks, and metrics that the lesson got after the
-    recording.
+    The comparison ignores which program counted, tables that one side lacks, and metrics that were
+    added to the lesson after the recording.
     """
     from duet.runs.compare import flat
 
@@ -129,7 +130,7 @@ def replayed(folder: LessonFolder, bundle: Bundle) -> list[LaneReplay]:
     """Play a bundle.
 
     Raises:
-        DuetError: it cannot be played to its end.
+        DuetError: the bundle cannot be played to its end.
     """
     from duet.runs.replay import play_bundle
 
@@ -143,7 +144,7 @@ def replayed(folder: LessonFolder, bundle: Bundle) -> list[LaneReplay]:
 
 
 def table(lanes: list[LaneReplay]) -> list[str]:
-    """Format figures as rows and lanes as columns; rows of zeros are left out."""
+    """Format a table with figures as rows and lanes as columns. Rows of zeros are left out."""
     from duet.runs.compare import flat
 
     columns = [flat(lane.now) for lane in lanes]
@@ -170,7 +171,7 @@ def _cell(value: JsonValue) -> str:
 
 
 def difference_lines(lanes: list[LaneReplay]) -> list[str]:
-    """Return at least one sentence per lane."""
+    """Say for each lane which figures differ, in at least one sentence per lane."""
     lines: list[str] = []
     for lane in lanes:
         if lane.recorded is None:

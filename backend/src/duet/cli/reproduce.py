@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet reproduce`: run the same arms again, say what differs, and check the claims.
+"""`duet reproduce`: runs the same arms again, says what differs, and checks the claims.
 
-Patches in a recording are never built: makefiles run on this host, and a recording may come from
-anywhere. The arms of this checkout run instead; the verb first says how they differ.
+Patches in a recording are never built, because makefiles run on this host and a recording may come
+from anywhere. Instead, this checkout's arms run. The verb first says how they differ from the
+recording's.
 """
 
 from __future__ import annotations
@@ -119,16 +120,16 @@ def reproduce(
     return 1 if holds is False else 0
 
 
-# Claims of the lesson that fit the recording, measured again without tracing.
+# Measures the lesson's claims that fit the recording again, without tracing.
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """One claim, measured.
+    """The result of measuring one claim.
 
     Args:
-        trouble: why it does not hold; None if it holds.
-        own_knobs: it was measured with its own knobs, not the recording's.
+        trouble: why the claim does not hold; None if it holds.
+        own_knobs: whether it was measured with the claim's own knobs instead of the recording's.
     """
 
     claim: Claim
@@ -140,7 +141,7 @@ class CheckedClaim:
         return self.trouble is None
 
     def tree(self) -> dict[str, object]:
-        """The documented keys."""
+        """Return the documented keys and their values."""
         from duet.measure.claims import claim_text
 
         return {
@@ -164,9 +165,9 @@ def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
     """Find the claims about these arms, this workload and this clock.
 
     Returns:
-        Claims with the recording's knobs, and False. If there are none: claims that contradict no
-        knob
-        of the recording, or else all, and True; they are measured with their own knobs.
+        The claims that have the recording's knobs, and False. If there are none: the claims that
+        contradict none of the recording's knobs, or all claims if there are no such claims, and
+        True. True means that the claims are measured with their own knobs.
     """
     lesson = request.folder.lesson
     first = next(iter(lesson.workloads))
@@ -189,7 +190,7 @@ def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
 
 
 def _knobs(request: RunSpec, claim: Claim | None = None) -> dict[str, int]:
-    """Return all knobs but the length of the run, which a claim leaves open."""
+    """Return all knobs except the length of the run, which claims leave open."""
     from duet.lessons.load import knob
 
     params = request.params
@@ -236,8 +237,9 @@ def _key(plan: MeasurePlan) -> str:
 
 
 def _merged(request: RunSpec, plans: list[MeasurePlan]) -> MeasurePlan:
-    """Merge claims under one condition, so that they share runs; arms keep the recording's
-    order.
+    """Merge the plans of claims under the same condition, so that the claims share runs.
+
+    Arms keep the recording's order.
     """
     wanted = {arm for plan in plans for arm in plan.arms}
     return replace(
@@ -257,7 +259,7 @@ async def _measure(plan: MeasurePlan, kernels: KernelSettings) -> Table:
 
 
 def request_of(folder: LessonFolder, bundle: Bundle) -> RunSpec:
-    """Build the run of a recording, without knobs that the lesson no longer has.
+    """Return a recording's run, without knobs that the lesson no longer has.
 
     Raises:
         InputError: the lesson lacks an arm, the workload or the clock, or a knob is out of range.
@@ -299,7 +301,7 @@ def difference_lines(found: list[Difference]) -> list[str]:
 
 
 def figure_lines(bundle: Bundle, rows: list[dict[str, JsonValue]]) -> list[str]:
-    """Format the table, and say what it proves."""
+    """Format the table of figures, and say what it proves."""
     from duet.measure.model import SAME
 
     if bundle.manifest.clock == "count":
@@ -314,7 +316,7 @@ def figure_lines(bundle: Bundle, rows: list[dict[str, JsonValue]]) -> list[str]:
 
 
 def figure_table(rows: list[dict[str, JsonValue]], heads: tuple[str, str]) -> list[str]:
-    """Format figures of two sides, and the change from the first to the second."""
+    """Format both sides' figures, and the change from the first side to the second."""
     cells = [("arm", "figure", *heads, "change")]
     for row in rows:
         ratio = row["ratio"]

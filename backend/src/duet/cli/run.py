@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet run`: a quick look at a lesson: untraced rates, and waits from one traced run per arm."""
+"""`duet run`: measures a lesson quickly: untraced rates, and waits from one traced run per arm."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunArm:
-    """One arm."""
+    """Results of one arm, as `--json` prints them."""
 
     arm: str
     ops: int | None
@@ -105,8 +105,8 @@ class RunRow:
     """Results of one arm. Pure.
 
     Args:
-        samples: the headline of each untraced run.
-        unit: of the headline.
+        samples: the headline metric of each untraced run.
+        unit: the headline metric's unit.
     """
 
     arm: str
@@ -123,13 +123,13 @@ class RunRow:
     refused: str | None = None
 
     def add_untraced(self, lane: LaneResult) -> None:
-        """Add the workload's own count of an untraced run."""
+        """Add the count that the workload itself reported in an untraced run."""
         self._learn(lane)
         if lane.error is None and not lane.status and lane.ops is not None:
             self.ops.append(lane.ops)
 
     def add_traced(self, lane: LaneResult) -> None:
-        """Add waits and counts of a traced run. If events were lost, refuse the numbers."""
+        """Add the waits and counts from a traced run. If events were lost, refuse the numbers."""
         self._learn(lane)
         if lane.error is not None:
             return
@@ -185,7 +185,7 @@ class RunRow:
 
 
 def middle(counts: list[int]) -> int | None:
-    """Return the (lower) median, itself one of the counts."""
+    """Return the lower median, which is always one of the counts."""
     return sorted(counts)[(len(counts) - 1) // 2] if counts else None
 
 
@@ -199,7 +199,7 @@ async def measure_request(
     traced: bool,
     kernels: KernelSettings | None = None,
 ) -> tuple[Report, dict[str, RunRow]]:
-    """Measure the headline, with progress on stderr.
+    """Measure the headline metric, with progress on stderr.
 
     Raises:
         DuetError: a kernel is not built, or no guest ran.
@@ -237,7 +237,7 @@ def refuse_nothing(report: Report) -> None:
     """Raise if no arm has a result.
 
     Raises:
-        InfraError, KernelError: the error of the first arm.
+        InfraError, KernelError: the first arm's error.
     """
     tables = report.tables
     errors: list[DuetError] = [e for table in tables for e in table.errors.values()]
@@ -267,12 +267,12 @@ def result_of(report: Report, rows: dict[str, RunRow]) -> RunResult:
 
 
 MOST_TITLE = 24
-"""Characters of a track's title above its column."""
+"""Number of characters of a track's title that fit above its column."""
 HEADINGS = ("arm", "n", "median", "wait p50", "p95", "max")
 
 
 def cycles_title(lesson: Lesson) -> str:
-    """Return the title of the lesson's first own track, which counts cycles; else "cycles"."""
+    """Return the title of the lesson's first own track, or "cycles" if it has none."""
     titles = [track.title for track in lesson.tracks if track.lesson]
     return titles[0] if titles else "cycles"
 

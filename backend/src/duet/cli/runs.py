@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet runs`: list saved live runs, add one, or delete one."""
+"""`duet runs`: lists saved live runs, adds one, or deletes one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RUN = (
 
 @dataclass(frozen=True, slots=True)
 class RunsResult:
-    """The runs are as the server's archive describes them."""
+    """The saved runs, as the server's archive describes them."""
 
     folder: str
     most: int

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet selftest`: test on real guests what Kernel Duet needs from a host.
+"""`duet selftest`: tests on real guests what Kernel Duet needs from a host.
 
-The project has no host with KVM, so users of such hosts run it once. Reports of measurements on
-that host then mention it (duet.measure.provenance).
+The project has no host with KVM, so users of such hosts run the selftest once. Reports about
+measurements on that host then mention the result (duet.measure.provenance).
 """
 
 from __future__ import annotations
@@ -62,9 +62,8 @@ def selftest(
 ) -> int:
     """Test guests on this host: vCPUs, clock, x-ray, measurement.
 
-    LESSON: a lesson with built kernels; default: the first such. With --kvm the result is stored,
-    and
-    reports of measurements on this host mention it.
+    LESSON must have built kernels; the default is the first lesson that has. With --kvm the result
+    is stored, and reports about measurements on this host mention it.
     """
     from duet.cli.arguments import environment_variable, read_request
     from duet.cli.kvm import kvm_works
@@ -103,18 +102,21 @@ def selftest(
 
 CPU_COUNTS: Final = (1, 2, 4)
 RATE_OFF: Final = 0.05
-"""Guest time by host time may differ from 1 by this, plus the effect of BUSY_S. Usual: 0.005."""
+"""Guest time divided by host time may differ from 1 by this, plus the effect of BUSY_S. Usual:
+0.005.
+"""
 BUSY_S: Final = 0.3
-"""The start and end of a run may be seen this late. Usual: 0.02 s; on a busy host 0.2 s."""
+"""The start and end of a run may be noticed this late. Usual: 0.02 s, or 0.2 s on a busy host."""
 REPEATS: Final = 2
 
 
 class Selftest:
-    """The tests, each on guests of its own.
+    """The tests. Each test starts its own guests.
 
     Args:
-        request: a run of a lesson on the wall clock whose kernels are built.
-        accel: what every guest has to run under; None: the host's choice.
+        request: a wall-clock run of a lesson whose kernels are built.
+        accel: the accelerator that every guest has to run under; None leaves the choice to the
+            host.
     """
 
     def __init__(self, request: RunSpec, accel: Accel | None) -> None:
@@ -126,7 +128,7 @@ class Selftest:
         self.qemu = ""
 
     async def steps(self) -> AsyncIterator[SelftestStep]:
-        """Run all tests; a failure does not end the others."""
+        """Run all tests. A failed test does not stop the others."""
         most = len(os.sched_getaffinity(0))
         for count in CPU_COUNTS if self._cpus else ():
             if count <= most:
@@ -157,8 +159,8 @@ class Selftest:
         rate = lane.metrics.watermark_ns / 1e9 / watch.host_s()
         if abs(rate - 1) > RATE_OFF + BUSY_S / watch.host_s():
             raise InfraError(
-                f"a second of the host is {rate:.3f} s of the guest.",
-                remedy="Check whether the host changes the speed of its TSC.",
+                f"a second of host time is {rate:.3f} s of guest time.",
+                remedy="Check whether the host changes its TSC frequency.",
             )
         return f"{lane.clocksource}; a second of the host is {rate:.3f} s of the guest"
 
@@ -193,7 +195,7 @@ class Selftest:
         return f"{len(arms)} arms, {REPEATS} runs each; CPUs of its own: {report.host['own_cpus']}"
 
     async def _usual(self) -> tuple[PhaseSink, LaneResult]:
-        """Run once with the lesson's number of vCPUs; the tests that only look share this run."""
+        """Run once with the lesson's number of vCPUs. Tests that only observe share this run."""
         self._usual_run = self._usual_run or await self._once(None)
         return self._usual_run
 
@@ -262,7 +264,7 @@ def built_arms(folder: LessonFolder, settings: KernelSettings) -> list[str]:
 
 
 def shortest_run(request: RunSpec) -> RunSpec:
-    """Return the same run, as short as the lesson allows: a test needs no figure."""
+    """Return the same run, as short as the lesson allows, because a test needs no figures."""
     from duet.lessons.load import knob
 
     lesson = request.folder.lesson

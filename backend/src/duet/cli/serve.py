@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet serve`: listen first, print the address at once, and end within END_S of a signal."""
+"""`duet serve`: listens first, prints the address at once, and ends within END_S after a signal."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ KEYS = keys_text(ServeResult, when="one line, once it listens")
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0: any free one.")] = 8642,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port; 0 takes any free port.")
+    ] = 8642,
     no_build: Annotated[bool, typer.Option("--no-build", help="Build no kernels.")] = False,
     no_guests: Annotated[
         bool, typer.Option("--no-guests", help="Show recordings only; boot and build nothing.")
@@ -65,7 +67,11 @@ def serve(
         ),
     ] = False,
     new_tokens: Annotated[
-        bool, typer.Option("--new-tokens", help="The same, and replace all tokens: old links end.")
+        bool,
+        typer.Option(
+            "--new-tokens",
+            help="Like --token-required, and replace all tokens; old links stop working.",
+        ),
     ] = False,
     public_url: Annotated[
         str | None,
@@ -84,9 +90,8 @@ def serve(
 ) -> int:
     """Serve the page; build missing kernels in the background.
 
-    On this machine everybody may do everything. With --host a link with a token is required: one
-    each
-    for operator, instructors, students and viewers (./duet token).
+    On this machine everybody may do everything. With --host, visitors need a link with a token.
+    There is one link each for the operator, instructors, students and viewers (./duet token).
     """
     from duet.api.app import create_app
     from duet.cli.build_progress import ConsoleLog, build_progress, stderr_console
@@ -137,17 +142,17 @@ def serve(
     return 0
 
 
-# Who may enter: everybody on this machine, people with a link, or the users of a hub.
+# Decides who is let in: everybody on this machine, people with a link, or the users of a hub.
 
 
 @dataclass(frozen=True, slots=True)
 class TokenOptions:
-    """Options of `duet serve`.
+    """The options of `duet serve` about tokens.
 
     Args:
         required: require tokens even on loopback, and create missing ones.
         new: replace all tokens.
-        hub: no tokens; the users of JupyterHub are let in.
+        hub: let in the users of JupyterHub, without tokens.
     """
 
     required: bool = False
@@ -161,8 +166,8 @@ class Admission:
 
     Args:
         links: tokens that were just created.
-        who: who authenticates visitors, for the greeting.
-        foreign: what pages of other sites may do.
+        who: what authenticates visitors, for the greeting.
+        foreign: what pages on other sites may do.
     """
 
     door: Door
@@ -175,10 +180,9 @@ def admission(host: str, tokens: TokenOptions, front: Front) -> Admission:
     """Choose how visitors are authenticated.
 
     Raises:
-        InputError: the address is reachable from other machines and there are no tokens; their file
-            is
-            unusable; the hub's variables are missing; or a plug-in starts sessions without tokens
-            while none are required.
+        InputError: the address can be reached from other machines and there are no tokens; the
+            token file is unusable; the hub's variables are missing; or a plug-in starts sessions of
+            its own although visitors need no token.
         InfraError: tokens cannot be stored.
     """
     from duet.api.guard import is_loopback
@@ -216,14 +220,15 @@ def admission(host: str, tokens: TokenOptions, front: Front) -> Admission:
 
 
 def hub_admission(tokens: TokenOptions, front: Front) -> Admission:
-    """Let in the users of the hub whose service this server is.
+    """Let in the users of the hub that runs this server as a service.
 
     Raises:
         InputError: options exclude each other, or a setting of the hub is missing.
     """
     if tokens.required or tokens.new:
         raise InputError(
-            "--hub lets in the users of JupyterHub, but --token-required people with a link.",
+            "--hub lets in the users of JupyterHub, but --token-required lets in people with a "
+            "link.",
             remedy="Leave one of them out.",
         )
     hub = next(iter(plugins.offered("hub")), None)
@@ -236,12 +241,12 @@ def hub_admission(tokens: TokenOptions, front: Front) -> Admission:
     return Admission(door, "hub", foreign=foreign)
 
 
-# The greeting, and the addresses in it.
+# The greeting on the terminal, and the addresses in it.
 
 ANY = ("", "0.0.0.0", "::", "0")
 TEST_NET = ("192.0.2.1", 9)
-"""A documentation address (RFC 5737). A UDP socket connected to it has our own network address;
-nothing is sent.
+"""A documentation address (RFC 5737). A UDP socket that is connected to it gets our own network
+address as its local address. Nothing is sent.
 """
 FOR_WHOM = {
     Role.OPERATOR: "for you (operator)",
@@ -259,10 +264,10 @@ OPEN_PROXY = (
 
 
 def front_of(public: str | None, proxies: list[str] | None) -> Front:
-    """Read the public address and the trusted proxies from options, else from the environment.
+    """Read the public address and the trusted proxies from options or else from the environment.
 
     Raises:
-        InputError: no such address.
+        InputError: an address is invalid.
     """
     from duet.api.proxy import Front, Proxies, PublicUrl
 
@@ -279,7 +284,7 @@ def link(url: str, token: str) -> str:
 
 
 def shown_name(host: str, names: tuple[str, ...]) -> str:
-    """Return the server's name for links; beyond loopback the first of --allow-host, if any."""
+    """Return the server's name for links. Unless it is loopback, --allow-host comes first."""
     from duet.api.guard import is_loopback
 
     if is_loopback(host):
@@ -301,8 +306,8 @@ class Greeting:
     """What the terminal shows once the server listens.
 
     Args:
-        name: as of shown_name.
-        public: the address for browsers, if a proxy stands before the server.
+        name: the name from shown_name().
+        public: the address for browsers, if the server is behind a proxy.
     """
 
     browser: bool
@@ -345,16 +350,16 @@ class Greeting:
 
 
 def link_lines(links: Mapping[Role, str]) -> str:
-    """Return a line per link, the operator's first."""
+    """Return one line per link, with the operator's first."""
     return "\n".join(f"  {FOR_WHOM[role]:<19} {links[role]}" for role in FOR_WHOM if role in links)
 
 
 GRACE_S = 2
-"""After a signal, open connections get this long to finish."""
+"""Seconds that open connections get to finish after a signal."""
 
 
 def hosts_url(host: str, listener: socket.socket) -> str:
-    """Return the address that host processes of a pool dial, unless the operator sets another."""
+    """Return the address to which a pool's hosts connect, unless the operator sets another."""
     from duet.api.guard import is_loopback
     from duet.server.hosts.door import DOOR_PATH
 
@@ -364,7 +369,7 @@ def hosts_url(host: str, listener: socket.socket) -> str:
 
 
 def hosts_names(usual_url: str) -> tuple[str, ...]:
-    """Return the names by which host processes of a pool and other servers call this server."""
+    """Return this server's names in the addresses that a pool's hosts and other servers use."""
     from duet.store.database import servers_url
 
     urls = [servers_url(), *(one.dialled(usual_url) for one in plugins.offered("stage"))]
@@ -372,7 +377,7 @@ def hosts_names(usual_url: str) -> tuple[str, ...]:
 
 
 def refuse_shared_files(host: str, live: bool) -> None:
-    """Refuse to offer other machines a guest that shares this host's files.
+    """Raise if other machines could start a guest that shares this host's files.
 
     Raises:
         InputError: other machines could start such a guest.

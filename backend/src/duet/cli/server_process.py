@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The process of `duet serve`: open files, socket, and uvicorn with our own signals."""
+"""The process of `duet serve`: its limit of open files, its socket, and uvicorn with our own signal
+handling.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 KERNEL_QUEUE = 1024
 """Listen backlog: connections that wait in the kernel while the server is busy."""
 OPEN_FILES = 8192
-"""Wanted limit of open files; the usual 1,024 allow only 768 connections."""
+"""Wanted limit of open files. The usual limit of 1,024 allows only 768 connections."""
 
 
 def allow_files() -> None:
@@ -41,8 +43,8 @@ def bind(host: str, port: int) -> socket.socket:
     """Return a bound socket.
 
     Raises:
-        InfraError: the port is in use or not allowed.
-        InputError: no such address.
+        InfraError: the port is in use, or this user may not use it.
+        InputError: there is no such address.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -105,8 +107,9 @@ class DuetServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """SIGINT, SIGTERM and SIGHUP end the server; a second signal, or END_S, ends the
-        process.
+        """Let SIGINT, SIGTERM and SIGHUP end the server.
+
+        A second signal ends the process, and so does a server that needs more than END_S to end.
         """
         with ending(self._end):
             yield

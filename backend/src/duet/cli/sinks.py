@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What verbs keep of a run. Phases of lanes and losses go to stderr, the rest is dropped."""
+"""Sinks that store what a verb needs from a run. Lanes' phases and losses go to stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from duet.session import Loss, SessionSink
 
 
 class ConsoleSink(SessionSink):
-    """For a verb without a picture."""
+    """Sink for a verb that draws nothing."""
 
     def on_lane(self, state: m.Lane) -> None:
         """Print one line per phase."""
@@ -28,7 +28,7 @@ class ConsoleSink(SessionSink):
 
 
 class CollectingConsoleSink(CollectingSink):
-    """Counts what arrives; prints phases and losses like ConsoleSink."""
+    """Counts what arrives, and prints phases and losses like ConsoleSink."""
 
     def on_lane(self, state: m.Lane) -> None:
         ConsoleSink().on_lane(state)
@@ -38,38 +38,38 @@ class CollectingConsoleSink(CollectingSink):
 
 
 EQUAL_SAMPLES = 10
-"""A held workload is ended after this many samples of equal size."""
+"""A workload that waits for a command is ended after this many samples of equal size."""
 
 
 @dataclass
 class SampleSink(ConsoleSink):
-    """Keeps the samples of one lane."""
+    """Stores one lane's samples."""
 
     samples: list[tuple[Sample, float]] = field(default_factory=list)
     lens: LensState = field(default_factory=LensState)
     steady: asyncio.Event = field(default_factory=asyncio.Event)
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """Keep the sample. Memory is bounded by the transcript's limit."""
+        """Store the sample. The transcript's limit also limits the memory used here."""
         self.samples.append((sample, t_ns))
         last = {size_of(pair) for pair in self.samples[-EQUAL_SAMPLES:] if pair[1] > 0}
         if len(self.samples) > EQUAL_SAMPLES and len(last) == 1:
             self.steady.set()
 
     def on_lens(self, arm: str, state: LensState) -> None:
-        """Keep the newest counts."""
+        """Store the newest counts."""
         if state.state == "on" and self.lens.state != "on":
             note(f"{arm}: the x-ray is attached (by {state.route})")
         self.lens = state
 
 
 def size_of(pair: tuple[Sample, float]) -> int:
-    """Return the number of entries in all columns of a sample."""
+    """Return a sample's size, as the number of entries in all its columns."""
     return sum(len(column) for column in pair[0].columns.values())
 
 
 class PhaseSink(SessionSink):
-    """Records when the phases of one lane began, the x-ray's counts, and the guest's pid."""
+    """Records the times at which a lane's phases began, the x-ray's counts, and the guest's pid."""
 
     def __init__(self) -> None:
         self.times: dict[LanePhase, float] = {}
@@ -81,10 +81,10 @@ class PhaseSink(SessionSink):
         self.pid = state.pid or self.pid
 
     def on_lens(self, arm: str, state: LensState) -> None:
-        """Keep the newest counts of the x-ray."""
+        """Store the x-ray's newest counts."""
         if state.lens == "xray":
             self.lens = state
 
     def host_s(self) -> float:
-        """Return host seconds from the workload's start to its end."""
+        """Return the host time from the workload's start to its end, in seconds."""
         return self.times["draining"] - self.times["running"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet token`: list, create, rotate and revoke tokens. Plain tokens are printed once."""
+"""`duet token`: lists, creates, rotates and revokes tokens. A token's text is printed only once."""
 
 from __future__ import annotations
 
@@ -55,9 +55,8 @@ def token(
 ) -> int:
     """Show, create, rotate or revoke the links that let people in.
 
-    Tokens are stored as hashes, so a link is printed once. A running server applies changes at
-    once;
-    sessions of a rotated or revoked token end within a second.
+    Tokens are stored as hashes, so a link is printed only once. A running server applies changes at
+    once. If a token is rotated or revoked, its sessions end within a second.
     """
     from duet.api.tokens import AccessFile
     from duet.cli.serve import link, link_lines
@@ -105,25 +104,25 @@ ACTIONS = ("show", "create", "rotate", "revoke")
 
 
 def read_roles(names: list[str]) -> tuple[Role, ...]:
-    """Return the roles of these names; all roles if there are none.
+    """Return the roles with these names, or all roles if there are no names.
 
     Raises:
-        InputError: no such role.
+        InputError: there is no such role.
     """
     known: dict[str, Role] = {role.word: role for role in Role}
     for name in names:
         if name not in known:
             raise InputError(
-                f"'{name:.40}' is no role.", remedy=f"Choose from: {', '.join(known)}."
+                f"'{name:.40}' is not a role.", remedy=f"Choose from: {', '.join(known)}."
             )
     return tuple(known[name] for name in names) or tuple(Role)
 
 
 def read_url(url: str) -> str:
-    """Check an address that a token is added to.
+    """Check the address to which a token will be added.
 
     Raises:
-        InputError: not a usable address.
+        InputError: the address is not usable.
     """
     from duet.api.proxy import PublicUrl
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options of `try`, `check` and `bisect`, and the models of the kernels that they print."""
+"""Options of `try`, `check` and `bisect`, and the models of kernels in their output."""
 
 from __future__ import annotations
 
@@ -62,11 +62,12 @@ TimesInARow = Annotated[
 
 
 def _vcpus(number: int) -> int:
-    """Check the number of vCPUs against the kernels' and guests' limit; warn if the host has fewer
-    CPUs.
+    """Check the number of vCPUs against the limit of kernels and guests.
+
+    Warn if the host has fewer CPUs.
 
     Raises:
-        InputError: beyond the limit.
+        InputError: the number is out of range.
     """
     from duet.cli.output import note
     from duet.guests.limits import MAX_CPUS
@@ -91,7 +92,7 @@ def clock_name(text: str) -> Clock:
     """Check that the clock is wall or count.
 
     Raises:
-        InputError: another word.
+        InputError: it is another word.
     """
     known: dict[str, Clock] = {"wall": "wall", "count": "count"}
     if text not in known:
@@ -103,7 +104,7 @@ def better_name(text: str) -> Better:
     """Check that the word is higher or lower.
 
     Raises:
-        InputError: another word.
+        InputError: it is another word.
     """
     known: dict[str, Better] = {"higher": "higher", "lower": "lower"}
     if text not in known:
@@ -117,12 +118,12 @@ def _not_one_of(option: str, words: str, text: str) -> InputError:
     )
 
 
-# Models of the kernels of a trial.
+# Models of a trial's kernels.
 
 
 @dataclass(frozen=True, slots=True)
 class TriedPatch:
-    """One patch of a kernel."""
+    """A patch in a kernel."""
 
     subject: str
     sha256: str = key("of its diff")
@@ -132,7 +133,7 @@ class TriedPatch:
 
 @dataclass(frozen=True, slots=True)
 class TriedSource:
-    """The source tree of a kernel."""
+    """A kernel's source tree."""
 
     version: str
     commit: str | None = key("null: no repository")

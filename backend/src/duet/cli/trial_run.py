@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trial: two kernels and a command, written, built, recorded and measured without a lesson."""
+"""Runs a trial, which is two or more kernels and a command: writes, builds, records and measures
+it.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ from duet.trials.write import SHARED_PREFIX, WATCHED, Times, check_target, save_
 
 
 async def measured(request: RunSpec, repeats: str, kernels: KernelSettings, trial: Trial) -> Report:
-    """Measure the trial, untraced on the wall clock or counted in instructions.
+    """Measure the trial untraced, on the wall clock or on the count clock.
 
     Raises:
         DuetError: no arm has a number.
@@ -56,7 +58,9 @@ async def measured(request: RunSpec, repeats: str, kernels: KernelSettings, tria
 
 
 async def counted(trial: Trial, kernels: KernelSettings) -> Report:
-    """Run each arm once under the microscope: accesses of the watched functions to shared lines.
+    """Run each arm once under the microscope.
+
+    It counts the watched functions' accesses to shared lines.
 
     Raises:
         DuetError: no arm has a number.
@@ -81,10 +85,10 @@ async def _run(plan: MeasurePlan, kernels: KernelSettings, trial: Trial) -> Repo
 
 
 def refuse_late(lane: LaneResult) -> None:
-    """Raise if the command exceeded its time limit, which ends the whole call.
+    """Raise if the command exceeded its time limit. This ends the verb.
 
     Raises:
-        KernelError: it did.
+        KernelError: the command exceeded its time limit.
     """
     if (error := workload_trouble(lane)) is not None:
         refuse_over_limit(error)
@@ -98,7 +102,7 @@ def refuse_over_limit(error: DuetError) -> None:
 
 
 def shared_counts(report: Report | None) -> dict[str, dict[str, float]]:
-    """Return arm -> metric -> value of lines that CPUs share; {} if nothing was watched."""
+    """Return arm -> metric -> value for lines that CPUs share, or {} if nothing was watched."""
     found: dict[str, dict[str, float]] = {}
     tables = report.tables if report else []
     for one in (one for table in tables for one in table.series):
@@ -113,12 +117,12 @@ def perturbed(report: Report) -> int:
 
 
 def elapsed_ms(lane: LaneResult) -> float | None:
-    """Return the command's duration, from the rate that it printed."""
+    """Return the command's duration, computed from the rate that the run reported."""
     return 1000.0 / lane.ops_per_s if lane.ops_per_s else None
 
 
 def call_ms(report: Report | None, tracing: Tracing) -> float:
-    """Return the mean call of the first function on the slowest kernel; 0 if not measured."""
+    """Return the mean time of a call to the first function, on the slowest kernel; 0 if unknown."""
     if report is None or not tracing.functions:
         return 0.0
     name = f"{tracing.functions[0].key}_us"
@@ -162,19 +166,20 @@ def tried_patch(patch: Patch) -> TriedPatch:
 
 RECORDING = "first"
 MOST_FILES = 3
-"""How many files a sentence names."""
+"""Most files that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialOptions:
-    """What to do with a trial.
+    """Options that say what to do with a trial.
 
     Args:
-        window_ms: kept of each lane's recording; None: all.
-        repeats: untraced runs of each kernel; "": as many as a verdict needs.
-        save: folder of a lesson to write in the end.
-        worse_than: per cent; the exit code says whether a kernel is worse than the first.
-        result: file for the numbers, in the format of KernelCI's database.
+        window_ms: how much of each lane to keep in the recording; None keeps all.
+        repeats: number of untraced runs per kernel; "" means as many as a verdict needs.
+        save: folder in which to write a lesson at the end.
+        worse_than: limit in per cent; the exit code says whether a kernel is worse than the first
+            by more than that.
+        result: file for the numbers, in the format of the KernelCI database.
     """
 
     record: bool = True
@@ -204,7 +209,7 @@ def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
     """Write a trial, build its kernels, record and measure it.
 
     Raises:
-        DuetError: it cannot be read, built, or run on any kernel.
+        DuetError: the trial cannot be read or built, or runs on no kernel.
     """
     if how.save is not None:
         check_target(how.save)
@@ -283,10 +288,10 @@ def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
 def distinct_kernels(
     trial: Trial, folder: Path, kernels: KernelSettings, tell: Notes
 ) -> tuple[Trial, dict[str, KernelImage]]:
-    """Build the kernels that differ, and drop those that turn out to equal another build.
+    """Build the kernels that differ, and drop kernels that turn out to equal another.
 
     Args:
-        folder: of the trial; removed if nothing is left to compare.
+        folder: the trial's folder; removed if nothing is left to compare.
 
     Raises:
         SameKernel: nothing is left to compare.
@@ -314,8 +319,9 @@ def trial_specs(trial: Trial, folder: Path) -> dict[str, ArmSpec]:
 
 
 def trial_diffs(trial: Trial, specs: Mapping[str, ArmSpec], kernels: KernelSettings) -> list[str]:
-    """Return the diffs between the kernels: of whole files if their source is there, else the
-    patches.
+    """Return the diffs between the kernels.
+
+    If the kernels' source is there, whole files are compared; otherwise the patches are the diffs.
     """
     first = trial.arms[0]
     found: dict[str, None] = {}
@@ -338,7 +344,7 @@ def why_no_function(diffs: Sequence[str]) -> str:
 
 
 def blind_lenses(tracing: Tracing, lanes: Mapping[str, LaneResult]) -> list[str]:
-    """Return a sentence for each lane whose x-ray read nothing."""
+    """Return a sentence about each lane whose x-ray read nothing."""
     found = []
     for arm, lane in lanes.items():
         wanted = [one.path for one in tracing.variables if arm in (one.arms or (arm,))]
@@ -363,14 +369,14 @@ class Notes:
 
 
 def add_folder(folder: Path) -> None:
-    """Let this process find the trial like any lesson."""
+    """Let this process find the trial as it finds lessons."""
     known = os.environ.get(EXTRA_LESSONS, "").split(":")
     if str(folder) not in known:
         os.environ[EXTRA_LESSONS] = ":".join(part for part in (*known, str(folder)) if part)
 
 
 def prepare(specs: list[ArmSpec], kernels: KernelSettings, tell: Notes) -> None:
-    """Fetch the sources, and try all patches on them before anything is compiled.
+    """Fetch the sources, and check that all patches apply before anything is compiled.
 
     Raises:
         PatchFails: a patch does not apply.
@@ -386,7 +392,7 @@ def build_arms(
     """Build some arms of a trial.
 
     Raises:
-        DuetError: one cannot be built.
+        DuetError: an arm cannot be built.
     """
     specs = {name: arm_spec(found, name) for name in names}
     prepare(list(specs.values()), kernels, Notes())
@@ -396,17 +402,17 @@ def build_arms(
 def built(
     found: LessonFolder, specs: Mapping[str, ArmSpec], kernels: KernelSettings
 ) -> dict[str, KernelImage]:
-    """Build the arms that prepare() has prepared.
+    """Build arms for which prepare() has been called.
 
     Raises:
-        DuetError: one cannot be built.
+        DuetError: an arm cannot be built.
     """
     build_missing(list(specs.values()), kernels)
     return {name: find_image(found, name, kernels) for name in specs}
 
 
 def known_programs() -> frozenset[str]:
-    """Return the programs that guests have.
+    """Return the names of the programs in the guests' root filesystem.
 
     Raises:
         InfraError: the guests' programs are not installed.
@@ -414,7 +420,7 @@ def known_programs() -> frozenset[str]:
     found = guest_programs(repo_root())
     if isinstance(found, str):
         raise InfraError(
-            f"the programs of the guests are unknown: {found}.",
+            f"the guests' programs are unknown: {found}.",
             remedy="Run ./setup.sh, which installs them.",
         )
     return frozenset(found["programs"])

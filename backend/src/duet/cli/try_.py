@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet try`: compare kernels on a command, without a lesson."""
+"""`duet try`: compares kernels on a command, without a lesson."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def try_kernels(asked: Asked, how: TrialOptions) -> int:
 
 
 def _judged(report: Report | None, percent: float) -> Judgement:
-    """Judge by the headline whether a kernel is worse than the first."""
+    """Judge by the headline metric whether a kernel is worse than the first."""
     from duet.cli.measure.run import errors_of
     from duet.measure.compare import Judgement, judge
 
@@ -242,7 +242,7 @@ def _judged(report: Report | None, percent: float) -> Judgement:
 
 
 def print_result(result: TryResult, report: Report | None) -> None:
-    """Print for people what was tried, the report, and what to do next."""
+    """Print what was tried, the report, and what to do next, for people."""
     from duet.measure.reports import render
 
     print(f"{result.trial}: {', '.join(arm.arm for arm in result.arms)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet views`: what each view draws and needs, and the names that a lesson may use."""
+"""`duet views`: shows what each view draws and needs, and the names that a lesson may use."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ def views(
 
 
 WIDEST = 100
-"""Most columns of text; a narrow terminal has fewer."""
+"""Widest text, in columns. It is narrower on a narrow terminal."""
 PLAIN = re.compile(r"[A-Za-z][\w -]*")
-"""Text that YAML needs no quotes for."""
+"""Texts that need no quotes in YAML."""
 
 
 def _folders() -> Iterator[LessonFolder]:
@@ -120,7 +120,7 @@ def _folders() -> Iterator[LessonFolder]:
 
 
 def _examples() -> dict[str, list[str]]:
-    """Return view -> slugs of the lessons that use it."""
+    """Return a mapping from each view to the slugs of the lessons that use it."""
     found: dict[str, list[str]] = {}
     for folder in _folders():
         if folder.lesson.view:
@@ -175,7 +175,7 @@ def _page(kind: str, view: View, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _focus(view: View) -> Iterator[str]:
-    """Say which kinds a step may have in focus."""
+    """Say which kinds of things a step may put in focus."""
     if view.layers:
         yield f"every kind of the layers {', '.join(view.layers)}"
     if view.marks == "points":
@@ -197,7 +197,7 @@ def _example(kind: str) -> Iterator[str]:
 
 
 def _step(scene: Scene) -> str:
-    """Format a step as a line of YAML, without defaults."""
+    """Format a step as a line of YAML, without values that equal the defaults."""
     said = scene.model_dump(mode="json", exclude_defaults=True)
     parts = [f"{key}: {_flow(value)}" for key, value in said.items()]
     return f"- {{{', '.join(parts)}}}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet xray`: run a workload on one arm and read a structure of its kernel meanwhile."""
+"""`duet xray`: runs a workload on one arm, and reads a structure of the arm's kernel meanwhile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class XrayResult:
-    """Printed after the facts of the probe."""
+    """Keys that are printed after the probe's facts."""
 
     lesson: str
     arm: str
@@ -62,14 +62,19 @@ def xray(
     set: Set = None,
     hz: Annotated[float, typer.Option(min=0.1, max=30, help="Samples per second.")] = 30,
     of: Annotated[
-        str, typer.Option("--of", help="Which of several; the probe's own file explains it.")
+        str,
+        typer.Option(
+            "--of",
+            help="Which object to read, if there are several; the probe's own file explains it.",
+        ),
     ] = "",
     as_json: Json = False,
 ) -> int:
     """Read a structure of a running kernel with drgn. Boots an arm and runs the workload.
 
-    The guest is not stopped. The verb shows one sample: the last of the largest (most memcgs and
-    shrinkers, inodes, extents), since a workload removes in the end what it created.
+    The guest is not stopped. The verb shows one sample: the largest one, with most memcgs and
+    shrinkers, inodes or extents. It does not show the last sample, because a workload removes at
+    its end what it created. Of equally large samples it shows the last.
     """
     from duet.cli.arguments import read_request
     from duet.lenses import Wanted, probe_names
@@ -98,7 +103,7 @@ DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
 def _holding(
     given: tuple[str, str, str, str, list[str]],
 ) -> tuple[str, str, str, str, list[str]]:
-    """If no workload and no clock is named, choose a workload that waits for a command, if any."""
+    """If no workload and no clock is named, prefer a workload that waits for a command."""
     from duet.lessons.load import load
 
     lesson, arm, workload, clock, settings = given
@@ -108,10 +113,10 @@ def _holding(
 
 
 async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
-    """Run the workload once, with markers as its only events, and sample all the time.
+    """Run the workload once and take samples all the time. Its only events are markers.
 
     Raises:
-        DuetError: the lane failed, or the lens saw nothing.
+        DuetError: the lane failed, or the lens took no sample.
     """
     from duet.cli.sinks import SampleSink
     from duet.kernels import KernelSettings
@@ -144,13 +149,13 @@ async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
 
 
 async def end_when_steady(taken: SampleSink, session: RunSession) -> None:
-    """End a held workload once its samples stay equal."""
+    """End a workload that waits for a command once its samples stay equal in size."""
     await taken.steady.wait()
     await session.stop()
 
 
 def largest_sample(taken: SampleSink) -> tuple[Sample, float]:
-    """Return the last of the largest samples."""
+    """Return the largest sample. If several are equally large, return the last of them."""
     from duet.cli.sinks import size_of
 
     largest = max(map(size_of, taken.samples))
@@ -158,7 +163,7 @@ def largest_sample(taken: SampleSink) -> tuple[Sample, float]:
 
 
 def result_tree(request: RunSpec, taken: SampleSink) -> dict[str, object]:
-    """Return what `--json` prints: facts of the probe, then XrayResult."""
+    """Return what `--json` prints: the probe's facts, then XrayResult."""
     import numpy as np
 
     sample, t_ns = largest_sample(taken)
@@ -189,7 +194,7 @@ def result_tree(request: RunSpec, taken: SampleSink) -> dict[str, object]:
 
 
 def print_sample(tree: dict[str, object], sample: Sample) -> None:
-    """Print for people the counts, then the first rows."""
+    """Print the counts, then the first rows, for people."""
     import numpy as np
 
     print(f"{tree['lesson']}, {tree['arm']}, {tree['clock']} clock: {sample.probe}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sandboxed child processes that parse untrusted bytes of guests and files.
+"""Sandboxed child processes that parse untrusted bytes from guests and files.
 
     server --(one request at a time)--> child      `Child`, one per lane or file
       \\--(descriptors of a new child)--> zygote --fork--> child

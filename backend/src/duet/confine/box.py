@@ -23,7 +23,7 @@ from duet.base.errors import DuetError, InfraError, InputError
 from duet.confine.control_groups import STOP_S, Budget, Group
 from duet.confine.sandbox import Identity
 
-# Copying a file out of a box: no link is followed; size and first bytes are checked first.
+# Copy a file out of a box. No link is followed, and size and first bytes are checked first.
 
 HEAD_BYTES = 1024
 _X86_64 = 62
@@ -36,7 +36,7 @@ class Wanted:
     Args:
         name: path relative to the tree.
         to: destination of the copy; must not exist yet.
-        kind: "vmlinux" (ELF program for x86-64), "bzImage", "object" (any ELF for x86-64) or
+        kind: "vmlinux" (x86-64 ELF executable), "bzImage", "object" (any x86-64 ELF file) or
             "text".
         most_bytes: largest accepted size.
     """
@@ -57,7 +57,8 @@ def copy_result(top: Path, wanted: Wanted) -> int:
     All processes of the box must have ended.
 
     Raises:
-        BadResult: the file is missing, not regular, behind a link, too large, or of another kind.
+        BadResult: the file is missing, not regular, reached through a link, too large, or of
+            another kind.
     """
     source = _open(top, wanted.name)
     try:
@@ -70,7 +71,7 @@ def copy_result(top: Path, wanted: Wanted) -> int:
                 " accepted"
             )
         if not is_kind(os.pread(source, HEAD_BYTES, 0), wanted.kind):
-            raise BadResult(f"{wanted.name} does not begin like {_WORDS[wanted.kind]}")
+            raise BadResult(f"{wanted.name} does not start like {_WORDS[wanted.kind]}")
         left = about.st_size
         with Path(wanted.to).open("xb") as out:
             while left and (sent := os.sendfile(out.fileno(), source, None, left)):
@@ -118,47 +119,47 @@ def _open(top: Path, name: str) -> int:
         os.close(at)
 
 
-# Limits of one boxed build. *Usual* is a build of one changed file on two CPUs.
+# Limits of one build in a box. *Usual* is the value for a build of one changed file on two CPUs.
 
 WALL_S: Final = 600.0
-"""Time from start to end. Usual: 15-30 s; several minutes for a header with many includers.
-Beyond it the build is ended."""
+"""Time from start to end. Usual: 15-30 s, or several minutes after a change to a header that many
+files include. Above the limit, the build is ended."""
 CPU_S: Final = 300
-"""CPU time of each process. Usual: 10 s (the link). Beyond it the process gets SIGKILL."""
+"""CPU time of each process. Usual: 10 s, for linking. Above the limit, the process gets SIGKILL."""
 PROCESS_BYTES: Final = 3 << 30
-"""Address space of each process. Usual: 0.6 GiB (the link). Beyond it malloc fails."""
+"""Address space of each process. Usual: 0.6 GiB, for linking. Above the limit, malloc fails."""
 MEMORY_BYTES: Final = 6 << 30
-"""Memory of all processes and of the files that they write, which are in a tmpfs. Usual: 1.5 GiB.
-Beyond it the kernel kills a process, and the build fails."""
+"""Memory of all processes, including the files that they write, which are in a tmpfs. Usual: 1.5
+GiB. Above the limit, the kernel kills a process, and the build fails."""
 DISK_BYTES: Final = 3 << 30
-"""Data written to the tree. Usual: 0.7 GiB (links with DWARF). Beyond it a write fails with
-ENOSPC."""
+"""Size of the data written to the tree. Usual: 0.7 GiB, for linking with DWARF. Above the limit, a
+write fails with ENOSPC."""
 SCRATCH_BYTES: Final = 256 << 20
 """Size of /tmp. Usual: 5 MiB."""
 FILES: Final = 100_000
-"""New or changed files of the tree. Usual: 200; 4,000 after a change of a header."""
+"""New or changed files in the tree. Usual: 200, or 4,000 after a change to a header."""
 FILE_BYTES: Final = 1 << 30
-"""The longest file. Usual: 320 MB (vmlinux.o with DWARF)."""
+"""Size of the largest file that the build may write. Usual: 320 MB (vmlinux.o with DWARF)."""
 PROCESSES: Final = 256
 """Processes and threads at the same time. Usual: 20."""
 DESCRIPTORS: Final = 1024
 """Open file descriptors of each process. Usual: 20."""
 OUTPUT_BYTES: Final = 8 << 20
-"""Output of make and its programs. Usual: 3 KB; 120 KB for a whole kernel. Beyond it the build is
-ended."""
+"""Size of the output of make and its programs. Usual: 3 KB, or 120 KB for a whole kernel. Above the
+limit, the build is ended."""
 LINE_CHARACTERS: Final = 2000
-"""Length of one output line; the rest is cut off."""
+"""Maximum length of one output line. The rest of a longer line is cut off."""
 TAIL_LINES: Final = 60
-"""Last lines of the output that an error shows."""
+"""Number of lines at the end of the output that an error shows."""
 RESULT_BYTES: Final = 1 << 30
-"""Size of one result file. Usual: 7 MB bzImage, 80 MB vmlinux."""
+"""Size of one result file. Usual: 7 MB for bzImage, 80 MB for vmlinux."""
 PROBE_S: Final = 120.0
-"""Timeout of the probe build, on a busy machine. Usual: 0.4 s."""
+"""Timeout of the probe build; it allows for a busy machine. Usual: 0.4 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoxLimits:
-    """Limits of one build; the constants describe each."""
+    """Limits of one build. The constants above describe each limit."""
 
     wall_s: float = WALL_S
     cpu_s: int = CPU_S
@@ -175,15 +176,15 @@ class BoxLimits:
         return Budget(self.memory_bytes, self.processes)
 
 
-# Request and report of a box: the JSON between the server and the helper process.
+# Request and report of a box, which the server and the helper process exchange as JSON.
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One program of a job; the next starts only if this one exits with 0.
+    """One program of a job. The next step starts only if this program exits with 0.
 
     Args:
-        name: shown in errors, such as "patch" or "make".
+        name: name that errors show, such as "patch" or "make".
         words: the command line.
     """
 
@@ -198,7 +199,7 @@ class Job:
     Args:
         tree: absolute path of the folder, also in the box, where the folder is writable.
         files: name -> content; the box shows them as INPUTS/name, read-only.
-        readable: absolute folders that the box shows read-only at the same paths (ccache's).
+        readable: absolute folders that the box shows read-only at the same paths, such as ccache's.
         environment: all environment variables of the programs.
         results: files that are copied out if all steps exit with 0.
     """
@@ -216,7 +217,7 @@ INPUTS = "/inputs"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A job, with everything else that the helper needs.
+    """A job, and everything else that the helper needs to run it.
 
     Args:
         scratch: an empty folder that every user may traverse.
@@ -250,10 +251,10 @@ class Report:
     """Final report of the helper.
 
     Args:
-        failed: name of the step that did not exit with 0; '' if none.
+        failed: name of the step that did not exit with 0; '' if there is none.
         code: exit code of that step; negative for a signal.
-        broken: why the box could not be created; '' if it was.
-        bad_result: why a result was rejected; '' if none was.
+        broken: why the box could not be created; '' if it was created.
+        bad_result: why a result was rejected; '' if no result was rejected.
         written_bytes: bytes written to the tree.
         sizes: result name -> size in bytes.
     """
@@ -331,7 +332,7 @@ def run_boxed(
 
     Raises:
         NoBox: the box could not be created.
-        BoxEnded: the job exceeded a limit, or a result was rejected; no result is copied then.
+        BoxEnded: the job exceeded a limit, or a result was rejected. No result is then copied.
         BoxStopped: `stop` was set.
     """
     limits = limits or BoxLimits()
@@ -410,8 +411,8 @@ class _Follower:
         tail = "\n".join(self.tail)
         if report.broken:
             raise NoBox(
-                f"a sandbox for builds cannot be made here: {report.broken}.",
-                remedy="Run `duet doctor`: it lists what a sandbox needs.",
+                f"this machine cannot create a sandbox for builds: {report.broken}.",
+                remedy="Run `duet doctor`, which lists what a sandbox needs.",
                 detail=tail,
             )
         if report.bad_result:
@@ -462,7 +463,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _drain(process: subprocess.Popen[bytes]) -> None:
-    """Wait until the last process of the box has closed its output, which shows that all ended."""
+    """Wait until all processes of the box have closed their output, and therefore have ended."""
     assert process.stdout is not None
     until = time.monotonic() + STOP_S
     while time.monotonic() < until:
@@ -479,14 +480,14 @@ def _read_all(descriptor: int) -> str:
     return b"".join(parts).decode()
 
 
-# A probe build shows whether this machine can create a box.
+# Run a probe build to find out whether this machine can create a box.
 
 PROGRAMS = {"bwrap": "bubblewrap", "setpriv": "util-linux", "prlimit": "util-linux"}
 
 
 @cache
 def missing_box() -> str:
-    """Return why this machine cannot create a box, without a full stop; '' if it can.
+    """Return the reason why this machine cannot create a box, without a full stop; '' if it can.
 
     The first call runs a probe build, which takes 0.4 s.
     """
@@ -505,7 +506,7 @@ def missing_box() -> str:
 
 @cache
 def box_weakness() -> str:
-    """Return which limits of a box this machine cannot enforce, in sentences; '' if none."""
+    """Return sentences about box limits that this machine cannot enforce; '' if there are none."""
     with Group(BoxLimits().budget()) as group:
         return " ".join(group.missing)
 
@@ -514,7 +515,7 @@ def check_box() -> None:
     """Raise NoBox if this machine cannot create a box."""
     if why := missing_box():
         raise NoBox(
-            f"a build in a sandbox was wanted, but none can be made here: {why}.",
+            f"a sandboxed build was requested, but this machine cannot create a sandbox: {why}.",
             remedy="Run ./setup.sh kernels as root; docs/SANDBOX.md says what a sandbox needs.",
         )
 

@@ -2,8 +2,8 @@
 """Helper process that creates a box, runs the steps in bubblewrap, and copies the results out.
 
 `python -m duet.confine.box_helper FD` reads an Order from standard input and writes a Report to
-descriptor FD. The steps write to standard output. The helper has a separate mount namespace, so
-its mounts disappear however it ends.
+descriptor FD. The steps write to standard output. The helper has a separate mount namespace, so its
+mounts disappear even if it is killed.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _bubblewrap(order: Order, place: _BoxMounts, filtered: int) -> list[str]:
 
 
 def _filter() -> int:
-    """Return a descriptor of the seccomp filter; each step reads it from offset 0."""
+    """Return a file descriptor of the seccomp filter; each step reads the filter from offset 0."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as this process
     file.write(seccomp.build_filter())
     file.flush()

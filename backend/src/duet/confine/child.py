@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The owner's side of a sandboxed child: blocking requests with a timeout, and shutdown."""
+"""Owner's side of a sandboxed child: blocking requests with a timeout, and shutdown."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from duet.confine.namespaces import pid_namespace_prefix
 from duet.confine.sandbox import Limits
 from duet.confine.zygote import STATUS
 
-# The zygote of this process: started on first use, ended when this process exits.
+# This process's zygote is started on first use, and ended when this process exits.
 
 END_S: Final = 5.0
 """Timeout for the zygote to exit after its socket is closed. Usual: 2 ms."""
 ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""Keeps numpy's libraries from starting threads: a process that forks must not have any."""
+"""Environment that keeps numpy's libraries from starting threads, because a process that forks must
+not have threads."""
 REMEDY: Final = "Check memory and the number of processes, then try again."
 
 
@@ -51,10 +52,11 @@ class _Zygote:
             self._started()
 
     def fork_child(self, service: str, limits: Limits, fds: Sequence[int]) -> None:
-        """Let the zygote fork a child.
+        """Make the zygote fork a child.
 
         Args:
-            fds: data socket, status pipe, then the descriptors that the service needs.
+            fds: the data socket and the status pipe, followed by the descriptors that the service
+                needs.
 
         Raises:
             InfraError: no process can be started.
@@ -135,25 +137,25 @@ def start() -> None:
     ZYGOTE.start()
 
 
-# Limits of a child, and its error messages.
+# Limits of a child, and the error messages about it.
 
 LATER: Final = "Get the file anew, or record it again."
 
 
 @dataclass(frozen=True, slots=True)
 class ChildLimits:
-    """Limits of one child, and the error that its end raises.
+    """Limits of one child, and the error to raise when it ends.
 
     Args:
-        subject: begins that error, as in "the events of lane srcu".
+        subject: the start of that error's text, such as "the events of lane srcu".
         blame: type of that error.
-        remedy: remedy of that error.
+        remedy: remedy that the error shows.
         memory_bytes: address space.
-        cpu_s: CPU time of the child's whole life.
+        cpu_s: CPU time over the child's whole life.
         request_cpu_s: CPU time of one request.
         wait_s: timeout from a request to its complete reply.
         reply_bytes: size of one reply.
-        file_bytes: size of the longest file that the child may write.
+        file_bytes: size of the largest file that the child may write.
     """
 
     subject: str
@@ -174,14 +176,15 @@ FILES: Final = 32
 
 
 class Child:
-    """A child process that runs one service; thread-safe, one request at a time.
+    """Child process that runs one service. Thread-safe; handles one request at a time.
 
     `close`, garbage collection of this object and the end of this process all end the child. An
-    error that the child did not report closes it; every later request raises that error again.
+    error that the child did not report closes the child. Every later request then raises that error
+    again.
 
     Args:
         service: a name in `SERVICES` of confine.zygote.
-        fds: descriptors that the child inherits; the caller still closes them.
+        fds: descriptors that the child inherits; the caller must still close its own copies.
 
     Raises:
         InfraError: no process or descriptor is available.
@@ -218,11 +221,11 @@ class Child:
 
     @property
     def usable(self) -> bool:
-        """Whether the child still answers; once False, every request raises the same error."""
+        """Whether the child still answers. If False, every request raises the same error."""
         return self._broken is None
 
     def close(self) -> None:
-        """End the child immediately, without blocking; a request in progress raises."""
+        """End the child immediately, without blocking. A request in progress raises an error."""
         if self._broken is None:
             self._broken = self._ended("the request was cancelled")
         with contextlib.suppress(OSError):
@@ -237,10 +240,11 @@ class Child:
         """Send a request and block until its reply arrives.
 
         Args:
-            turn_s: timeout for requests of other threads to finish first; default: wait_s.
+            turn_s: how long to wait for requests from other threads to finish first; default:
+                wait_s.
 
         Raises:
-            DuetError: an error that the child reports, or the reason of its end.
+            DuetError: an error that the child reports, or the reason why it ended.
         """
         terms = self._terms
         if not self._turn.acquire(timeout=terms.wait_s if turn_s is None else turn_s):
@@ -282,7 +286,7 @@ class Child:
             return self._socket
 
         body = pickle.dumps({**request, "cpu_s": terms.request_cpu_s})
-        # A child without memory for the request has replied that, and exited; read its reply.
+        # A child that lacked memory for the request has sent an error and exited. Read its reply.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             send(lambda part: patient().send(part), body, blobs)
         return ReplyReader.unpack(
@@ -290,7 +294,7 @@ class Child:
         )
 
     def _reported(self, found: object) -> DuetError:
-        """Return the error of a reply; an unexpected one closes the child."""
+        """Return the error in a reply; close the child if the error is unexpected."""
         said = unpack_error(found)
         if said is None or type(said) is DuetError:
             detail = f"{found!a:.4000}" if said is None else f"{said}\n{said.detail}"
@@ -335,6 +339,6 @@ def _memory(terms: ChildLimits) -> str:
 
 
 def _close(data: socket.socket, status: int) -> None:
-    """Close both ends; the zygote kills a child whose status pipe has no reader."""
+    """Close socket and status pipe; the zygote kills a child whose status pipe has no reader."""
     data.close()
     os.close(status)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A control group for a box or a lane, cgroup v1 or v2: limits for all its processes together.
+"""Control group (cgroup v1 or v2) that limits all processes of a box or lane together.
 
-If no group can be created, only the limits of each process apply, and `missing` names the limits
-that do not. Sources: cgroups(7); Documentation/admin-guide/cgroup-v1/memory.rst,
+If no group can be created, only the per-process limits apply, and `missing` names the limits that
+are not enforced. Sources: cgroups(7); Documentation/admin-guide/cgroup-v1/memory.rst,
 Documentation/scheduler/sched-design-CFS.rst (cpu.shares), Documentation/admin-guide/cgroup-v2.rst.
 """
 
@@ -19,7 +19,8 @@ SWEEP_S: Final = 5.0
 """Age at which an empty group is removed if its creator has ended. A creator adds its first process
 immediately."""
 FOREIGN_SWEEP_S: Final = 60.0
-"""Age at which an empty group of another PID namespace is removed: its creator may still run."""
+"""Age at which an empty group from another PID namespace is removed. It is long because the creator
+may still run."""
 STOP_S: Final = 10.0
 """Timeout for all processes of a group to end. Usual: 20 ms."""
 USUAL_WEIGHT: Final = 100
@@ -47,7 +48,7 @@ class Budget:
     cpu_weight: int = USUAL_WEIGHT
 
     def value(self, kind: str, version: int) -> int:
-        """Return the value to write to the file of a controller."""
+        """Return the value to write to a controller's file."""
         if kind == "cpu" and version == 1:
             return self.cpu_weight * _USUAL_SHARES // USUAL_WEIGHT
         return {"memory": self.memory_bytes, "pids": self.processes, "cpu": self.cpu_weight}[kind]
@@ -66,7 +67,7 @@ class Group:
         self.folders: list[Path] = []
         self.missing: list[str] = []
         self.missing_controllers: list[str] = []
-        """Controllers for which no group could be created."""
+        """Cgroup controllers for which no group could be created."""
 
     def __enter__(self) -> Group:
         sweep_groups()
@@ -119,7 +120,7 @@ class Group:
 
 
 def groups_of(pid: int) -> list[Path]:
-    """Return folders of existing groups that a process of our PID namespace has created."""
+    """Return the folders of existing groups that a process in our PID namespace has created."""
     return sorted(folder for top in _tops() for folder in top.glob(f"duet-*-{_maker(pid)}-*"))
 
 
@@ -134,11 +135,11 @@ def remove_own_groups() -> None:
 
 
 def groups_without_maker(ours: bool = True) -> list[Path]:
-    """Return folders of groups whose creator has ended.
+    """Return the folders of groups whose creator has ended.
 
     Args:
-        ours: groups of our PID namespace; else all groups of other namespaces, whose creators may
-            still run.
+        ours: return groups of our PID namespace. If False, return all groups of other namespaces,
+            whose creators may still run.
     """
     here = _maker(0).partition("-")[2]
     found = []
@@ -166,7 +167,7 @@ def sweep_groups() -> list[Path]:
 
 
 def _maker(pid: int) -> str:
-    """Return the part of a group's name that identifies its creator: pid and PID namespace."""
+    """Return the part of a group's name that identifies its creator by pid and PID namespace."""
     return f"{pid}-{Path('/proc/self/ns/pid').stat().st_ino:x}"
 
 
@@ -178,7 +179,7 @@ def _parents(kind: str) -> list[tuple[Path, int]]:
     """Return groups in which a child with the controller `kind` may be created, best first.
 
     Returns:
-        (folder, cgroup version) of each.
+        (folder, cgroup version) of each group.
     """
     found = []
     own = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
@@ -202,7 +203,7 @@ def _parents(kind: str) -> list[tuple[Path, int]]:
 
 
 def _within(top: Path, inner: str, path: str) -> Path:
-    """Return the folder of a group below a mount that may show only part of the hierarchy."""
+    """Return a group's folder below a mount that may show only part of the cgroup hierarchy."""
     under = path.removeprefix(inner) if inner != "/" else path
     folder = top / under.lstrip("/")
     return folder if folder.is_dir() else top

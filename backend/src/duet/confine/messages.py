@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests to a child and its replies: a body, followed by blobs that are not copied.
+"""Requests to a child and its replies. Each is a body followed by blobs, which are not copied.
 
-A message is a frame (duet.base.frames) whose payload is the number of blobs (u32), the length of
-each (u64) and the body. The bytes of the blobs follow the frame. The reader sets all size limits
-before it allocates memory. The body of a reply is a msgpack map; `ReplyReader` checks the type of
-each field, because an attacker in the child controls every byte.
+A message starts with a frame (duet.base.frames) whose payload is the number of blobs (u32), the
+length of each blob (u64) and the body. The bytes of the blobs follow the frame. The reader sets all
+size limits before it allocates memory. The body of a reply is a msgpack map; `ReplyReader` checks
+the type of each field, because an attacker in the child controls every byte.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_BLOBS: Final = 4096
 BODY_BYTES: Final = 8 << 20
 """Largest body of a reply."""
 MOST_ITEMS: Final = 1 << 18
-"""Most items of one list or map in a reply."""
+"""Largest number of items in one list or map of a reply."""
 TEXT_BYTES: Final = 1 << 20
 """Longest string in a reply."""
 INT64_MAX: Final = (1 << 63) - 1
@@ -63,11 +63,15 @@ def receive(
     body_at = _COUNT.size + count * _LENGTH.size
     body_bytes = len(payload) - body_at
     if kind != MESSAGE or count > MOST_BLOBS or not 0 <= body_bytes <= most_body:
-        raise BadFrame(f"a body of {body_bytes} bytes and {count} blobs are not accepted")
+        raise BadFrame(
+            f"a message with a body of {body_bytes} bytes and {count} blobs is not accepted"
+        )
     view = memoryview(payload)
     lengths = [length for (length,) in _LENGTH.iter_unpack(view[_COUNT.size : body_at])]
     if sum(lengths) > most_blobs_bytes:
-        raise BadFrame(f"blobs of {sum(lengths)} bytes came, but {most_blobs_bytes} are accepted")
+        raise BadFrame(
+            f"blobs of {sum(lengths)} bytes arrived, but only {most_blobs_bytes} are accepted"
+        )
     return view[body_at:], [read_all(read, length) for length in lengths]
 
 
@@ -138,7 +142,7 @@ class ReplyReader:
         return {as_text(key): value for key, value in found.items()}
 
 
-# Checks of one value of a reply; each raises BadReply for another type or range.
+# Functions that check one value of a reply. Each raises BadReply if type or range is wrong.
 
 
 def as_integer(found: object, low: int = 0, high: int = INT64_MAX) -> int:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Separate mount, PID, network, IPC and UTS namespaces for third-party programs, by bubblewrap.
+"""Run third-party programs in separate mount, PID, network, IPC and UTS namespaces (bubblewrap).
 
 The program sees the host's /usr and some other files read-only, one writable folder, and a /proc
-of its own processes. Killing bubblewrap kills all processes inside. On the command line the words
-of `namespace_prefix` come before those of `duet.confine.sandbox.prefix`, which sets user,
-capabilities and limits.
+with only its own processes. Killing bubblewrap kills all processes inside. On the command line the
+arguments from `namespace_prefix` come before those from `duet.confine.sandbox.prefix`, which sets
+user, capabilities and limits.
 
 A program that runs as another user also needs `pid_namespace_prefix` at the front. bubblewrap drops
-all capabilities, so the kernel refuses the signal that its death sends to another user's process.
-As the first process of a PID namespace its death kills all processes of the namespace.
+all capabilities, so when it dies the kernel does not let its death signal reach another user's
+process. If bubblewrap is the first process of a PID namespace, its death kills all processes in the
+namespace.
 
 If bubblewrap is missing or the host refuses namespaces, `missing_namespaces` says why, and programs
 start with `prefix` alone.
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import Final
 
 SYSTEM_FOLDERS: Final = ("/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin")
-"""Folders outside /usr; on Debian 12 they are links into /usr."""
+"""Folders outside /usr that programs need; on Debian 12 they are links into /usr."""
 SYSTEM_FILES: Final = ("/etc/alternatives", "/etc/ld.so.cache")
 SCRATCH_BYTES: Final = 4 << 20
 """Default size of a program's /tmp. QEMU writes nothing there."""
@@ -76,11 +77,11 @@ def namespace_prefix(
     Args:
         folder: working directory; the only folder of the host that the program may write to.
         readable: other files and folders, shown read-only at the same paths.
-        devices: devices of the host that the program may open, besides /dev/null and the like.
-        environment: environment variables of the program, besides PATH.
-        scratch_bytes: size of /tmp, and of /dev/shm.
-        first: the program becomes pid 1 of its PID namespace. False for a program with children,
-            because pid 1 must reap orphans.
+        devices: host devices that the program may open, in addition to /dev/null and the like.
+        environment: the program's environment variables, in addition to PATH.
+        scratch_bytes: size of /tmp and size of /dev/shm.
+        first: make the program pid 1 of its PID namespace. Use False for a program with child
+            processes, because pid 1 must reap orphans.
     """
     words = ["bwrap", "--die-with-parent", *(("--as-pid-1",) if first else ())]
     words += ["--clearenv", "--setenv", "PATH", os.defpath + ":/usr/sbin:/sbin"]
@@ -104,11 +105,11 @@ def namespace_prefix(
 def pid_namespace_prefix(*, proc: bool = False) -> list[str]:
     """Return the unshare(1) command that gives a program a separate PID namespace.
 
-    The list is empty unless this process is root and namespaces are available. All processes of
-    the namespace end with unshare.
+    The list is empty unless this process is root and namespaces are available. When unshare ends,
+    all processes in the namespace end.
 
     Args:
-        proc: mount a /proc of that namespace, in which bubblewrap (0.12) looks for its child.
+        proc: mount that namespace's /proc, in which bubblewrap (0.12) looks for its child.
     """
     return [] if missing_namespaces() else _pids(proc)
 
@@ -120,7 +121,7 @@ def _pids(proc: bool) -> list[str]:
 
 
 def outside_system(program: str) -> list[Path]:
-    """Return the folders to show for a program that is installed outside /usr; [] if inside."""
+    """Return the folders to show for a program that is installed outside /usr, otherwise []."""
     found = shutil.which(program)
     path = Path(found).resolve() if found else None
     return [] if path is None or path.is_relative_to("/usr") else [path.parent.parent]
@@ -130,7 +131,7 @@ def program_pid(launched: int) -> int:
     """Return the pid, in the host's namespace, of the program inside bubblewrap; 0 if not started.
 
     Args:
-        launched: pid of the command of `pid_namespace_prefix` and `namespace_prefix`.
+        launched: pid of the command that begins with `pid_namespace_prefix` and `namespace_prefix`.
     """
     pid = launched
     for _ in ("unshare", "bwrap") if pid_namespace_prefix() else ("bwrap",):
@@ -154,7 +155,7 @@ def exit_code(returncode: int) -> int:
 
 @cache
 def missing_namespaces() -> str:
-    """Return why programs cannot get separate namespaces, without a full stop; '' if they can."""
+    """Return the reason why programs cannot get namespaces, without a full stop; '' if they can."""
     if shutil.which("bwrap") is None:
         return "the package bubblewrap is not installed"
     words = [*_pids(True), *namespace_prefix(Path("/tmp")), "true"]
@@ -172,8 +173,9 @@ def missing_namespaces() -> str:
 #
 # A confined child gets an empty root (`enter_empty_root`). A box gets a tree; overlayfs writes
 # changes to a tmpfs, so the tree stays unchanged. If the server is root, the box has a separate
-# user: an id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) makes it the tree's owner.
-# Otherwise a user namespace grants the right to mount; the box then runs as the server's user.
+# user. An id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) makes this user the tree's
+# owner. Otherwise a user namespace grants the right to mount; the box then runs as the server's
+# user.
 
 _NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000
 _RECURSIVE, _PRIVATE, _READ_ONLY, _NO_DEVICES, _NO_SETUID = 0x4000, 0x40000, 1, 4, 2
@@ -203,7 +205,7 @@ class _Attributes(ctypes.Structure):
 
 
 def enter_mount_namespace(*, own_user: bool) -> None:
-    """Enter a new mount namespace; with `own_user` also a new user namespace, as its root.
+    """Enter a new mount namespace and, with `own_user`, also a new user namespace, as its root.
 
     Raises:
         OSError: the kernel or a security module does not permit this.
@@ -221,8 +223,8 @@ def enter_empty_root(shown: Mapping[str, Path]) -> None:
     """Give this single-threaded process a read-only root that contains only `shown`.
 
     Args:
-        shown: name in the new root -> a file or folder that appears there, read-only. Sockets in
-            such a folder accept connections.
+        shown: name in the new root -> the file or folder that appears there, read-only. Sockets in
+            such a folder still accept connections.
 
     Raises:
         OSError: the kernel or a security module does not permit this.
@@ -235,7 +237,8 @@ def enter_empty_root(shown: Mapping[str, Path]) -> None:
         place.mkdir() if source.is_dir() else place.touch()
         bind_read_only(source, place, None)
     os.chdir(top)
-    # pivot_root(2): both roots may be the same folder; the old root is then mounted over the new.
+    # pivot_root(2) allows both roots to be the same folder. The old root is then mounted over the
+    # new root.
     _check(_libc.syscall(ctypes.c_long(_PIVOT_ROOT_CALL), b".", b"."), "another root")
     _check(_libc.umount2(b".", _DETACH), "leaving the root before")
     os.chdir("/")
@@ -248,7 +251,7 @@ def mount_tmpfs(at: Path, size: int, files: int) -> None:
 
 
 def mount_overlay(lower: Path, upper: Path, work: Path, at: Path) -> None:
-    """Mount `lower` at `at` with overlayfs, which stores all writes in `upper`."""
+    """Mount `lower` at `at` with overlayfs; all writes go to `upper`."""
     options = f"lowerdir={lower},upperdir={upper},workdir={work}"
     _mount("box", at, "overlay", _NO_DEVICES | _NO_SETUID, options)
 
@@ -257,7 +260,7 @@ def bind_read_only(folder: Path, at: Path, uid: int | None) -> None:
     """Bind `folder` read-only at `at`.
 
     Args:
-        uid: the user that owns, in the new mount, the files of `folder`'s owner; None for no
+        uid: the user that owns, in the new mount, the files that `folder`'s owner owns; None for no
             change.
 
     Raises:
@@ -287,7 +290,7 @@ def bind_read_only(folder: Path, at: Path, uid: int | None) -> None:
 
 
 def _mapping(owner: int, group: int, uid: int) -> int:
-    """Return a descriptor of a user namespace that maps owner and group to `uid`.
+    """Return a file descriptor of a user namespace that maps owner and group to `uid`.
 
     Source: mount_setattr(2).
     """
@@ -322,5 +325,5 @@ def _mount(source: str, at: Path, kind: str | None, flags: int, options: str = "
 def _check(answer: int, what: str) -> int:
     if answer < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what} is refused: {os.strerror(number)}")
+        raise OSError(number, f"{what} was refused: {os.strerror(number)}")
     return answer

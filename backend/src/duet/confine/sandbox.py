@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sandbox for processes that read untrusted bytes of guests, files and pages.
+"""Sandbox for processes that read untrusted bytes from guests, files and pages.
 
 Our own Python children call `enter` before they read the first untrusted byte. Third-party programs
-(QEMU, ffmpeg, Chromium) start behind the words of `prefix`, which confine them with setpriv(1),
-prlimit(1) and unshare(1) of util-linux.
+(QEMU, ffmpeg, Chromium) are started by the command from `prefix`, which confines them with
+setpriv(1), prlimit(1) and unshare(1) from util-linux.
 
 What `enter` guarantees on x86-64 if it reports nothing missing:
 
-- Address space, CPU time, open files and the size of written files are limited; no core file.
+- Address space, CPU time, open files and the size of written files are limited. It writes no core
+  file.
 - The process has a separate unprivileged user and group, no supplementary groups, empty
   capability sets, an empty bounding set, and cannot gain privileges (PR_SET_NO_NEW_PRIVS).
 - It cannot start, trace or signal processes, nor mount, load modules or use io_uring or bpf.
-- It has no network: neither sockets (except AF_UNIX where `Permits.unix` says so) nor interfaces.
+- It has no network interfaces and no sockets, except AF_UNIX sockets if `Permits.unix` is set.
 - Its root folder contains only what `shown` names (a separate mount namespace).
 - It opens files only as `Permits` allows, and then only files that its user may read.
 - It cannot be traced (PR_SET_DUMPABLE 0), and dies with its parent (PR_SET_PDEATHSIG).
 
-Without root the child keeps the server's user, and `enter` reports that; filter, limits and the
-rest still apply. A refused system call returns EPERM. Memory beyond the limit raises MemoryError,
-or crashes a C library that does not check.
+If the server is not root, the child keeps the server's user, and `enter` reports that. Filter,
+limits and the other measures still apply. A refused system call returns EPERM. An allocation beyond
+the memory limit raises MemoryError, or crashes a C library that does not check for failure.
 
 CPython imports modules lazily, from folders that another user may be unable to read (a checkout in
 /root). A child must therefore import everything before it calls `enter`. A later import fails with
@@ -53,13 +54,13 @@ from typing import Final
 from duet.base.errors import InfraError
 from duet.confine import namespaces as mounts
 
-# A system-call filter for a process that only computes: it refuses calls that such a process never
+# System-call filter for a process that only computes. It refuses calls that such a process never
 # needs.
 #
-# Classic BPF, installed by seccomp(2) for all threads of the process. A refused call returns EPERM,
-# so a library that tries it sees an error instead of a signal. Calls whose arguments are in memory,
-# where a filter cannot see them, return ENOSYS; the C library then uses the older call. Numbers:
-# arch/x86/entry/syscalls/syscall_64.tbl. Filters: seccomp(2).
+# The filter is classic BPF, installed by seccomp(2) for all threads of the process. A refused call
+# returns EPERM, so a library that tries it sees an error instead of a signal. Calls whose arguments
+# are in memory, where a filter cannot see them, return ENOSYS; the C library then uses the older
+# call. Numbers: arch/x86/entry/syscalls/syscall_64.tbl. Filters: seccomp(2).
 
 _SECCOMP_CALL: Final = 317
 _SET_MODE_FILTER: Final = 1
@@ -116,7 +117,7 @@ class Permits:
         reads: open files for reading.
         writes: open files for writing; create, rename and remove files.
         unix: open and connect AF_UNIX sockets; all other sockets stay refused.
-        peek: read the memory of processes of the same user (process_vm_readv).
+        peek: read the memory of the same user's processes (process_vm_readv).
     """
 
     reads: bool = False
@@ -126,12 +127,12 @@ class Permits:
 
 
 def _load_argument(number: int) -> Instruction:
-    """Load the low 32 bits of an argument; the tested flags and families fit into them."""
+    """Load the low 32 bits of an argument, which hold all tested flags and socket families."""
     return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * number)
 
 
 def _only_if(call: int, argument: int, test: tuple[int, int], when_true: bool) -> list[Instruction]:
-    """Allow `call` if the test of its argument yields `when_true`, else refuse it."""
+    """Allow `call` if the test of its argument yields `when_true`; otherwise refuse the call."""
     operation, value = test
     allowed, refused = (_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _EPERM)
     first, second = (allowed, refused) if when_true else (refused, allowed)
@@ -139,7 +140,7 @@ def _only_if(call: int, argument: int, test: tuple[int, int], when_true: bool) -
 
 
 def refuse_rules(calls: Mapping[str, int]) -> list[Instruction]:
-    """Return the start of a filter; it refuses `calls` and calls of other architectures."""
+    """Return the start of a filter, which refuses `calls` and calls for other architectures."""
     rules: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_AT),
         (_EQUAL, 1, 0, _ARCH_X86_64),
@@ -156,12 +157,15 @@ def refuse_rules(calls: Mapping[str, int]) -> list[Instruction]:
 
 
 def encode_filter(rules: list[Instruction]) -> bytes:
-    """Encode a filter for the kernel and bubblewrap: struct sock_filter, seccomp(2)."""
+    """Encode a filter for the kernel and bubblewrap as struct sock_filter (seccomp(2))."""
     return b"".join(struct.pack("<HBBI", *rule) for rule in rules)
 
 
 def build_filter() -> bytes:
-    """Return the filter for a build: programs and files, but no network, mounts, modules or BPF."""
+    """Return the filter for builds.
+
+    A build may use programs and files, but no network, mounts, modules or BPF.
+    """
     refused = SYSTEM | NETWORK | {"socket": _SOCKET, "ptrace": PROCESSES["ptrace"]}
     return encode_filter([*refuse_rules(refused), (_RETURN, 0, 0, _ALLOW)])
 
@@ -177,7 +181,8 @@ def filter_rules(permits: Permits) -> list[Instruction]:
     if permits.peek:
         del refused["process_vm_readv"]
     rules = refuse_rules(refused)
-    # Each block returns if it matches the call; otherwise the call number is still loaded after it.
+    # Each block returns if it matches the call. Otherwise the call number is still loaded after the
+    # block.
     rules += _only_if(_CLONE, 0, (_ANY_BIT, _CLONE_THREAD), True)
     if permits.unix:
         rules += _only_if(_SOCKET, 0, (_EQUAL, _AF_UNIX), True)
@@ -217,24 +222,27 @@ def install_filter(permits: Permits) -> str:
 
 
 CHILD_ID: Final = 65519
-"""User and group of our own children. They may share it, since they cannot signal or trace."""
+"""User and group of our own children. Children may share this id, because they cannot signal or
+trace each other."""
 FIRST_ID: Final = 61184
-"""First of the ids that systemd allocates at run time (DynamicUser, systemd.exec); CHILD_ID is the
-last. No distribution gives these ids to an account."""
+"""First of the ids that systemd allocates at run time (DynamicUser in systemd.exec(5)). CHILD_ID is
+the last. No distribution gives these ids to an account."""
 PROBE_S: Final = 5.0
 """Timeout for unshare(1) to create a network namespace. Usual: 5 ms."""
 
-# CPython imports these when it prints an error or uses a codec, which would fail after `enter`.
+# These modules are imported early because CPython imports them when it prints an error or uses a
+# codec. Such an import would fail after `enter`.
 _LATE: Final = (encodings.ascii, encodings.latin_1, encodings.utf_8, linecache, traceback)
 
 _PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _NO_NEW_PRIVS, _CAP_AMBIENT = 1, 4, 24, 38, 47
 _AMBIENT_CLEAR_ALL: Final = 4
 _NEW_NETWORK: Final = 0x40000000
 _NEW_APART: Final = _NEW_NETWORK | 0x08000000 | 0x04000000
-"""Network, IPC and UTS (host name) namespaces: unshare(2)."""
+"""Flags for new network, IPC and UTS (host name) namespaces; see unshare(2)."""
 _CAPSET_CALL: Final = 126
 _CAP_VERSION_3: Final = 0x20080522
-# Capabilities that the server needs to give a child another user and to end it: capabilities(7).
+# Capabilities that the server needs to run a child as another user and to end that child (see
+# capabilities(7)).
 _NEEDED_CAPS: Final = {"CHOWN": 0, "DAC_OVERRIDE": 1, "KILL": 5, "SETGID": 6, "SETUID": 7}
 _SETPCAP: Final = 8
 
@@ -245,10 +253,10 @@ class Limits:
 
     Args:
         memory_bytes: address space (RLIMIT_AS), including libraries and reserved stacks.
-        cpu_s: CPU time of all threads; beyond it the process gets SIGKILL.
+        cpu_s: CPU time of all threads together; beyond it the process gets SIGKILL.
         files: open file descriptors.
-        file_bytes: size of the longest file that the process may write.
-        processes: processes and threads of the user; only for a separate user.
+        file_bytes: size of the largest file that the process may write.
+        processes: number of the user's processes and threads; only for a separate user.
     """
 
     memory_bytes: int | None = None
@@ -267,7 +275,7 @@ def can_change_user() -> bool:
 
 
 def missing_user() -> str:
-    """Return why children keep the server's user, as a sentence; '' if they do not."""
+    """Return a sentence about why children keep the server's user; '' if they do not."""
     if can_change_user():
         return ""
     if os.geteuid():
@@ -288,15 +296,15 @@ def enter(
     Call this in a child process, after its last import and before the first untrusted byte.
 
     Args:
-        uid: user and group to change to, if this process may.
-        shown: the content of the root folder (`enter_empty_root` of duet.confine.namespaces); None
-            keeps the host's root.
+        uid: user and group to change to, if this process is allowed to change them.
+        shown: the content of the root folder (see `enter_empty_root` in duet.confine.namespaces);
+            None keeps the host's root.
 
     Returns:
         One sentence for each measure that this host does not permit.
 
     Raises:
-        InfraError: a measure failed that every host permits, or the parent has ended.
+        InfraError: a measure that every host permits has failed, or the parent has ended.
     """
     parent = os.getppid()
     libc = ctypes.CDLL(None, use_errno=True)
@@ -315,7 +323,7 @@ def enter(
     _drop_capabilities(libc)
     _prctl(libc, _NO_NEW_PRIVS, 1)
     _prctl(libc, _DUMPABLE, 0)
-    # After the change of user, which clears it.
+    # This comes after the change of user, which clears the parent-death signal.
     _prctl(libc, _PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         raise InfraError("the parent of this process has ended.", remedy="Start it again.")
@@ -334,15 +342,15 @@ def prefix(
 ) -> list[str]:
     """Return the command that precedes a third-party program and confines it.
 
-    It always sets limits, no new privileges, no core file and death with the parent. With `uid` it
-    also sets user and group, and empties the capability sets and the bounding set. The program
-    installs its own system-call filter (QEMU: -sandbox).
+    The command always sets the limits and PR_SET_NO_NEW_PRIVS, disables core files, and lets the
+    program die with its parent. With `uid` it also sets user and group, and empties the capability
+    sets and the bounding set. The program must install its own system-call filter (QEMU: -sandbox).
 
     Args:
-        uid: user and group, from `Identity`; None keeps the user.
-        groups: supplementary groups, with `uid`.
+        uid: user and group id, from `Identity`; None keeps the user.
+        groups: supplementary groups; used only with `uid`.
         network: keep the host's interfaces. Unix sockets in folders always work.
-        death_signal: the signal that the program gets when its parent dies.
+        death_signal: signal that the program gets when its parent dies.
 
     Raises:
         InfraError: util-linux is not installed.
@@ -370,7 +378,7 @@ class Identity:
     """A lease on a user id that no other process uses. Use as a context manager.
 
     The lease is the name of an abstract socket (unix(7)), which only one process can bind. The
-    kernel releases the name when that process ends, however it ends.
+    kernel releases the name when that process ends, even if it is killed.
     """
 
     def __init__(self) -> None:
@@ -421,7 +429,7 @@ def can_unshare_network() -> bool:
 
 
 def _used_ids() -> set[int]:
-    """Return user ids of running processes, including those of guests that are ending."""
+    """Return the user ids of running processes, including processes of guests that are ending."""
     used = set()
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):

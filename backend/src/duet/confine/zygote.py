@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The process that forks the sandboxed children: `python -m duet.confine.zygote FD`.
+"""Process that forks the sandboxed children: `python -m duet.confine.zygote FD`.
 
 The zygote imports everything once and reads no untrusted bytes. For each child it receives
-descriptors over the control socket: the child's data socket, a status pipe, and what the service
-needs. It writes the wait status of a child to the status pipe, and kills a child whose status pipe
-has lost its reader. The process with the read end owns the child, so no child outlives the server.
+descriptors over the control socket: the child's data socket, a status pipe, and the descriptors
+that the service needs. It writes the wait status of a child to the status pipe, and kills a child
+whose status pipe has lost its reader. The process with the read end owns the child, so no child
+outlives the server.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ from duet.confine.sandbox import Limits, enter
 # Services that children run, and the loop that answers requests.
 #
 # A service is a class without constructor arguments; `answer` is called once for each request. Its
-# module may have `warm()`, which the zygote calls once. Later a child can import or open nothing.
+# module may have `warm()`, which the zygote calls once. Afterwards a child cannot import or open
+# anything.
 
 SERVICES: Final = {
     "lane": "duet.session.engine:LaneEngine",
@@ -44,7 +46,8 @@ SERVICES: Final = {
     "unpack": "duet.bundle.reader:UnpackService",
     "vmlinux": "duet.kernels.vmlinux.service:VmlinuxService",
 }
-"""Service -> module and class. Strings, because this layer must not import higher layers."""
+"""Service -> module and class. They are strings because this layer must not import higher
+layers."""
 REQUEST_BYTES: Final = 1 << 30
 
 Answer = tuple[Mapping[str, object], Sequence[Blob]]
@@ -83,7 +86,7 @@ def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
         try:
             body, blobs = receive(lambda part: os.readv(fd, [part]), REQUEST_BYTES, REQUEST_BYTES)
             request: dict[str, Any] = pickle.loads(body)  # from the server, which is trusted
-            # CPU time of this request; beyond it SIGPROF ends the process.
+            # This limits the CPU time of the request. Beyond the limit SIGPROF ends the process.
             signal.setitimer(signal.ITIMER_PROF, request.pop("cpu_s"))
             reply, out = _answer(service, request, blobs, fds)
             packed: bytes = msgpack.packb(reply)
@@ -97,7 +100,7 @@ def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
 
 
 class FailedService:
-    """Service of a child that could not be confined: every request raises the error."""
+    """Service of a child that could not be confined. Every request raises the error."""
 
     def __init__(self, error: DuetError) -> None:
         self._error = error
@@ -123,12 +126,12 @@ def _answer(
 MOST_FDS: Final = 8
 ORDER_BYTES: Final = 4096
 STATUS: Final = struct.Struct("<i")
-"""Wait status as os.waitpid returns it."""
+"""Format of a wait status, as os.waitpid returns it."""
 POLL_MS: Final = 1000
 
 
 class Zygote:
-    """Main loop of the zygote: forks children, reaps them, and kills those without an owner."""
+    """Main loop of the zygote, which forks and reaps children, and kills those without an owner."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -141,7 +144,7 @@ class Zygote:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def run(self) -> None:
-        """Serve until the server closes the socket; the children die with this process."""
+        """Serve until the server closes the socket. The children die with this process."""
         while True:
             poll = select.poll()
             poll.register(self._control, select.POLLIN)

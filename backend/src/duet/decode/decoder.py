@@ -63,7 +63,7 @@ def ensure(flags: Sequence[str] = ()) -> Path:
 
 @cache
 def library() -> ctypes.CDLL:
-    """Return the compiled library, loaded once.
+    """Return the compiled library, which is loaded only once.
 
     Raises:
         InfraError: the library cannot be compiled.
@@ -71,7 +71,7 @@ def library() -> ctypes.CDLL:
     return load_library(ensure(), _SIGNATURES)
 
 
-# Interned strings of events, which refer to them by index or by kernel address.
+# Interned strings, to which events refer by index or by kernel address.
 
 PRINTK_LINE = re.compile(rb'^(0x[0-9a-f]{1,16}) : "(.*)"$', re.MULTILINE)
 
@@ -101,7 +101,7 @@ class StringTable:
         return self._ids[text]
 
     def ids_at(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the index of the string at each address; an unknown address is shown as hex."""
+        """Return the index of the string at each address; unknown addresses become hex strings."""
         values, places = np.unique(addresses, return_inverse=True)
         ids = np.empty(len(values), np.int64)
         for index, value in enumerate(values.tolist()):
@@ -113,24 +113,24 @@ class StringTable:
         return ids[places]
 
 
-# Results: one table for each event type, one numpy column for each field.
+# Results: one table for each event type, with one numpy column for each field.
 
 Ints = NDArray[np.int64]
 
 
 class FieldKind(IntEnum):
-    """Storage of a field in its column; the numbers are those of `enum kind` in _pages.c."""
+    """How a field is stored in its column. The values must match `enum kind` in _pages.c."""
 
     INT = 0
-    """int64; an unsigned 64-bit value keeps its bit pattern."""
+    """Integer, stored as int64. An unsigned 64-bit value keeps its bit pattern."""
     CHARS = 1
-    """Fixed-size string such as comm: S16."""
+    """Fixed-size string such as comm, stored as S16."""
     STRING = 2
-    """const char *: int64 index into Decoder.strings."""
+    """const char *, stored as an int64 index into Decoder.strings."""
     TEXT = 3
-    """String at the end of the record, for example of ftrace/print: S256."""
+    """String at the end of the record, as in ftrace/print; stored as S256."""
     LOC = 4
-    """__data_loc string: S256."""
+    """__data_loc string, stored as S256."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ class Field:
     """One field of an event's format.
 
     Args:
-        size: bytes in the record.
-        width: bytes in the column.
+        size: number of bytes in the record.
+        width: number of bytes in the column.
     """
 
     name: str
@@ -163,7 +163,7 @@ class Table:
     """All records of one event type on one CPU, in the order in which they were written.
 
     Args:
-        seq: sequence number over all events of this CPU; orders events with equal times.
+        seq: sequence number over all events of this CPU, which orders events with equal times.
     """
 
     ts_ns: Ints
@@ -177,7 +177,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class LostEvents:
-    """Events of one CPU that the kernel overwrote; `count` is None if the kernel did not count."""
+    """One CPU's events that the kernel overwrote; `count` is None if it did not count them."""
 
     cpu: int
     t0_ns: int
@@ -187,7 +187,7 @@ class LostEvents:
 
 @dataclass(frozen=True, slots=True)
 class CpuColumns:
-    """Events decoded from pages of one CPU; `tables` omits event types without records."""
+    """Events decoded from one CPU's pages. `tables` omits event types that have no records."""
 
     cpu: int
     tables: dict[str, Table]
@@ -200,7 +200,7 @@ DATA_FIELD = re.compile(rb"char data;\s*offset:([0-9]{1,9});\s*size:([0-9]{1,9})
 
 
 class DecodeError(InputError):
-    """Pages or format files that no kernel writes."""
+    """The pages or format files are malformed: no kernel writes such data."""
 
     code = "decode"
 
@@ -222,7 +222,7 @@ class Decoder:
         page_bytes: size of a ring-buffer page, including its header.
 
     Raises:
-        DecodeError: a format file cannot be parsed, or header_page describes another layout.
+        DecodeError: a format file cannot be parsed, or header_page describes an unsupported layout.
     """
 
     def __init__(self, files: Mapping[str, bytes], page_bytes: int = 4096) -> None:
@@ -245,7 +245,7 @@ class Decoder:
 
     @property
     def unknown(self) -> dict[int, int]:
-        """Number of records whose id has no format file, by id."""
+        """Number of records for each event id that has no format file."""
         counts = np.ctypeslib.as_array(self._lib.duet_unknown(self._handle), (65536,))
         return {int(i): int(counts[i]) for i in np.flatnonzero(counts)}
 
@@ -255,11 +255,13 @@ class Decoder:
         """Decode complete pages of one CPU, oldest first.
 
         Args:
-            complete: (page number, guest time) pairs. Before that page arrived, the CPU's events
-                up to that time were complete, so events lost before the page are later than that.
+            complete: (page number, guest time) pairs. When the page arrived, the CPU's events up to
+                that time were already complete, so events lost before the page happened after that
+                time.
 
         Raises:
-            DecodeError: a page is incomplete, or a record exceeds its page; names page and bytes.
+            DecodeError: a page is incomplete, or a record exceeds its page. The error names page
+                and bytes.
         """
         count, rest = divmod(len(pages), self.page_bytes)
         if rest:
@@ -358,7 +360,7 @@ class Decoder:
 
 
 def _loss_start(loss: Loss, complete: Sequence[tuple[int, int]]) -> int:
-    """Return the earliest time of a loss: after the last event, and after the complete time."""
+    """Return the earliest time of a loss, which is after the last event and the complete time."""
     place = bisect_right(complete, loss.page, key=itemgetter(0))
     here_ns = complete[place - 1][1] + 1 if place else 0
     return max(int(loss.t0), min(here_ns, int(loss.t1)))

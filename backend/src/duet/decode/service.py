@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A decoder as a service of sandboxed children, whose replies are columns. No I/O."""
+"""Service for sandboxed children that decodes pages and replies with columns. No I/O."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Answer = tuple[Mapping[str, object], Sequence[bytes]]
 
 
 class DecoderService:
-    """Answers the requests `files` and `decode` of bundle.decoding."""
+    """Answer the requests `files` and `decode` from bundle.decoding."""
 
     def __init__(self) -> None:
         self._decoder: Decoder | None = None

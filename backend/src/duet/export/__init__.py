@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of recordings to the formats of other programs, with all inputs checked first."""
+"""Export recordings to other programs' formats; all inputs are checked first."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ def export(bundle: Bundle, to: str, out: Path, *, force: bool = False) -> dict[s
 
     Args:
         to: one of FORMATS.
-        out: a file (perfetto), or a folder (trace.dat: one file per lane; csv: one per table).
+        out: a file for perfetto, or a folder for trace.dat (one file per lane) and csv (one file
+            per table).
         force: replace existing files.
 
     Returns:
         Path -> size in bytes of each written file.
 
     Raises:
-        InputError: unknown format, a recording that cannot be played, or an existing file.
+        InputError: the format is unknown, the recording cannot be played, or a file already exists.
         InfraError: a file cannot be written.
     """
     if to not in FORMATS:
         raise InputError(
-            f"there is no export to '{to:.20}'.", remedy=f"Choose from: {', '.join(FORMATS)}."
+            f"'{to:.20}' is not an export format.", remedy=f"Choose from: {', '.join(FORMATS)}."
         )
     target = Target(out, force=force)
     if to == "trace.dat":
@@ -60,7 +61,7 @@ def scene_of(bundle: Bundle) -> Scene:
     """Play a bundle and collect all its tables.
 
     Raises:
-        InputError: its lesson does not exist here, or it cannot be played.
+        InputError: the bundle's lesson does not exist here, or the bundle cannot be played.
     """
     folder = lessons.load(bundle.manifest.lesson)
     played = asyncio.run(play_bundle(folder, bundle, with_batches=True))

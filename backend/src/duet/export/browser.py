@@ -37,7 +37,7 @@ START_S = 60.0
 NAMESPACE_S = 10.0
 """Timeout for unshare(1) to create a user namespace. Usual: 10 ms."""
 ANSWER_S = 120.0
-"""Timeout of one command."""
+"""Timeout for one command."""
 IDLE_S = 90.0
 """Timeout for the page to become idle: no animation and no pending request."""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -48,11 +48,12 @@ FLAGS = (
     *("--hide-scrollbars", "--mute-audio", "--force-color-profile=srgb"),
 )
 LIMITS = Limits(
-    # Address space is not limited: V8 reserves a terabyte that it never uses.
+    # Address space is not limited, because V8 reserves a terabyte that it never uses.
     cpu_s=CHROMIUM_CPU_S,
     files=CHROMIUM_FILES,
     file_bytes=CHROMIUM_FILE_BYTES,
-    # RLIMIT_NPROC counts all processes of the user, which without root is the server's user.
+    # RLIMIT_NPROC counts all processes of the user. If the server is not root, that is the server's
+    # user.
     processes=CHROMIUM_THREADS if can_change_user() else None,
 )
 _PIPES = 'exec "$@" 3<&0 4>&1 </dev/null >/dev/null'
@@ -66,7 +67,7 @@ RESTS = f"""new Promise((done) => {{
   }};
   look();
 }})"""
-"""JavaScript that returns true once the page is idle and drawn (data-idle of use-navigation.ts)."""
+"""JavaScript that returns true once the page is idle and drawn (data-idle in use-navigation.ts)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,10 @@ class Screen:
     """Viewport of the page.
 
     Args:
-        width: in CSS pixels.
-        height: in CSS pixels.
-        dark: dark theme.
-        scale: device pixels for each CSS pixel.
+        width: width in CSS pixels.
+        height: height in CSS pixels.
+        dark: use the dark theme.
+        scale: number of device pixels per CSS pixel.
     """
 
     width: int = 1280
@@ -96,7 +97,7 @@ def find_chromium() -> str:
         if found := shutil.which(name):
             return found
     raise InfraError(
-        "pictures are taken with Chromium, which is not installed.",
+        "taking pictures requires Chromium, which is not installed.",
         remedy="Run: sudo apt-get install --no-install-recommends chromium.",
     )
 
@@ -119,7 +120,7 @@ def _makes_namespace(before: list[str]) -> bool:
 
 
 class Browser:
-    """A Chromium with one page. Use as an asynchronous context manager, which ends its processes.
+    """A Chromium with one page. Use as an asynchronous context manager, which ends all processes.
 
     Commands and answers use two pipes, so Chromium listens on no port (--remote-debugging-pipe:
     JSON messages that end with a NUL byte, input on descriptor 3, output on 4).
@@ -207,7 +208,7 @@ class Browser:
         return result.get("value") if isinstance(result, dict) else None
 
     async def screenshot(self, form: str = "png") -> bytes:
-        """Take a screenshot as png or webp; webp has slight loss and half the size."""
+        """Take a screenshot as png or webp. webp loses a little quality and is half as large."""
         answer = await self._call("Page.captureScreenshot", format=form, quality=60)
         return base64.b64decode(str(answer["data"]))
 
@@ -237,7 +238,7 @@ class Browser:
     async def _call(
         self, method: str, limit_s: float = ANSWER_S, **params: JsonValue
     ) -> dict[str, JsonValue]:
-        """Send a command and return its answer; events of Chromium are ignored.
+        """Send a command and return its answer; ignore events from Chromium.
 
         Raises:
             InfraError: Chromium refuses, does not answer, or has ended.
@@ -254,7 +255,7 @@ class Browser:
         except (TimeoutError, ValueError, ConnectionError) as error:
             raise InfraError(
                 f"Chromium did not answer {method} ({error or type(error).__name__}).",
-                remedy="Try again when the machine is less busy; the detail may name the reason.",
+                remedy="Try again when the machine is less busy. The detail may name the reason.",
                 detail=self._helper.errors.tail(),
             ) from error
         if "error" in answer:

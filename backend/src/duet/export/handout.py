@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of a lesson's slides as PDF, one slide a page, printed by Chromium.
+"""Export a lesson's slides as a PDF with one slide per page, printed by Chromium.
 
-The address `?lesson=SLUG&present=handout` steps through the lesson and copies each slide
-(frontend/src/page/deck/handout-page.tsx); print CSS puts one slide on each A4 page.
+The URL `?lesson=SLUG&present=handout` steps through the lesson and copies each slide
+(frontend/src/page/deck/handout-page.tsx). The print CSS puts one slide on each A4 page.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from duet.lessons.load import LessonFolder
 from duet.processes.run_dir import RunDir
 
 PAGES_S = 600.0
-"""Timeout for all pages. Usual: 25 pages of 2 s."""
+"""Timeout for all pages. Usual: 25 pages, 2 s per page."""
 POLL_S = 0.2
 DOTS = 2.0
-"""Device pixels for each CSS pixel; about 230 dots an inch on paper."""
+"""Device pixels per CSS pixel; on paper this is about 230 dots per inch."""
 WHOLE = "document.querySelector('.handout')?.dataset.whole !== undefined"
 MADE = "document.querySelectorAll('.handout-page').length"
 
@@ -62,6 +62,6 @@ async def _printed(out: Path, folder: LessonFolder) -> bytes:
             made = int(str(await browser.evaluate(MADE)))
             await asyncio.sleep(POLL_S)
     raise InfraError(
-        f"only {made} pages were made within {PAGES_S:.0f} s.",
+        f"only {made} pages were printed within {PAGES_S:.0f} s.",
         remedy="Try again when the machine is less busy.",
     )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sandboxed helper programs for pictures and films: Chromium and ffmpeg.
 
-A helper gets a private folder, which the next start removes if its owner was killed. A parent
-process (duet.processes.reaper) ends all its children, even if the server is killed. Each helper has
-separate namespaces (duet.confine.namespaces). If the server is root, it also has a separate user
-and no capabilities: helpers never run as root.
+A helper gets a private folder. If the folder's owner was killed, the next start removes the folder.
+A parent process (duet.processes.reaper) ends all of the helper's processes, even if the server is
+killed. Each helper has separate namespaces (duet.confine.namespaces). If the server is root, it
+also has a separate user and no capabilities: helpers never run as root.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ SHOWN: Final = tuple(
     Path(path)
     for path in ("/etc/fonts", "/etc/chromium", "/etc/chromium.d", "/sys/devices/system/cpu")
 )
-"""Paths outside /usr that Chromium reads: fonts, the distribution's settings, number of CPUs."""
+"""Paths outside /usr that Chromium reads: fonts, the distribution's settings, the number of
+CPUs."""
 SCRATCH_BYTES: Final = 1 << 30
 """Size of /dev/shm, in which Chromium's processes share pixels. Usual: 50 MB."""
 
@@ -40,8 +41,8 @@ class Helper:
     """A sandboxed program. Use as an asynchronous context manager, and call `start` inside.
 
     Args:
-        name: name of the program in errors.
-        limits: its resource limits.
+        name: the program's name in error texts.
+        limits: the program's resource limits.
     """
 
     def __init__(self, name: str, limits: Limits) -> None:
@@ -62,7 +63,7 @@ class Helper:
         """
         if os.geteuid() == 0 and (why := missing_user()):
             raise InfraError(
-                f"{self._name} must not run as root, but another user is not possible: {why}",
+                f"{self._name} must not run as root, but it cannot run as another user: {why}",
                 remedy="Run the server as an ordinary user, or give it these capabilities.",
             )
         self.uid = self._stack.enter_context(Identity()).uid
@@ -111,7 +112,7 @@ class Helper:
         return process
 
     def _around(self, environment: Mapping[str, str]) -> list[str]:
-        """Return the command prefix: namespaces if available, then user and limits."""
+        """Return the command prefix, which sets namespaces (if available), user and limits."""
         around = prefix(self._limits, uid=self.uid, network=self._apart)
         if not self._apart:
             return around
@@ -125,7 +126,7 @@ class Helper:
         return [*outer, *around]
 
     def copy_readable(self, folder: Path) -> Path:
-        """Return a copy of a folder that the program can read, or the folder if it can read it."""
+        """Return the folder if the program can read it, otherwise a copy that it can read."""
         if self.uid is None and not self._apart:
             return folder
         copy = Path(tempfile.mkdtemp(prefix="lent-", dir=self.folder))

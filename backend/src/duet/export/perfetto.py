@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of a recording as a Perfetto trace: one process per lane, with tracks, counters, flows.
+"""Export a recording as a Perfetto trace with one process per lane.
 
-It uses TrackEvents, not raw ftrace, because Perfetto shows only known ftrace events
+The export uses TrackEvents, not raw ftrace, because Perfetto shows only known ftrace events
 (google/perfetto #422). All lanes share one axis, the time since each workload's start.
 """
 
@@ -39,8 +39,8 @@ class Packets:
     """Writer of trace packets.
 
     Args:
-        before_ns: time by which records may precede the workloads' start; the trace's time 0 is
-            this long before the start.
+        before_ns: the longest time by which records may precede the workloads' start. The trace's
+            time 0 is this long before the start.
     """
 
     def __init__(self, file: BinaryIO, before_ns: int = 0) -> None:
@@ -85,7 +85,7 @@ class Packets:
     def slices(
         self, track: int, spans: Iterable[tuple[float, float, str, Mapping[str, float]]]
     ) -> None:
-        """Write properly nested spans, sorted by begin; a span with the end inf stays open."""
+        """Write properly nested spans, sorted by begin. A span whose end is inf stays open."""
         ends: list[float] = []
         for begin, end, name, notes in spans:
             while ends and ends[-1] <= begin:
@@ -106,7 +106,7 @@ class Packets:
         self._event(end, t_ns, 3, f"{name}: it", {}, ends_flow=self._flow)
 
     def counter(self, parent: int, name: str, values: Iterable[tuple[float, float]]) -> None:
-        """Write a counter track of (time, value) pairs; without values there is no track."""
+        """Write a counter track from (time, value) pairs; if there are no pairs, write no track."""
         track = 0
         for t_ns, value in values:
             if not track:
@@ -195,7 +195,7 @@ def _varint(number: int) -> bytes:
 
 LAYERS = {"state": "states", "function": "functions", "track": "", "mark": "marks"}
 Span = tuple[float, float, str, dict[str, float]]
-"""Begin, end (inf if open), name, notes."""
+"""A span: begin, end (inf if open), name, notes."""
 
 
 def write(file: BinaryIO, scene: Scene) -> None:
@@ -213,7 +213,7 @@ def write(file: BinaryIO, scene: Scene) -> None:
 
 
 class _Lane:
-    """Writes one lane."""
+    """Write one lane."""
 
     def __init__(self, packets: Packets, scene: Scene, arm: str, process: int) -> None:
         self._packets, self._scene, self._arm = packets, scene, arm
@@ -270,7 +270,7 @@ class _Lane:
         )
 
     def _points(self) -> None:
-        """Write each kind of point events on a separate track, with a counter of them."""
+        """Write each kind of point event to a separate track, with a counter of these events."""
         points = self._scene.lesson.points
         found: dict[int, list[dict[str, float]]] = {}
         for row in _dicts(self._scene.table(self._arm, "points")):
@@ -312,7 +312,7 @@ class _Lane:
             self._spans(self._process, "lost events", spans)
 
     def _samples(self) -> None:
-        """Write facts of x-ray samples as counters."""
+        """Write facts from x-ray samples as counters."""
         series: dict[str, list[tuple[float, float]]] = {}
         for sample, t_ns in self._scene.samples(self._arm):
             for fact, value in sample.facts.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of pictures and films of a recording, as Chromium draws the page."""
+"""Export pictures and films of a recording, as drawn on the page by Chromium."""
 
 from __future__ import annotations
 
@@ -32,24 +32,25 @@ from duet.processes.run_dir import RunDir
 # Pictures as SVG, in which text stays text and marks stay shapes.
 #
 # A script (frontend/src/svg) draws the open page again, with a canvas context that writes SVG.
-# Chromium's print to PDF would yield pixels for canvases and outlines for text.
+# Printing to PDF from Chromium would turn canvases into pixels and text into outlines.
 
 SCRIPT = "frontend/dist/svg/svg.js"
 ID_DIGITS = 8
 MOMENT = "document.querySelector('[data-testid=moment]')?.textContent ?? ''"
-"""The moment as the page shows it; its zero may differ from the start of the workload."""
+"""JavaScript that returns the moment as the page shows it. Its zero may differ from the start of
+the workload."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Title and description in an SVG, for screen readers and for readers of the file."""
+    """Title and description in an SVG, for screen readers and for people who read the file."""
 
     title: str
     desc: str
 
     @property
     def id(self) -> str:
-        """Prefix of the element ids, so that one document can contain several pictures."""
+        """Prefix for the element ids. With it, one document can contain several pictures."""
         content = f"{self.title}\n{self.desc}".encode()
         return "duet-" + hashlib.sha256(content).hexdigest()[:ID_DIGITS]
 
@@ -105,7 +106,7 @@ async def draw_svg(browser: Browser, folder: LessonFolder, path: Path, scene: Sc
 
 FPS = {"gif": 12, "webm": 25}
 FFMPEG_S = 300.0
-"""Timeout of ffmpeg for one frame, and from the last frame to the finished film."""
+"""Timeout for ffmpeg to take one frame, and to finish the film after the last frame."""
 FILTERS = {
     "gif": ["-filter_complex", "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse"],
     "webm": ["-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1"],
@@ -137,7 +138,7 @@ async def encode_film(frames: AsyncIterator[bytes], to: str) -> bytes:
         except TimeoutError as error:
             raise InfraError(
                 f"ffmpeg did not finish within {FFMPEG_S:.0f} s.",
-                remedy="Take a shorter film.",
+                remedy="Make a shorter film.",
             ) from error
         content = await asyncio.to_thread(helper.read_file, made)
         if process.returncode or content is None:
@@ -152,7 +153,7 @@ async def encode_film(frames: AsyncIterator[bytes], to: str) -> bytes:
 FORMATS = ("png", "svg", "gif", "webm")
 MAX_FRAMES = 1500
 WINDOW = re.compile(r"[?&]from=(-?[\d.]+)&for=([\d.]+)")
-"""The window that a paused page shows, in its address."""
+"""Matches the window that a paused page shows, as it appears in the page's URL."""
 POLL_S = 0.1
 PAUSED = """(() => {
   document.querySelector('[data-testid=veil] button')?.click();
@@ -160,9 +161,9 @@ PAUSED = """(() => {
   if (play && !play.disabled && play.getAttribute('aria-label') === 'Pause') play.click();
   return location.search;
 })()"""
-"""JavaScript that pauses the page and returns its query, evaluated repeatedly. It clicks only while
-the page plays, since a click would start a page that is not playing yet. The veil of a prediction
-keeps the page from playing, so the script lifts it first."""
+"""JavaScript that pauses the page and returns its query string. It is evaluated repeatedly. It
+clicks only while the page plays, because a click would start a page that is not playing yet. A
+prediction's veil keeps the page from playing, so the script removes the veil first."""
 
 BARE = """new Promise((done) => {
   const style = document.createElement('style');
@@ -177,7 +178,8 @@ BARE = """new Promise((done) => {
   };
   add();
 })"""
-"""JavaScript that hides controls, which a picture does not need; moment and source stay."""
+"""JavaScript that hides the controls, which a picture does not need. Moment and source stay
+visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +187,16 @@ class Shot:
     """Parameters of a picture or film.
 
     Args:
-        step: a scene of the lesson; '' for the scene of the front page, or the first.
-        at_ms: moment of a picture, in guest time since the workload's start; None for the scene's
-            default.
+        step: the name of a scene of the lesson; '' for the front page's scene, or the first scene
+            if the front page has none.
+        at_ms: guest time of a picture since the workload's start; None for the scene's default.
         from_ms: start of a film, in guest time since the workload's start.
         to_ms: end of the film's range of guest time.
         seconds: length of the film.
-        arms: lanes to show; () for those of the scene.
+        arms: lanes to show; () for the scene's lanes.
         screen: viewport.
         align: how lanes are aligned; None for the scene's default.
-        nth: number of the operation at which lanes are aligned, from 1.
+        nth: number of the operation at which lanes are aligned, counted from 1.
     """
 
     step: str = ""
@@ -212,7 +214,7 @@ def take_picture(target: Target, to: str, folder: LessonFolder, path: Path, shot
     """Take a picture (png, svg) or a film (gif, webm) of a recording.
 
     Raises:
-        InputError: no such step, or an invalid range.
+        InputError: there is no such step, or the range is invalid.
         InfraError: Chromium or ffmpeg is missing or fails.
     """
     scene_of(folder, shot.step)
@@ -259,7 +261,8 @@ def scene_of(folder: LessonFolder, step: str) -> Scene:
     """Return the scene of a step.
 
     Args:
-        step: its name; '' for the scene of the front page, or the first.
+        step: the step's name; '' for the front page's scene, or the first scene if the front page
+            has none.
 
     Raises:
         InputError: the lesson has no such step.
@@ -283,29 +286,30 @@ def moments(shot: Shot, fps: int) -> list[float]:
     """
     if shot.from_ms is None or shot.to_ms is None:
         raise InputError(
-            "a film needs a range of guest time.", remedy="Give --from and --to-ms, e.g. 5 and 40."
+            "a film needs a range of guest time.",
+            remedy="Set --from and --to-ms, for example to 5 and 40.",
         )
     if not shot.from_ms < shot.to_ms:
         raise InputError(
             f"a film from {shot.from_ms:g} to {shot.to_ms:g} ms has no length.",
-            remedy="Give --from a smaller number than --to-ms.",
+            remedy="Set --from to a smaller number than --to-ms.",
         )
     count = max(2, round(shot.seconds * fps))
     if count > MAX_FRAMES:
         raise InputError(
-            f"{shot.seconds:g} s are {count} frames, but {MAX_FRAMES} are allowed.",
-            remedy=f"Give --seconds at most {MAX_FRAMES // fps}.",
+            f"{shot.seconds:g} s take {count} frames, but only {MAX_FRAMES} are allowed.",
+            remedy=f"Set --seconds to at most {MAX_FRAMES // fps}.",
         )
     length = shot.to_ms - shot.from_ms
     return [shot.from_ms + length * frame / (count - 1) for frame in range(count)]
 
 
 def address(folder: LessonFolder, shot: Shot, at_ms: float | None, *, embed: bool = True) -> str:
-    """Return the query of the page's address for a moment.
+    """Return the query string of the page's URL for a moment.
 
     Args:
         at_ms: guest time; None to play the scene.
-        embed: show the page as in an embedding frame.
+        embed: show the page as it looks when it is embedded.
     """
     query: dict[str, str] = {"lesson": folder.slug, "step": scene_of(folder, shot.step).id}
     query["lang"] = "en"  # not the host's language
@@ -343,7 +347,7 @@ async def still(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -
 
 
 async def open_moment(browser: Browser, out: Path, folder: LessonFolder, shot: Shot) -> None:
-    """Open the page of a site at the moment of a picture, and wait until it is idle."""
+    """Open a site's page at the moment of a picture, and wait until the page is idle."""
     page = await browser.uri(out / "index.html")
     at_ms = shot.at_ms if shot.at_ms is not None else shot.from_ms
     if at_ms is None:
@@ -367,14 +371,14 @@ async def usual_moment(browser: Browser, url: str) -> float:
         await asyncio.sleep(POLL_S)
     raise InfraError(
         f"the page has shown nothing within {IDLE_S:.0f} s.",
-        remedy="Name a moment with --at, or open the site in a browser.",
+        remedy="Choose a moment with --at, or open the site in a browser.",
     )
 
 
 async def film_frames(
     browser: Browser, out: Path, folder: LessonFolder, shot: Shot, frames: list[float]
 ) -> AsyncIterator[bytes]:
-    """Yield the frames of a film; the page loads once, and then navigates by popstate events."""
+    """Yield the frames of a film. The page loads once, then navigates by popstate events."""
     page = await browser.uri(out / "index.html")
     await browser.open(page + address(folder, shot, frames[0]))
     await browser.evaluate(BARE)  # before waiting: the stage grows into the legend's space
@@ -389,7 +393,7 @@ async def film_frames(
 
 
 def picture_of(out: Path, folder: LessonFolder) -> bytes:
-    """Take the picture of a site for browsers without scripts."""
+    """Take a site's picture for browsers in which scripts are disabled."""
     shot = Shot()
 
     async def taken() -> bytes:

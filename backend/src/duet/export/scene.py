@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A played recording for exports: whole tables by lane, with names; and the export's files."""
+"""Played recordings with each lane's whole tables, and output files, for exports."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Scene:
         return [entry.name for entry in self.manifest.arms]
 
     def table(self, arm: str, table: str) -> Columns:
-        """Return all rows of a lane's table; without rows the columns are empty."""
+        """Return all rows of a lane's table. If there are no rows, the columns are empty."""
         batches = self.played.sink.batches.get((arm, table), [])
         return {
             name: np.concatenate([batch.columns[name] for batch in batches])
@@ -57,7 +57,7 @@ class Scene:
         return sorted({sample.probe for arm in self.arms for sample, _ in self.samples(arm)})
 
     def kind_names(self, table: str) -> dict[int, str]:
-        """Return number -> name for the column `kind` of a table."""
+        """Return a map from number to name for a table's column `kind`."""
         lesson = self.lesson
         names = {
             "points": [point.name for point in lesson.points],
@@ -66,7 +66,7 @@ class Scene:
         return dict(enumerate(names.get(table, [kind.name for kind in lesson.kinds])))
 
     def figures(self, arm: str) -> dict[str, float | str | None]:
-        """Return the figures of a lane; a nested key is joined with dots."""
+        """Return a lane's figures. Nested keys are joined with dots."""
         found: dict[str, float | str | None] = {}
         figures = self.played.figures(arm)
 
@@ -82,9 +82,10 @@ class Scene:
         return found
 
 
-# The destination of an export: one file, or the files of one folder. Nothing is written elsewhere.
+# Destination of an export, which is one file or the files in one folder. Nothing is written
+# elsewhere.
 #
-# Files appear atomically. Existing files stay, unless the caller allows to replace them.
+# Files appear atomically. Existing files stay, unless the caller allows their replacement.
 
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")
 FORCE = "Choose another place, or add --force."
@@ -95,7 +96,7 @@ class Target:
 
     Args:
         path: the file or the folder.
-        force: replace existing files. Other files of a folder always stay.
+        force: replace existing files. Other files in the folder always stay.
     """
 
     def __init__(self, path: Path, *, force: bool = False) -> None:
@@ -112,12 +113,13 @@ class Target:
         if self.path.is_dir():
             raise InputError(
                 f"{self.path} should be a file, but is a folder.",
-                remedy="Name a file in it.",
+                remedy="Name a file in this folder.",
             )
         self._check_free(self.path)
         if not self.path.parent.is_dir():
             raise InputError(
-                f"there is no folder {self.path.parent}.", remedy="Make it first, or name another."
+                f"there is no folder {self.path.parent}.",
+                remedy="Create it first, or name another folder.",
             )
 
     def check_folder(self) -> None:
@@ -141,7 +143,7 @@ class Target:
 
     @contextmanager
     def file(self, name: str = "") -> Iterator[BinaryIO]:
-        """Open one file of the folder, or the file itself, for writing.
+        """Open one file in the folder, or the file itself, for writing.
 
         A link of that name is replaced, not followed.
 
@@ -151,7 +153,7 @@ class Target:
         """
         if name and not NAME.match(name):
             raise InputError(
-                f"{name[:60]!r} is not a valid file name.", remedy="Get the recording anew."
+                f"{name[:60]!r} is not a valid file name.", remedy="Get the recording again."
             )
         path = self.path / name if name else self.path
         self._check_free(path)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of a lesson with its recordings as a static site, which needs no server.
+"""Export a lesson with its recordings as a static site, which needs no server.
 
-The folder has the built page, and as scripts the messages that a server would send. The page
-handles them with the code that handles messages of the WebSocket. They are scripts, because a page
-that was opened as a file may load no other files.
+The folder contains the built page, and scripts with the messages that a server would send. The page
+handles these messages with the code that handles WebSocket messages. They are stored as scripts
+because a page that was opened as a file may not load other types of files.
 """
 
 from __future__ import annotations
@@ -38,23 +38,24 @@ LIST = "site.js"
 MARK = "globalThis.duetSite = "
 PICTURE = "picture.webp"
 SITE_BYTES = 3_000_000
-"""Size up to which translations are added: a folder of this size is easy to share."""
+"""Size of the site up to which translations are added. A folder of this size is easy to share."""
 PICTURE_BYTES = 80_000
 """Size reserved for the picture, which is added last."""
 PAGE_WORDS = "frontend/src/lang"
-"""Folder of the page's catalogues; a site has the languages that its lesson has."""
+"""Folder of the page's translation catalogues. A site has the languages that its lesson has."""
 VIEW_WORDS = "view/lang"
-"""Folder of the catalogues of a lesson's view, below the folder of the lesson."""
+"""Folder of the translation catalogues for a lesson's view, below the lesson's folder."""
 POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
     "img-src 'self' file: data: blob:; font-src 'self' file: data:; worker-src 'self' blob:; "
     "connect-src 'self' data:; base-uri 'none'; form-action 'none'"
 )
-"""Content security policy: only the site's files, even if it was opened as a file."""
+"""Content security policy: the page may load only the site's files, even if it was opened as a
+file."""
 
 
 class NoKernels:
-    """Implementation of server.interfaces.Kernels without any kernel."""
+    """Implementation of server.interfaces.Kernels that has no kernels."""
 
     def ready(self, slug: str) -> dict[str, bool]:
         return {arm.name: False for arm in lessons.load(slug).lesson.arms}
@@ -66,12 +67,12 @@ class NoKernels:
         return []
 
     async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
-        """Return at once: there is nothing to build."""
+        """Return at once, because there is nothing to build."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitePackets:
-    """Messages that a server would send: at the start, about the lesson, and by run id."""
+    """Messages that a server would send at the start, for the lesson, and for each run (by id)."""
 
     greeting: list[Packet]
     lesson: list[Packet]
@@ -101,7 +102,7 @@ async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
 
 
 def fitting_runs(folder: LessonFolder, listing: Sequence[Entry]) -> dict[str, str]:
-    """Return step -> id of the run that a server would show, in the lesson's order of steps."""
+    """Return step -> id of the run that a server would show, in the order of the lesson's steps."""
     best = {s.id: best_recording(folder, s, listing) for s in folder.lesson.scenes}
     former = {old: best[s.id] for s in folder.lesson.scenes for old in s.was}
     named = (best | former).items()
@@ -117,10 +118,10 @@ def drain_outbox(viewer: Viewer) -> list[Packet]:
 
 
 def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> list[str]:
-    """Write the site to the result of `check_site`.
+    """Write the site to the target that `check_site` returned.
 
     Args:
-        chosen: name -> recording file; the site shows the first one first.
+        chosen: name -> recording file; the site shows the first recording first.
 
     Returns:
         Languages of the lesson that were left out because of SITE_BYTES.
@@ -169,7 +170,7 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> l
 
 
 def translated_words(folder: LessonFolder) -> dict[str, str]:
-    """Return language -> encoded catalogues, for each language that page and lesson have."""
+    """Return language -> encoded catalogues, for each language that both page and lesson have."""
     found = {}
     for language in languages(folder):
         page = page_words(language, folder)
@@ -182,9 +183,9 @@ def translated_words(folder: LessonFolder) -> dict[str, str]:
 
 
 def page_words(language: str, folder: LessonFolder) -> dict[str, str]:
-    """Return the catalogue that the page of a lesson needs without a server.
+    """Return the catalogue that a lesson's page needs if there is no server.
 
-    Its parts are those of frontend/src/lang/parts.ts.
+    The catalogue has the parts that frontend/src/lang/parts.ts lists.
     """
     places = [repo_root() / PAGE_WORDS / language / "page.json"]
     if (home := home_of_view(folder)) is not None:
@@ -206,7 +207,7 @@ def home_of_view(folder: LessonFolder) -> Path | None:
 
 
 def encode_packets(packets: Iterable[Packet]) -> str:
-    """Encode packets as base64 text; equal messages give equal text."""
+    """Encode packets as base64 text. Equal messages give equal text."""
     return base64.b64encode(packed(packets, 9)).decode()
 
 
@@ -244,7 +245,7 @@ def built_page() -> dict[str, bytes]:
 
 
 def check_site(out: Path) -> Target:
-    """Prepare a folder for a site: a new or empty one, or that of an earlier export.
+    """Prepare a folder for a site: a new or empty folder, or the folder of an earlier export.
 
     Files of an earlier export are deleted.
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of a recording as CSV: one file per table and per event type, times in guest ns.
+"""Export a recording as CSV, with one file per table and per event type, and times in guest ns.
 
-Recordings are untrusted, so text that a spreadsheet would read as a formula gets an apostrophe in
-front.
+Recordings are untrusted, so text that a spreadsheet would read as a formula gets a leading
+apostrophe.
 """
 
 from __future__ import annotations
@@ -84,9 +84,9 @@ def _derived(target: Target, scene: Scene) -> None:
 
 
 def _samples(target: Target, scene: Scene, probe: str) -> None:
-    """Write the samples of one probe: each row of the file has one number of a sample's column.
+    """Write the samples of one probe. Each row of the file has one number from a sample's column.
 
-    The columns of a sample may differ in length; a map has more words than owners, for example.
+    The columns of a sample may differ in length. A map, for example, has more words than owners.
     """
     _write(
         target,
@@ -164,5 +164,5 @@ def _cell(cell: object) -> object:
 
 
 def _file(name: str) -> str:
-    """Return the name of a probe or event with characters that are safe in a file name."""
+    """Return the name of a probe or event, using only characters that are safe in a file name."""
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:100]

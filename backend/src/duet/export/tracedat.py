@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export of a lane as trace.dat, version 6, for trace-cmd and KernelShark: trace-cmd.dat.v6(5).
+"""Export a lane as trace.dat version 6 (trace-cmd.dat.v6(5)) for trace-cmd and KernelShark.
 
 The file contains the guest's ring-buffer pages unchanged, so the export loses nothing.
 """
@@ -29,7 +29,7 @@ HEADER_EVENT = b"""# compressed entry header
 \ttime_stamp : type == 31
 \tdata max type_len  == 28
 """
-"""Content of header_event for recordings without that file."""
+"""Content of header_event, used for recordings that lack that file."""
 
 
 def write(file: BinaryIO, entry: ArmEntry, lane: LaneContents) -> None:
@@ -69,7 +69,7 @@ def write(file: BinaryIO, entry: ArmEntry, lane: LaneContents) -> None:
 
 
 def _formats(files: dict[str, bytes]) -> Iterator[bytes]:
-    """Encode the formats of ftrace's events, then those of each system."""
+    """Encode the formats of ftrace's own events, then the formats of each event system."""
     systems: dict[str, list[bytes]] = {}
     for name, text in sorted(files.items()):
         if match := FORMAT_FILE.match(name):
@@ -100,7 +100,7 @@ def _pages(file: BinaryIO, lane: LaneContents, cpus: int) -> None:
 
 
 def command_lines(lane: LaneContents) -> bytes:
-    """Return lines `pid name` as in saved_cmdlines, with each task's last name in a switch event.
+    """Return lines `pid name` as in saved_cmdlines, with each task's name in its last switch event.
 
     Raises:
         InputError: formats or pages are malformed.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 3. Guests: machines that boot one arm and stream its agent's bytes.
+"""Stage 3: guests, which are machines that boot one arm and stream its agent's bytes.
 
 `open_guest(kind, spec)` returns a sealed QEMU guest or a virtme-ng guest. These and ReplayGuest
 (a recording) implement the interface in types.py.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Boot with a deadline, one retry and a report of each attempt, and choose the accelerator."""
+"""Boot guests with a deadline, one retry and a report of each attempt; choose the accelerator."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class BootReport:
     """One attempt to boot.
 
     Args:
-        attempt: 1 for the first.
-        seconds: from spawn to the agent's first byte, or to the failure.
+        attempt: number of the attempt, from 1.
+        seconds: time from spawn to the agent's first byte, or to the failure.
         outcome: "up", or the failure as a sentence.
         console: tail of the console; empty if the guest came up.
     """
@@ -41,7 +41,7 @@ class BootReport:
 
 
 class BootFailed(Exception):
-    """All attempts failed. Carries the error to raise and the report of each attempt."""
+    """All boot attempts failed. Carries the error to raise and the report of each attempt."""
 
     def __init__(self, error: DuetError, reports: tuple[BootReport, ...]) -> None:
         super().__init__(error.sentence)
@@ -50,7 +50,7 @@ class BootFailed(Exception):
 
 
 class Bootable(Protocol):
-    """The part of a machine that boot() needs."""
+    """Interface that boot() needs from a machine."""
 
     spec: GuestSpec
 
@@ -68,12 +68,12 @@ M = TypeVar("M", bound=Bootable)
 
 
 async def boot(make: Callable[[bool], M], deadline_s: float) -> tuple[M, tuple[BootReport, ...]]:
-    """Start machines until one comes up, BOOT_ATTEMPTS at most.
+    """Start up to BOOT_ATTEMPTS machines, until a machine comes up.
 
     Args:
-        make: creates a machine. Its argument is true for the second attempt, whose kernel logs
-            verbosely, because a person will read its console tail.
-        deadline_s: from spawn to the agent's first byte.
+        make: creates a machine. Its argument is true for the second attempt. The kernel then logs
+            verbosely, because a person will read the end of its console output.
+        deadline_s: longest time from spawn to the agent's first byte.
 
     Raises:
         BootFailed: contains a KernelError (hang, panic) or an InfraError (process).
@@ -99,7 +99,7 @@ async def boot(make: Callable[[bool], M], deadline_s: float) -> tuple[M, tuple[B
 
 
 async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
-    """Start the machine, and return None once the agent has spoken, else why it did not."""
+    """Start the machine; return None once the agent has sent a byte, otherwise the failure."""
     await machine.start()
     spoke = asyncio.create_task(machine.ports.spoke.wait())
     ended = asyncio.create_task(machine.wait_end())
@@ -126,19 +126,20 @@ async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
                 await task
 
 
-# KVM or TCG: KVM only where a guest has booted under it.
+# Choose KVM or TCG. KVM is chosen only if a guest has booted under it.
 #
-# An open /dev/kvm and a created virtual machine prove nothing: on some hosts an ordinary kernel
-# then dies in its first instructions. `-accel kvm:tcg` does not help either, because KVM itself
-# starts. So we boot the given kernel under KVM with a deadline, once per boot of the host and per
-# QEMU version.
+# Opening /dev/kvm and creating a virtual machine does not prove that KVM works. On some hosts an
+# ordinary kernel still dies in its first instructions. `-accel kvm:tcg` does not help either,
+# because KVM itself starts. So we boot the given kernel under KVM with a deadline, once per boot of
+# the host and per QEMU version.
 
 KVM_DEVICE = Path("/dev/kvm")
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 POLICIES = ("auto", "tcg", "kvm")
 
 _one_probe: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
-"""Serializes probes: lanes that boot together share one. A lock belongs to its event loop."""
+"""Serializes probes, so that lanes that boot together share one probe. There is one lock per event
+loop, because a lock belongs to its loop."""
 
 
 def policy_from_env() -> str:
@@ -157,7 +158,7 @@ def policy_from_env() -> str:
 
 
 def _probe_key(qemu_version: str) -> str:
-    """Return what a probe's result depends on: the host's boot id and QEMU's version."""
+    """Return the cache key of a probe's result: the host's boot id and QEMU's version."""
     try:
         boot = BOOT_ID.read_text().strip()
     except OSError:
@@ -174,7 +175,7 @@ def _cached(path: Path, key: str) -> bool | None:
 
 
 def kvm_groups() -> tuple[int, ...]:
-    """Return the group that may open /dev/kvm, for a guest's user; () if no group can."""
+    """Return the group that lets a guest's user open /dev/kvm; () if no group does."""
     try:
         found = KVM_DEVICE.stat()
     except OSError:
@@ -184,9 +185,9 @@ def kvm_groups() -> tuple[int, ...]:
 
 
 def kvm_refusal() -> str:
-    """Return why a guest may not open /dev/kvm, as a sentence, or "".
+    """Return a sentence about why a guest may not open /dev/kvm; "" if it may.
 
-    If we run as root, each guest gets a separate user. Then a group or all users need access.
+    If we run as root, each guest gets a separate user. A group or all users then need access.
     """
     if not KVM_DEVICE.exists():
         return "There is no /dev/kvm."

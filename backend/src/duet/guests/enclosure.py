@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Confinement of a QEMU: a user, resource limits and few privileges; where the host allows, also
-namespaces and a control group with the lane's budget.
+"""Confine a QEMU process with a separate user, resource limits and few privileges. Where the host
+allows it, the process also gets namespaces and a control group with the lane's budget.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from duet.guests.types import Accel
 
 
 def lane_budget(memory_mib: int) -> Budget:
-    """Return what all processes of a lane may use together.
+    """Return the budget that all processes of a lane share.
 
     Args:
         memory_mib: memory of the lane's guest.
@@ -36,10 +36,10 @@ def lane_budget(memory_mib: int) -> Budget:
 
 
 class Enclosure:
-    """Wraps the command line of a QEMU, and finds its process id inside the namespaces.
+    """Wrap a QEMU's command line, and find the QEMU's process id inside the namespaces.
 
     Args:
-        stack: closes what this object opens.
+        stack: exit stack that closes everything that this object opens.
         death_signal: signal that the process gets when its owner dies.
     """
 
@@ -49,13 +49,13 @@ class Enclosure:
         self._inside = False
         self._pid = 0
         self.before: list[str] = []
-        """Replaces the default prefix of an OwnedProcess's command line."""
+        """Prefix that replaces the default prefix of an OwnedProcess's command line."""
         self._group: Group | None = None
 
     def join(self, budget: Budget) -> None:
         """Create the lane's control group, as far as the host allows."""
         self._group = Group(budget, "lane").__enter__()
-        # Leaving waits until the kernel has removed all processes.
+        # Leaving the group waits until the kernel has removed all its processes.
         self._stack.push_async_callback(asyncio.to_thread, self._group.__exit__)
 
     @property
@@ -79,9 +79,9 @@ class Enclosure:
         """Return the command line that runs `argv` confined.
 
         Args:
-            folder: the only folder that it may write to.
-            readable: paths that it may read besides the system's.
-            user: user id (None for the server's user), and supplementary groups.
+            folder: the only folder that QEMU may write to.
+            readable: paths that QEMU may read in addition to the system's.
+            user: user id (None for the server's user) and supplementary groups.
         """
         uid, groups = user
         inside = not missing_namespaces()
@@ -108,7 +108,7 @@ class Enclosure:
         return exit_code(ended) if self._inside and ended is not None else ended
 
     def pid(self, launched: int) -> int:
-        """Return QEMU's process id; 0: not yet known.
+        """Return QEMU's process id; 0 if it is not yet known.
 
         Args:
             launched: process id of the command that `wrap` returned.

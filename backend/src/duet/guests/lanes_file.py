@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files by which other programs of this user find running lanes, one in each run directory."""
+"""Files that tell this user's other programs about running lanes; each run directory has one."""
 
 from __future__ import annotations
 

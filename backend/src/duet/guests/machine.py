@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Base of `qemu` and `vng`: a guest's process, its ports, its console, and why it ended."""
+"""Base of `qemu` and `vng`: a guest's process, its ports, its console and its end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from duet.processes.owned import OwnedProcess
 from duet.processes.run_dir import OWNER, RunDir
 from duet.wire.frames import FrameType
 
-# The last bytes of a serial console, and the panic or OOM kill that they report.
+# Last bytes of a serial console, and the panic or OOM kill that they report.
 
 _PANIC = re.compile(r"Kernel panic - not syncing: ?([^\n\r]*)")
 _OUT_OF_MEMORY = re.compile(
@@ -38,7 +38,7 @@ class Console:
     """The newest bytes of an output stream.
 
     Args:
-        limit: most bytes kept.
+        limit: largest number of bytes to keep.
     """
 
     def __init__(self, limit: int = CONSOLE_TAIL_BYTES) -> None:
@@ -46,7 +46,7 @@ class Console:
         self._tail = bytearray()
 
     def feed(self, text: bytes) -> None:
-        """Append bytes, and drop the oldest ones above the limit."""
+        """Append bytes, and drop the oldest bytes beyond the limit."""
         self._tail += text
         if len(self._tail) > self._limit:
             del self._tail[: len(self._tail) - self._limit]
@@ -56,7 +56,7 @@ class Console:
         return _ESCAPES.sub("", self._tail.decode("utf-8", "replace")).lstrip("\x00")
 
     def panic(self) -> str | None:
-        """Return the reason of a kernel panic; None if the kept bytes contain no panic.
+        """Return the reason for a kernel panic; None if the kept bytes contain no panic.
 
         Source: panic() in kernel/panic.c, 6.1.
         """
@@ -65,9 +65,9 @@ class Console:
 
 
 def killed_for_memory(text: str) -> str | None:
-    """Return the name of the last process that the guest's OOM killer killed; None if none.
+    """Return the name of the last process that the guest's OOM killer killed, or None.
 
-    Kills at the limit of a memory cgroup do not count: a workload may intend them.
+    Kills at a memory cgroup's limit do not count, because a workload may intend them.
 
     Source: __oom_kill_process() in mm/oom_kill.c, 6.1.
     """
@@ -76,14 +76,14 @@ def killed_for_memory(text: str) -> str | None:
 
 
 QMP_SOCKET = "qmp.sock"
-"""Socket of QEMU's monitor for our own commands, in the run directory."""
+"""Name, in the run directory, of the socket of QEMU's monitor for our own commands."""
 SCOPE_SOCKET = "scope.sock"
-"""Socket of the microscope, in the run directory."""
+"""Name, in the run directory, of the microscope's socket."""
 _SHUTDOWN_TYPE = FrameType.SHUTDOWN.to_bytes(2, "little")
 
 
 class Machine(ABC):
-    """One attempt to run a guest's process. A Guest owns at most one at a time."""
+    """One attempt to run a guest's process. A Guest owns at most one Machine at a time."""
 
     def __init__(self, spec: GuestSpec, accel: Accel, verbose: bool) -> None:
         self.spec = spec
@@ -102,7 +102,7 @@ class Machine(ABC):
         self._readable: list[Path] = []
         self._enclosure = Enclosure(self._stack, self.death_signal)
         self.uid: int | None = None
-        """User of the process, if it has a separate one."""
+        """User id of the process, if the process has a separate user."""
 
     folder_base: Path | None = None  # parent of the private directory; None: RunDir's default
     confines = False
@@ -117,10 +117,11 @@ class Machine(ABC):
         return ()
 
     def reach(self, path: Path) -> str:
-        """Return a path by which the process can read a file.
+        """Return a path through which the process can read a file.
 
-        A separate user may lack access to the parent folders, so it gets an open descriptor.
-        Kernels and root images are no secrets: an unreadable file becomes readable for all.
+        A separate user may lack access to the parent folders, so the process gets an open file
+        descriptor. An unreadable file is made readable for all, because kernels and root images are
+        not secret.
 
         Raises:
             InfraError: the file cannot be opened.
@@ -139,7 +140,7 @@ class Machine(ABC):
 
         Args:
             folder: the run directory.
-            sockets: stream -> path of a port's socket, on which the host listens already.
+            sockets: stream -> path of a port's socket, on which the host already listens.
         """
 
     death_signal = "KILL"
@@ -147,7 +148,7 @@ class Machine(ABC):
 
     @property
     def pid(self) -> int:
-        """Process id of QEMU or of its launcher; 0: not yet known."""
+        """Process id of QEMU or of its launcher; 0 if it is not yet known."""
         return self._enclosure.pid(self._process.pid) if self._process else 0
 
     @property
@@ -156,7 +157,7 @@ class Machine(ABC):
         return self._ports
 
     async def start(self) -> None:
-        """Start the process, and return before the agent has spoken.
+        """Start the process, and return before the agent has sent a byte.
 
         Raises:
             InfraError: the spec asks for an impossible number of vCPUs, or QEMU cannot start.
@@ -201,8 +202,8 @@ class Machine(ABC):
         await self._stack.aclose()
 
     def _on_exit(self) -> None:
-        # The sockets may still have bytes. They close when QEMU's buffers are empty, or after
-        # HANG_UP_S here.
+        # The sockets may still contain bytes. They close when QEMU's buffers are empty. We wait at
+        # most HANG_UP_S for that.
         loop = asyncio.get_running_loop()
         loop.call_later(0.0 if self.ports.closed.is_set() else HANG_UP_S, self.ports.finish)
 
@@ -224,7 +225,7 @@ class Machine(ABC):
         await self.ports.send(frame)
 
     def tail(self) -> str:
-        """Return console and standard error, for the detail of an error."""
+        """Return the console's and standard error's last output, for the detail of an error."""
         errors = self.errors.tail().strip()
         return self.console.tail() + (f"\n--- standard error ---\n{errors}\n" if errors else "")
 
@@ -250,7 +251,7 @@ def check_cpus(cpus: int) -> None:
 
 
 def open_for_all(path: Path, arm: str) -> int:
-    """Open a file after making it readable for every user; the caller closes the descriptor.
+    """Make a file readable for every user and open it; the caller closes the file descriptor.
 
     Raises:
         InfraError: the file cannot be opened.
@@ -277,10 +278,10 @@ def why_ended(
     """Return the error of a machine that ended; None if it runs, or we ended it.
 
     Args:
-        panic: reason of a guest kernel's panic, if any.
+        panic: reason for the guest kernel's panic, if any.
         code: exit code, negative for a signal; None if the machine runs, or we ended it.
-        used_up: the host's kernel killed it at the memory limit of its lane.
-        detail: console and standard error.
+        used_up: whether the host's kernel killed the machine at its lane's memory limit.
+        detail: last output on console and standard error.
     """
     if panic is not None:
         return KernelError(
@@ -336,10 +337,10 @@ class MachineGuest(ABC):
         """Create a machine for one attempt to boot."""
 
     async def start(self, accel: Accel, version: str) -> Machine:
-        """Boot a machine and return it when its agent has spoken.
+        """Boot a machine and return it once its agent has sent a byte.
 
         Raises:
-            DuetError: no attempt came up.
+            DuetError: no attempt to boot succeeded.
         """
         try:
             machine, self.reports = await boot(
@@ -384,11 +385,11 @@ class MachineGuest(ABC):
         return self._machine.tail() if self._machine else ""
 
 
-# Memory that a guest's process takes from the host.
+# Measure the memory that a guest's process takes from the host.
 
 
 def pss_bytes(pid: int) -> int:
-    """Return the proportional set size: a page of n processes counts 1/n for each.
+    """Return the proportional set size, in which a page shared by n processes counts 1/n.
 
     Source: /proc/PID/smaps_rollup (proc(5)).
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host's ends of a guest's virtio-serial ports.
+"""Host ends of a guest's virtio-serial ports.
 
-The host listens and QEMU connects, so a guest whose owner is gone cannot even start. All ports
-feed one queue. When QUEUE_BYTES of trace are queued, the host stops reading trace ports. QEMU then
-throttles the port, the agent waits, and the guest's ring buffer overruns, which its kernel counts.
-The control port has a separate bound, so trace bytes never block it.
+The host listens and QEMU connects, so a guest cannot start if its owner has ended. All ports feed
+one queue. When QUEUE_BYTES of trace are queued, the host stops reading trace ports. QEMU then
+throttles the port, the agent waits, and the guest's ring buffer overruns. The guest's kernel counts
+the lost events. The control port has a separate limit, so trace bytes never block it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from duet.guests.types import CTL_STREAM, Chunk
 
 
 def port_name(stream: int) -> str:
-    """Return the name by which the agent finds the port."""
+    """Return the name under which the agent finds the port."""
     return "duet.ctl" if stream == CTL_STREAM else f"duet.cpu{stream}"
 
 
 class _Port(asyncio.Protocol):
-    """One connection of QEMU; pushes received bytes into the queue of its Ports."""
+    """One connection from QEMU, which pushes received bytes into the queue of its Ports."""
 
     def __init__(self, owner: Ports, stream: int) -> None:
         self.owner = owner
@@ -58,7 +58,7 @@ class _Port(asyncio.Protocol):
 
 
 class Ports:
-    """All ports of one guest. Use as `async with`; leaving closes them.
+    """All ports of one guest. Use with `async with`, which closes them at the end.
 
     Args:
         folder: private directory for the sockets.
@@ -72,7 +72,7 @@ class Ports:
         self.spoke = asyncio.Event()
         """Set when the agent has sent its first byte."""
         self.closed = asyncio.Event()
-        """Set when all connections have closed; cleared by each new one."""
+        """Set when all connections have closed; cleared by each new connection."""
         self.joined = asyncio.Event()
         """Set when QEMU has connected the control port."""
         self._ports: dict[int, _Port] = {}
@@ -112,7 +112,7 @@ class Ports:
         await self._servers.aclose()
 
     def connected(self, port: _Port) -> None:
-        """Add a connection; abort a second one to the same port."""
+        """Add a connection; abort a second connection to the same port."""
         if port.stream in self._ports:
             assert port.transport is not None
             port.transport.abort()
@@ -130,7 +130,7 @@ class Ports:
             self.closed.set()
 
     def push(self, port: _Port, payload: bytes) -> None:
-        """Queue received bytes, and stop reading the port when its bound is reached."""
+        """Queue received bytes, and stop reading the port when its limit is reached."""
         now = int(asyncio.get_running_loop().time() * 1e9)
         self._queue.append(Chunk(port.stream, payload, now))
         if port.stream == CTL_STREAM:
@@ -158,7 +158,7 @@ class Ports:
         self._arrived.set()
 
     async def chunks(self) -> AsyncGenerator[Chunk, None]:
-        """Yield what arrives, in order of arrival, until finish()."""
+        """Yield chunks in the order of their arrival, until finish() is called."""
         while True:
             while self._queue:
                 chunk = self._queue.popleft()
@@ -195,7 +195,7 @@ class Ports:
         if port is None or port.transport is None:
             raise InfraError(
                 "the guest's control port is closed, so no command can reach it.",
-                remedy="Start the run again: the guest reboots.",
+                remedy="Start the run again, which reboots the guest.",
             )
         port.transport.write(frame)
         try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sealed guest: QEMU's q35 with our initramfs, no network, and scratch disks if requested.
+"""Sealed guest: QEMU's q35 with our initramfs, no network, and scratch disks if requested.
 
-We use q35 because under TCG 10 of 25 boots of microvm hung before the console. On the wall clock
-TCG runs one thread per vCPU. On the count clock all vCPUs share one thread, an instruction takes
-2^shift ns of guest time, and idle time is skipped (-icount shift=N,sleep=off).
+We use q35 because 10 of 25 boots of microvm under TCG hung before the console came up. On the wall
+clock TCG runs one thread per vCPU. On the count clock all vCPUs share one thread, an instruction
+takes 2^shift ns of guest time, and idle time is skipped (-icount shift=N,sleep=off).
 """
 
 from __future__ import annotations
@@ -35,24 +35,26 @@ from duet.guests.ports import port_name
 from duet.guests.types import CTL_STREAM, Accel, GuestSpec
 from duet.processes.owned import find_program
 
-# Several vCPUs on the count clock: QEMU runs them round robin in one thread.
+# Several vCPUs on the count clock. QEMU runs them round robin in one thread.
 #
-# QEMU 7.2 gives each vCPU of a round the time left until the next timer of the guest's clock, and
-# runs timers after the round. So the first vCPU uses all of it, the second gets none, and a kernel
-# that waits for its second CPU hangs. But a vCPU without time left makes QEMU run the timers, and
-# the vCPU after it gets a whole slice. Hence we leave every second vCPU offline: the guest boots on
-# CPU 0, and the agent brings up CPUs 2, 4, 6 and so on. Since QEMU 8.1 all vCPUs share a slice;
-# this guest runs there too, with shorter slices. docs/COUNT-CLOCK.md has the measurements.
+# In each round QEMU 7.2 lets a vCPU run for the time left until the guest clock's next timer, and
+# runs timers only after the round. The first vCPU therefore uses all of this time, the second vCPU
+# gets none, and a kernel that waits for its second CPU hangs. However, a vCPU that has no time left
+# makes QEMU run the timers, and the next vCPU then gets a whole slice. Hence we leave every second
+# vCPU offline: the guest boots on CPU 0, and the agent brings up CPUs 2, 4, 6 and so on. Since QEMU
+# 8.1 all vCPUs share a slice. This guest runs there too, with shorter slices. docs/COUNT-CLOCK.md
+# has the measurements.
 
 SLICE_US: Final = 10
 """Guest time after which QEMU 7.2 switches to the next vCPU."""
 
 SHARING_CMDLINE: Final = ("maxcpus=1", "noreplace-smp")
-"""The kernel does not start the other CPUs, and keeps its LOCK prefixes until user space does."""
+"""Kernel parameters that leave the other CPUs offline until user space brings them up, and that
+keep the LOCK prefixes."""
 
 
 def smp_args(vcpus: int) -> list[str]:
-    """Return QEMU's arguments for vCPUs that share one thread, and for a timer that ends a slice.
+    """Return QEMU's arguments for vCPUs that share one thread, and for a timer that ends slices.
 
     The timer belongs to a packet filter on an empty network. It fires every SLICE_US of the
     guest's clock and does nothing else.
@@ -67,7 +69,7 @@ def smp_args(vcpus: int) -> list[str]:
 
 
 def online_lines(vcpus: int) -> list[str]:
-    """Return the lines of the agent's plan that bring up all vCPUs but the first."""
+    """Return the lines of the agent's plan that bring up all vCPUs except the first."""
     return [f"write /sys/devices/system/cpu/cpu{2 * n}/online 1" for n in range(1, vcpus)]
 
 
@@ -79,20 +81,21 @@ def sharing_words(vcpus: int) -> str:
     return f"{vcpus} vCPUs in one thread, {turn}"
 
 
-# The frequency of the TSC. A guest under TCG reads the host's TSC.
+# Frequency of the TSC. A guest under TCG reads the host's TSC.
 #
 # A guest calibrates the TSC at boot against an emulated timer. On a busy host the result is wrong:
-# one guest found 287 MHz instead of 2,596, and its clock ran nine times too fast. So the command
-# line states the frequency.
+# one guest measured 287 MHz instead of 2,596 MHz, and its clock ran nine times too fast. The
+# command line therefore states the frequency.
 
 SOURCE = Path(__file__).with_name("_tsc.c")
 SPAN_NS = 50_000_000
-"""Time between two readings. Each is 50 ns uncertain, so the frequency is right to 2 in 10^6."""
+"""Time between two readings of the TSC. Each has an uncertainty of 50 ns, so the frequency is
+accurate to 2 parts in 10^6."""
 
 
 @cache
 def host_tsc_khz() -> int:
-    """Measure the frequency of the host's TSC, in 50 ms; 0 on a host without a TSC. Cached.
+    """Measure the host's TSC frequency in 50 ms; return 0 if there is no TSC. Cached.
 
     Raises:
         InfraError: the C function cannot be compiled.
@@ -111,28 +114,30 @@ FIXED_CMDLINE = (
     "trace_clock=mono",
     "panic=-1",
     "oops=panic",
-    # RDRAND seeds the kernel at boot. Otherwise getrandom() waits for timer noise, which delays
-    # mkfs by seconds.
+    # RDRAND seeds the kernel at boot. Without RDRAND, getrandom() waits for timer noise, which
+    # delays mkfs by seconds.
     "random.trust_cpu=on",
 )
 QMP_SOCKETS = {"qmp": QMP_SOCKET, "xray": "xray.sock", "shell": "drgn.sock"}
-"""Monitor socket in the run directory, by client; `shell` is `duet drgn`."""
+"""Name of each client's monitor socket in the run directory. The client `shell` is `duet drgn`."""
 COUNT_CMDLINE = ("tsc_early_khz=1000000",)
-"""With -icount the TSC counts guest nanoseconds, so its frequency is exactly 1 GHz."""
+"""Kernel parameter for the TSC frequency. With -icount the TSC counts guest nanoseconds, so the
+frequency is exactly 1 GHz."""
 SCOPE_CMDLINE = ("noreplace-smp",)
-"""Keeps LOCK prefixes on one CPU, where the kernel would patch them out. The microscope detects
-atomics by them."""
+"""Kernel parameter that keeps the LOCK prefixes, which the kernel would patch out if there is one
+CPU. The microscope detects atomics by these prefixes."""
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
-"""QEMU's own filter of system calls, set before the guest runs."""
+"""QEMU's own system-call filter, which is set before the guest runs."""
 PORTS = 8
-"""Ports of the virtio-serial device, including port 0, which QEMU reserves for consoles."""
+"""Number of ports of the virtio-serial device, including port 0, which QEMU reserves for
+consoles."""
 MANY_PORTS = (16, 68)
-"""Larger port counts, for guests with too many vCPUs for PORTS. A count is part of the guest, so
-smaller guests keep PORTS."""
+"""Larger port counts, for guests with too many vCPUs for PORTS. The port count is visible in the
+guest, so smaller guests keep PORTS."""
 
 
 def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> str:
-    """Return the kernel command line; without `verbose` it has "quiet"."""
+    """Return the kernel command line, which contains "quiet" unless `verbose` is set."""
     clock: tuple[str, ...] = COUNT_CMDLINE
     if spec.clock == "wall":  # under KVM the host's kernel tells the guest its TSC frequency
         khz = host_tsc_khz() if accel is Accel.TCG else 0
@@ -144,11 +149,12 @@ def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> 
 
 
 def port_args(sockets: dict[int, Path], clock: Clock = "wall") -> list[str]:
-    """Return QEMU's arguments for a virtio-serial device with a port for each socket.
+    """Return QEMU's arguments for a virtio-serial device that has one port per socket.
 
     The host listens, and QEMU connects. On the count clock QEMU handles a write to a port within
     the instruction that notifies the device (ioeventfd=off). Otherwise its main loop would handle
-    the write at some host moment, and the interrupt would hit another instruction in every run.
+    the write at some moment of host time, and the interrupt would hit a different instruction in
+    every run.
     """
     ports = next(number for number in (PORTS, *MANY_PORTS) if len(sockets) < number)
     device = f"virtio-serial-pci,id=duet,max_ports={ports}"
@@ -164,7 +170,7 @@ def port_args(sockets: dict[int, Path], clock: Clock = "wall") -> list[str]:
 def qmp_args(folder: Path) -> list[str]:
     """Return QEMU's arguments for a monitor per client, and for the vmcoreinfo that drgn reads.
 
-    Clients cannot share a monitor: it serves one at a time.
+    Clients cannot share a monitor, because a monitor serves one client at a time.
     """
     args = ["-device", "vmcoreinfo"]
     for name in QMP_SOCKETS.values():
@@ -181,7 +187,7 @@ def clock_args(spec: GuestSpec, accel: Accel) -> list[str]:
     return [
         *("-accel", "tcg,thread=single", "-cpu", "max"),
         *("-icount", f"shift={spec.icount_shift},sleep=off"),
-        # The guest must depend neither on the host's clock nor on its randomness.
+        # The guest must depend neither on the host's clock nor on the host's random numbers.
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm", "-seed", str(spec.seed)),
     ]
 
@@ -201,9 +207,9 @@ def plan_args(spec: GuestSpec, folder: Path) -> list[str]:
 def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
     """Create empty disks as sparse files in `folder`, and return QEMU's arguments for them.
 
-    The disks are removed with the folder, so nothing needs to reach the host's disk
-    (cache=unsafe). The guest gets the host's I/O errors, on which QEMU would otherwise silently
-    stop it.
+    The disks are removed with the folder, so no write needs to reach the host's disk
+    (cache=unsafe). The host's I/O errors are reported to the guest; otherwise QEMU would silently
+    stop the guest.
 
     Raises:
         InfraError: the host has too little free space.
@@ -216,7 +222,7 @@ def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
         raise InfraError(
             f"the scratch disk of lane {spec.arm} takes up to {sum(spec.disks_mib)} MiB, but "
             f"{folder.parent} has {room} MiB free.",
-            remedy="Free some space there, or set XDG_RUNTIME_DIR to a folder with more.",
+            remedy="Free some space there, or set XDG_RUNTIME_DIR to a folder that has more.",
         )
     for number, size in enumerate(spec.disks_mib):
         path = folder / f"disk{number}"
@@ -232,14 +238,15 @@ def scope_args(spec: GuestSpec, folder: Path, reach: Callable[[Path], str] = str
     """Write the microscope's functions file into `folder` and return QEMU's arguments for it.
 
     Args:
-        reach: returns the path by which QEMU opens the plugin.
+        reach: function that returns the path through which QEMU opens the plugin.
 
     Raises:
         InfraError: the guest has more than MICROSCOPE_CPUS vCPUs.
     """
     if spec.microscope is not None and spec.vcpus > MICROSCOPE_CPUS:
         raise InfraError(
-            f"the microscope sees {MICROSCOPE_CPUS} vCPUs, and this guest has {spec.vcpus}.",
+            f"the microscope supports at most {MICROSCOPE_CPUS} vCPUs, but this guest has "
+            f"{spec.vcpus}.",
             remedy="Choose fewer vCPUs, or run without the microscope.",
         )
     if spec.microscope is None:
@@ -270,7 +277,7 @@ class QemuMachine(Machine):
             memory_bytes=(spec.memory_mib << 20) + QEMU_BEYOND_GUEST_BYTES,
             files=QEMU_FILES,
             file_bytes=max(max(spec.disks_mib, default=0) << 20, QEMU_FILE_BYTES),
-            # The kernel counts processes per user, so this limit needs a separate user.
+            # This limit needs a separate user, because the kernel counts processes per user.
             processes=QEMU_THREADS if self.uid is not None else None,
         )
 
@@ -307,8 +314,8 @@ class QemuGuest(MachineGuest):
     """A sealed guest.
 
     Args:
-        spec: its kernel and initrd must exist.
-        policy: auto (KVM where a probe guest has booted under it), tcg or kvm.
+        spec: the guest's parameters; kernel and initrd must exist.
+        policy: auto (KVM if a probe guest has booted under KVM), tcg or kvm.
     """
 
     kind = "qemu"
@@ -346,7 +353,7 @@ class QemuGuest(MachineGuest):
 
 @cache
 def _version_text(path: str) -> list[str]:
-    """Return the cache for the version of the QEMU at `path`: a list, empty until it is known."""
+    """Return the list that caches the version of the QEMU at `path`; it is empty at first."""
     return []
 
 
@@ -371,7 +378,7 @@ def known_version() -> str | None:
 
 async def _ask_version(path: str) -> str:
     try:
-        # In a thread: asyncio hangs if it is cancelled while it starts a process.
+        # This runs in a thread, because asyncio hangs if it is cancelled while it starts a process.
         done = await asyncio.to_thread(
             subprocess.run, [path, "--version"], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, timeout=VERSION_S, check=False,

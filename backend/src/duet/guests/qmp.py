@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A client of a guest's QEMU monitor (QEMU's docs/interop/qmp-spec.rst).
+"""Client for a guest's QEMU monitor (QEMU's docs/interop/qmp-spec.rst).
 
-It runs one command at a time. We use a handful of commands, too few for a library.
+It runs one command at a time. We use only a few commands, so we do not use a library.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REMEDY = "Start the run again: its guest reboots."
 
 
 class Monitor:
-    """One connection to a monitor. Use as `async with`; QEMU serves one client per socket.
+    """One connection to a monitor. Use with `async with`. QEMU serves one client per socket.
 
     Args:
         socket: GuestFacts.qmp_socket.
@@ -63,7 +63,7 @@ class Monitor:
         return await self._until("return", f"carry out `{command}`")
 
     async def _until(self, key: str, what: str) -> Any:
-        """Return the first reply with `key`; skip events before it.
+        """Return the first reply that has `key`; skip events before it.
 
         Args:
             what: the operation, for the text of an error.

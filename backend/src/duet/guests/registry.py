@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kinds of guests by name. A new kind registers under a unique name."""
+"""Registry of guest kinds by name. A new kind registers under a unique name."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from duet.guests.vng import VngGuest
 
 @dataclass(frozen=True, slots=True)
 class GuestOptions:
-    """Options that some kinds need besides the spec.
+    """Options that some kinds need in addition to the spec.
 
     Args:
         policy: accelerator: auto, tcg, kvm; None for $DUET_ACCEL or auto.
         programs: GuestRoot.programs, for vng.
-        templates: templates to copy, for qemu; None boots every guest.
+        templates: templates to copy, for qemu; None to boot every guest.
     """
 
     policy: str | None = None
@@ -36,7 +36,7 @@ GuestFactory = Callable[[GuestSpec, GuestOptions], Guest]
 
 
 class Registry:
-    """Factories of guests by the name of their kind."""
+    """Guest factories by the name of the kind."""
 
     def __init__(self) -> None:
         self._factories: dict[str, GuestFactory] = {}
@@ -63,7 +63,7 @@ class Registry:
         factory = self._factories.get(kind)
         if factory is None:
             raise InputError(
-                f"there is no kind of guest called `{kind}`.",
+                f"`{kind}` is not a kind of guest.",
                 remedy=f"Use one of: {', '.join(self.kinds())}.",
             )
         return factory(spec, options)

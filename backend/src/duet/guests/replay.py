@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest that plays one lane of a recording through the guest interface."""
+"""Guest that plays one lane of a recording through the guest interface."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Iterable
 from duet.guests.types import Accel, Chunk, GuestFacts
 
 YIELD_EVERY = 64
-"""Records between two yields to the event loop."""
+"""Number of records between two yields to the event loop."""
 
 
 class ReplayGuest:
-    """Plays records, and ignores commands.
+    """Guest that plays records and ignores commands.
 
     Args:
         records: (host ns since the recording's start, stream, payload), ordered by time.
@@ -31,7 +31,7 @@ class ReplayGuest:
         self._closed = True
 
     async def chunks(self) -> AsyncIterator[Chunk]:
-        """Yield the recording without pauses. `host_ns` is the start of play plus recorded time."""
+        """Yield the recording without pauses; `host_ns` is the play's start plus recorded time."""
         loop = asyncio.get_running_loop()
         start = loop.time()
         for number, (host_ns, stream, payload) in enumerate(self._records):
@@ -46,5 +46,5 @@ class ReplayGuest:
         """Ignore the frame: a recording cannot be changed."""
 
     def console_tail(self) -> str:
-        """Return "": consoles are not recorded."""
+        """Return "", because consoles are not recorded."""
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The sealed root image, built by the recipe vm-images/root/build."""
+"""Sealed root image, which the recipe vm-images/root/build builds."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from duet.guests.machine import Console
 from duet.processes.limits import TERM_S
 from duet.processes.owned import OwnedProcess, reaper_prefix
 
-# Stamps of the recipe's inputs. While they are unchanged, so is the root.
+# File stamps of the recipe's inputs. As long as they are unchanged, the root is unchanged too.
 
 TOOLS = ("busybox", "stress-ng", "fio", "mkfs.xfs", "mkfs.ext4")
-"""Programs that vm-images/root/build copies; their libraries change with their packages."""
+"""Programs that vm-images/root/build copies. Their libraries change when their packages change."""
 SBIN = "/usr/sbin:/sbin"
-"""Folders of mkfs, which are not in an ordinary user's PATH."""
+"""Folders with the mkfs programs, which are not in an ordinary user's PATH."""
 Stamp = tuple[str, int, int, int]
 """Path, inode, size in bytes and modification time in ns of a file; zeros if it is missing."""
 
 
 def stamps(repo: Path) -> tuple[Stamp | str, ...]:
-    """Return the stamps of all inputs, with compiler and tool paths. Takes 2 ms.
+    """Return the stamps of all inputs, and the paths of compiler and tools. Takes 2 ms.
 
     Args:
         repo: the checkout.
@@ -61,15 +61,17 @@ def _of(name: str) -> list[Stamp]:
 
 
 TRUST_S = 60.0
-"""Maximum age of a cached root. Stamps miss changed libraries of the guest's programs."""
+"""Maximum age of a cached root. The age is limited because the stamps do not cover the libraries of
+the guest's programs."""
 NO_ROOM = "No space left on device"
 OUTPUT_BYTES = 1 << 20
-"""Newest bytes kept of the recipe's output. Usual: 300; compiler errors are longer."""
+"""Number of bytes kept from the end of the recipe's output. Usual: 300; compiler errors are
+longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuestRoot:
-    """Files of a guest besides its kernel.
+    """A guest's files, except its kernel.
 
     Args:
         key: hash of the content.
@@ -84,7 +86,7 @@ class GuestRoot:
 
 @dataclass(frozen=True, slots=True)
 class CachedRoot:
-    """A root, the stamps of its inputs, and the monotonic time at which it was checked."""
+    """A root image, its inputs' file stamps, and the monotonic time when they were checked."""
 
     root: GuestRoot
     stamps: tuple[Stamp | str, ...]
@@ -98,15 +100,15 @@ _making: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDic
 async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> GuestRoot:
     """Build the agent, the workloads and the root image unless they exist.
 
-    The recipe reads all its inputs, which takes 0.2 s of CPU time. So this process caches its
-    result for TRUST_S while no stamp changes. Concurrent callers share one check.
+    The recipe reads all its inputs, which takes 0.2 s of CPU time. This process therefore caches
+    the result for TRUST_S, as long as no stamp changes. Concurrent callers share one check.
 
     Args:
         repo: the checkout; default: the checkout of this package.
-        cache: default: the user's cache.
+        cache: folder for the root; default: the user's cache.
 
     Raises:
-        InfraError: a tool is missing, a program does not compile, or the recipe takes RECIPE_S.
+        InfraError: a tool is missing, a program does not compile, or RECIPE_S has passed.
     """
     where = (repo or repo_root(), cache or cache_dir())
     async with _making.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
@@ -137,7 +139,7 @@ async def run_recipe(repo: Path, cache: Path) -> GuestRoot:
     except TimeoutError:
         raise InfraError(
             f"the guest's root image was not built within {RECIPE_S:g} s.",
-            remedy=f"Run {recipe} by hand to see what takes so long.",
+            remedy=f"Run {recipe} yourself to see what takes so long.",
         ) from None
     if process.returncode:
         log = errors.tail().strip()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest interface: a machine that boots one arm and streams its agent's bytes.
+"""Guest interface: a machine that boots one arm and streams its agent's bytes.
 
-Three kinds implement it: `qemu` (sealed initramfs), `vng` (virtme-ng) and `replay` (a bundle). A
-guest only moves bytes; the packages wire, decode and session interpret them.
+Three kinds of guests implement the interface: `qemu` (sealed initramfs), `vng` (virtme-ng) and
+`replay` (a bundle). A guest only moves bytes; the packages wire, decode and session interpret them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CTL_STREAM = -1
 
 
 class Accel(StrEnum):
-    """What executes the guest; `NONE` is a replay."""
+    """Accelerator that executes the guest; `NONE` means a replay."""
 
     KVM = "kvm"
     TCG = "tcg"
@@ -29,11 +29,11 @@ class Accel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Microscope:
-    """A QEMU plugin that reports loads and stores of chosen functions, under TCG only.
+    """QEMU plugin that reports the loads and stores of chosen functions; it works only under TCG.
 
     Args:
-        plugin: the shared library; duet.lenses.scope.plugin_library() builds it.
-        functions: text of its functions file, from duet.lenses.scope.functions_text().
+        plugin: the shared library, which duet.lenses.scope.plugin_library() builds.
+        functions: text of the plugin's functions file, from duet.lenses.scope.functions_text().
     """
 
     plugin: Path
@@ -47,24 +47,25 @@ class GuestSpec:
     Args:
         arm: name of the arm, for messages and file names.
         bzimage: kernel image; unused by replay.
-        initrd: sealed root; unused by vng and replay.
+        initrd: initramfs with the sealed root; unused by vng and replay.
         vcpus: number of vCPUs on the wall clock, 1 to MAX_CPUS.
         memory_mib: guest memory in MiB.
         cmdline: extra kernel parameters, e.g. ("nokaslr",).
-        clock: wall or count.
-        icount_shift: on the count clock an instruction takes 2^shift ns.
-        sharing: number of vCPUs on the count clock, which share one thread. With more than one,
-            the plan brings up all but the first (duet.guests.qemu), and nothing can be traced.
-        seed: seed of all randomness in the guest on the count clock. Runs with equal seeds are
-            equal to the instruction; another seed gives a perturbed start.
-        disks_mib: sizes of empty virtio disks (/dev/vda, ...) that exist as long as the guest.
-            Ignored by vng and on the count clock, where a disk would complete requests at
-            moments of the host.
-        boot_plan: plan that the agent reads at boot (fw_cfg). A plan that starts its workload
-            without the host repeats exactly on the count clock.
+        clock: wall clock or count clock.
+        icount_shift: on the count clock each instruction takes 2^shift ns.
+        sharing: number of vCPUs on the count clock, where they share one thread. If there are
+            several, the plan brings up all vCPUs except the first (duet.guests.qemu), and nothing
+            can be traced.
+        seed: seed of all random numbers in the guest on the count clock. Runs with equal seeds are
+            identical to the instruction; a different seed perturbs the start.
+        disks_mib: sizes of empty virtio disks (/dev/vda, ...) that exist as long as the guest. They
+            are ignored by vng, and on the count clock, because a disk would complete requests at
+            times that depend on the host.
+        boot_plan: plan that the agent reads at boot (fw_cfg). On the count clock a run with such a
+            plan repeats exactly if the plan starts its workload without the host.
         plan: plan that the agent will be sent, if known. A copy of a template with this plan may
-            then replace a boot.
-        microscope: forces TCG, also where KVM works; vng supports none.
+            then be used instead of a boot.
+        microscope: microscope to load. It forces TCG even if KVM works; vng does not support it.
     """
 
     arm: str
@@ -90,7 +91,8 @@ class Chunk:
     Args:
         stream: CTL_STREAM or a CPU number.
         payload: the next bytes of the stream, split anywhere; never empty.
-        host_ns: monotonic host time of arrival; of a replay, the recorded time plus its start.
+        host_ns: monotonic host time of arrival. In a replay it is the replay's start time plus the
+            recorded time.
     """
 
     stream: int
@@ -100,11 +102,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class GuestFacts:
-    """Facts of a running guest, for manifests and the page.
+    """Facts about a running guest, for manifests and the page.
 
-    `cloned`: the guest is a copy of a template, so `boot_s` is the time to copy.
-    `uid`: user of the process, if it is not the server's user.
-    `scope_socket`: socket of the microscope, which serves one client at a time (lenses/scope).
+    `cloned` tells whether the guest is a copy of a template; `boot_s` is then the time to copy.
+    `uid` is the user id of the process if it is not the server's. `scope_socket` is the socket of
+    the microscope, which serves one client at a time (lenses/scope).
     """
 
     kind: str
@@ -120,15 +122,16 @@ class GuestFacts:
 
 
 class Guest(Protocol):
-    """A booted guest. Use as `async with`; leaving ends the process in every case."""
+    """A booted guest. Use with `async with`, which always ends the process."""
 
     facts: GuestFacts
 
     async def __aenter__(self) -> Guest:
-        """Boot until the agent's port opens.
+        """Boot the guest, and wait until the agent's port opens.
 
         Raises:
-            KernelError: the guest did not come up by its deadline (console tail in detail).
+            KernelError: the guest did not come up before its deadline; the detail has its last
+                console output.
             InfraError: QEMU is missing, could not start, or died.
         """
         ...
@@ -139,7 +142,8 @@ class Guest(Protocol):
         """Yield bytes of all ports until the guest ends or is closed.
 
         Raises:
-            InfraError: the QEMU process died unexpectedly (signal or exit code in the sentence).
+            InfraError: the QEMU process died unexpectedly; the sentence names the signal or exit
+                code.
             KernelError: the guest kernel panicked.
         """
         ...

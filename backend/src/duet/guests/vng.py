@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest started by virtme-ng, a launcher for kernel developers.
 
-The guest sees the host's files copy on write, including your tools and kernel tree. Use it on
-your own machine, never for a class. The agent runs from its path on the host and finds the same
-ports as in a sealed guest.
+The guest sees the host's files, including your tools and kernel tree, as copy-on-write. Use such
+guests on your own machine, never for a class. The agent runs from its path on the host and finds
+the same ports as in a sealed guest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VNG_REMEDY = "Install it: pip install virtme-ng==1.42"
 
 
 class VngMachine(Machine):
-    """One vng process under a reaper, because QEMU is its grandchild."""
+    """One vng process. It runs under a reaper, because QEMU is its grandchild."""
 
     death_signal = "TERM"
     grace_s = TERM_S
@@ -52,7 +52,7 @@ class VngMachine(Machine):
 
 
 def find_vng() -> str:
-    """Return the path of vng, beside this Python or on PATH.
+    """Return the path of vng, which is next to this Python interpreter or on PATH.
 
     Raises:
         InfraError: vng is not installed.
@@ -70,7 +70,7 @@ class VngGuest(MachineGuest):
     """A guest started by virtme-ng.
 
     Args:
-        spec: `initrd` only serves to probe KVM; the root is the host's.
+        spec: `initrd` is used only to probe KVM, because the guest uses the host's root.
         programs: GuestRoot.programs.
         policy: auto, tcg or kvm.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.host DESCRIPTOR`: the host process that a server starts on its own machine.
+"""`python -m duet.host DESCRIPTOR` is the host process that a server starts on its own machine.
 
-The descriptor is a socket that is connected with the server.
+DESCRIPTOR is the file descriptor of a socket that is connected to the server.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from duet.processes.cpus import OwnCpus
 
 
 def main() -> int:
-    """Work for the server until the connection ends."""
+    """Serve the server's requests until the connection ends."""
     set_up_logging(logging.StreamHandler(), log_form() == "json")
     given = socket.socket(fileno=int(sys.argv[1]))
     given.setblocking(False)

@@ -27,10 +27,11 @@ class Feed(SessionSink):
     """Publishes the reports of a session as messages.
 
     Args:
-        run: the run message before the run; its phase and message are updated.
-        send: receives packets: hub and log of a live run, or the log of a recording.
-        contention: lane -> contention in a recording; a live run reports its own.
-        cpus: number of CPUs of the guests' host; None: those of this process.
+        run: the run's message before its start; its phase and message are updated.
+        send: function that receives packets: the hub and log of a live run, or the log of a
+            recording.
+        contention: lane -> contention, for a recording; a live run reports its contention itself.
+        cpus: number of CPUs of the guests' host; None to use the number of this process's CPUs.
         vcpus: number of vCPUs of each guest.
     """
 
@@ -48,7 +49,7 @@ class Feed(SessionSink):
         self._contention = dict(contention or {})
         self._bound = contention_bound(max(1, vcpus), cpus or len(os.sched_getaffinity(0)))
         self._seq: Counter[tuple[str, str]] = Counter()
-        # Chunks have monotonic host times, but pages need Unix times.
+        # This offset is needed because chunks have monotonic host times, but pages need Unix times.
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
     def announce(self, **changes: object) -> None:
@@ -64,7 +65,7 @@ class Feed(SessionSink):
         self._send_lane(state)
 
     def on_contention(self, arm: str, contention: Contention) -> None:
-        """Publish a lane's contention, with its state."""
+        """Publish a lane's contention together with its state."""
         self._contention[arm] = contention
         if arm in self._lanes:
             self._send_lane(self._lanes[arm])
@@ -125,7 +126,7 @@ class Feed(SessionSink):
         self._send(pack(state))
 
     def on_line(self, arm: str, line: Line) -> None:
-        """Publish a line of the workload."""
+        """Publish a line of the workload's output."""
         seq = self._seq[arm, "lines"]
         self._seq[arm, "lines"] += 1
         body = m.Line.model_validate(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fetch kernels that this host lacks from its server, by key, and verify them.
+"""Fetch kernels that this host lacks from its server by their keys, and verify them.
 
 If server and hosts share a cache folder, nothing is fetched. If the server lacks a kernel too, the
-later lookup fails and reports that it is not built.
+later lookup fails and reports that the kernel is not built.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class FileFacts(BaseModel):
 
 
 class KernelList(BaseModel):
-    """A kernel's manifest, and the facts of its files by name."""
+    """A kernel's manifest, and facts about its files by file name."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -52,19 +52,19 @@ class KernelList(BaseModel):
     @model_validator(mode="after")
     def _whole(self) -> KernelList:
         if set(self.files) != set(FILES):
-            raise ValueError("its files are not those of a kernel")
+            raise ValueError("its files are not those that a kernel has")
         return self
 
 
 LOG = logging.getLogger("duet.hosts")
 FetchKernels = Callable[[LessonFolder, Iterable[str], KernelSettings], Awaitable[None]]
-"""Fetches missing kernels of arms, if the server has them."""
+"""Function that fetches the missing kernels of arms, if the server has them."""
 
 
 async def fetch_nothing(
     folder: LessonFolder, arms: Iterable[str], settings: KernelSettings
 ) -> None:
-    """Do nothing; for a host process on the server's machine, which shares its cache."""
+    """Do nothing. Used by a host process on the server's machine, which shares its cache."""
 
 
 class BadAnswer(Exception):
@@ -72,10 +72,10 @@ class BadAnswer(Exception):
 
 
 class KernelFetcher:
-    """Fetches kernels from one server.
+    """Fetch kernels from one server.
 
     Args:
-        url: URL of its /hosts/join; kernels are at /hosts/kernels.
+        url: URL of the server's /hosts/join; the kernels are at /hosts/kernels.
     """
 
     def __init__(self, url: str) -> None:
@@ -87,10 +87,10 @@ class KernelFetcher:
     async def fetch(
         self, folder: LessonFolder, arms: Iterable[str], settings: KernelSettings
     ) -> None:
-        """Fetch missing kernels of arms. Cancelling this ends the transfer.
+        """Fetch the missing kernels of arms. Cancelling this call ends the transfer.
 
         Raises:
-            InfraError: the server has a kernel that cannot be fetched.
+            InfraError: a kernel that the server has cannot be fetched.
         """
         for arm in arms:
             key = await asyncio.to_thread(lacking, folder, arm, settings)
@@ -112,13 +112,13 @@ class KernelFetcher:
 
 
 def lacking(folder: LessonFolder, arm: str, settings: KernelSettings) -> KernelKey | None:
-    """Return the key of an arm's kernel if it is missing here, else None. Blocking."""
+    """Return the key of an arm's kernel if the kernel is missing here, otherwise None. Blocking."""
     key = plan(arm_spec(folder, arm), settings)
     return key if lookup(key, settings) is None else None
 
 
 class Fetch:
-    """The transfer of one kernel, in its own thread.
+    """Transfer of one kernel, which runs in a separate thread.
 
     Args:
         url, secret: as in KernelFetcher.
@@ -131,7 +131,7 @@ class Fetch:
         """Set to cancel the transfer."""
 
     def run(self) -> None:
-        """Fetch and store the kernel; return without it if the server lacks it. Blocking.
+        """Fetch and store the kernel; do nothing if the server lacks the kernel. Blocking.
 
         Raises:
             BadAnswer, OSError, HTTPException, ValueError, DuetError: the transfer failed.
@@ -146,8 +146,8 @@ class Fetch:
             raise BadAnswer("its list of files is too long")
         found = KernelList.model_validate_json(text)
         if found.manifest.key != self._key:
-            raise BadAnswer("it sent another kernel")
-        # If this process is killed, the next start removes this folder.
+            raise BadAnswer("it sent a different kernel")
+        # If this process is killed, the next process removes this folder at its start.
         with RunDir(self._settings.cache / "fetching") as scratch:
             files = {name: scratch / name for name in found.files}
             for name, facts in found.files.items():
@@ -167,7 +167,7 @@ class Fetch:
                 digest.update(piece)
                 file.write(piece)
         if size != facts.size_bytes or digest.hexdigest() != facts.sha256:
-            raise BadAnswer(f"{to.name} has another size or SHA-256 than its list says")
+            raise BadAnswer(f"{to.name} does not have the size or SHA-256 that its list says")
 
     def _check_wanted(self) -> None:
         """Raise BadAnswer if the transfer was cancelled or has timed out."""
@@ -178,9 +178,9 @@ class Fetch:
 
     @contextlib.contextmanager
     def _answer(self, path: str) -> Iterator[HTTPResponse]:
-        """Send a GET and yield its answer, 200 or 404; retry after 503.
+        """Send a GET request and yield the answer if it is 200 or 404; retry after 503.
 
-        Redirects are not followed, because no other server may get the secret.
+        Redirects are not followed, so that no other server gets the secret.
         """
         parts = urlsplit(self._url)
         make = HTTPSConnection if parts.scheme == "wss" else HTTPConnection

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sources of guests for lanes: copies of templates if there are some, else boots."""
+"""Sources of guests for lanes: copies of templates if there are any, otherwise booted guests."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from duet.session.lane.request import guest_of
 
 LOG = logging.getLogger("duet.clones")
 LATER_S = 20.0
-"""From the opening of a lesson until templates for other lessons are made. By then the page is
-painted, and a viewer who wants to run the lesson has started it."""
+"""Delay from the opening of a lesson until templates for other lessons are made. By then the page
+is painted, and a viewer who wants to run the lesson has started a run."""
 LOOK_AGAIN_S = 300.0
-"""Interval of checks for templates of other lessons: new kernels may exist, memory may be free."""
+"""Interval between checks whether templates for other lessons can be made. By then there may be new
+kernels or more free memory."""
 Others = Callable[[], Sequence[RunSpec]]
 
 
@@ -44,11 +45,11 @@ def _key(request: RunSpec) -> Hashable:
 
 
 class Parking:
-    """Owns the templates of a host process. Use as `async with`.
+    """Owner of a host process's templates. Use with `async with`.
 
     Args:
-        budget_bytes: most memory of all templates; 0: every guest boots.
-        fetch: fetches missing kernels.
+        budget_bytes: largest memory of all templates together; 0 to boot every guest.
+        fetch: function that fetches missing kernels.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Parking:
         self._tasks = Tasks()
         self._looking = False
         self._expected: set[Hashable] = set()
-        """Keys (_key) of runs whose templates are being requested."""
+        """Keys (from _key) of runs whose templates are being requested."""
 
     async def __aenter__(self) -> Parking:
         if self.templates is not None:
@@ -75,7 +76,7 @@ class Parking:
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
-        """Make no template meanwhile."""
+        """Make no template inside the block."""
         if self.templates is None:
             yield
             return
@@ -83,7 +84,7 @@ class Parking:
             yield
 
     async def sources(self, request: RunSpec) -> dict[str, LaneSource]:
-        """Return the sources of a run's lanes; the kernels must be here.
+        """Return the guest sources for a run's lanes. The kernels must be on this host.
 
         Raises:
             InfraError: a kernel is not built, or the guests' root cannot be built.
@@ -93,7 +94,7 @@ class Parking:
         )
 
     async def fetch_sources(self, request: RunSpec) -> dict[str, LaneSource]:
-        """Fetch missing kernels, then return the sources of a run's lanes.
+        """Fetch missing kernels, then return the guest sources for a run's lanes.
 
         Raises:
             InfraError: a kernel is not built or cannot be fetched, or the guests' root cannot be
@@ -103,15 +104,15 @@ class Parking:
         return await self.sources(request)
 
     def counts(self) -> TemplateCounts:
-        """Return the counts of templates; zeros if every guest boots."""
+        """Return the template counts; zeros if every guest boots."""
         return TemplateCounts() if self.templates is None else self.templates.counts()
 
     def expect(self, request: RunSpec, others: Others) -> None:
-        """Request templates for a run. They are made one after another, when nothing runs.
+        """Request templates for a run. They are made one after another while no lane runs.
 
         Args:
-            others: returns other runs, whose templates have low priority. Called in a thread after
-                LATER_S, at most every LOOK_AGAIN_S.
+            others: function that returns other runs, whose templates have low priority. It is
+                called in a thread after LATER_S, and then at most every LOOK_AGAIN_S.
         """
         if self.templates is None:
             return
@@ -159,7 +160,7 @@ MIB_DIGITS = 7
 
 
 def live_runs() -> int:
-    """Return the number of concurrent live runs: $DUET_LIVE_RUNS, else by CPUs and memory.
+    """Return the number of concurrent live runs: $DUET_LIVE_RUNS, or what CPUs and memory allow.
 
     Raises:
         InputError: $DUET_LIVE_RUNS is not a whole number from 1 to budgets.LIVE_RUNS_MOST.
@@ -173,7 +174,7 @@ def live_runs() -> int:
 
 
 def pooled_runs() -> int:
-    """Return the number of concurrent live runs on a pool: $DUET_LIVE_RUNS, else POOLED_RUNS.
+    """Return the number of concurrent live runs on a pool: $DUET_LIVE_RUNS or POOLED_RUNS.
 
     Raises:
         InputError: $DUET_LIVE_RUNS is not a whole number from 1 to budgets.LIVE_RUNS_MOST.
@@ -187,13 +188,13 @@ def _given_runs(given: str) -> int:
         raise InputError(
             f"DUET_LIVE_RUNS must be a whole number from 1 to {LIVE_RUNS_MOST}, "
             f"but is {given!r:.40}.",
-            remedy="Unset it to use as many runs as this host can carry.",
+            remedy="Unset it to allow as many runs as this host can carry.",
         )
     return int(given)
 
 
 def template_bytes() -> int:
-    """Return the memory for templates: $DUET_TEMPLATES_MIB, else a share of the host's; 0: none.
+    """Return the memory for templates: $DUET_TEMPLATES_MIB, or a share of the host's memory.
 
     Raises:
         InputError: $DUET_TEMPLATES_MIB is not a whole number of MiB.
@@ -205,6 +206,7 @@ def template_bytes() -> int:
     if not given.isdecimal() or len(given) > MIB_DIGITS:
         raise InputError(
             f"DUET_TEMPLATES_MIB must be a whole number of MiB, but is {given!r:.40}.",
-            remedy="Unset it for an eighth of the host's memory, or set 0 to boot every guest.",
+            remedy="Unset it to use an eighth of the host's memory, or set it to 0 to boot "
+            "every guest.",
         )
     return int(given) << 20

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The life of a host process: it serves an inherited socket, or connects to its server."""
+"""Life of a host process, which serves an inherited socket or connects to its server."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from duet.rpc.limits import LEAVE_S
 from duet.rpc.link import SocketChannel, StreamChannel
 from duet.rpc.peer import Peer
 
-# A host process with an inherited socket.
+# Host process that serves an inherited socket.
 
 
 class Ending:
-    """Ends a host process on request, from any thread.
+    """Lets any thread end the host process.
 
     Args:
-        begins: called once when the end begins; starts the timeout of the end.
+        begins: called once when the end begins, to start the timeout for ending.
     """
 
     def __init__(self, begins: Callable[[], None]) -> None:
@@ -46,7 +46,7 @@ class Ending:
             self._tell()
 
     def serves(self, peer: Peer) -> None:
-        """Set the peer that a request ends. Call it on the event loop."""
+        """Set the peer to close when the process is asked to end. Call this on the event loop."""
         loop = asyncio.get_running_loop()
 
         def tell() -> None:
@@ -58,7 +58,7 @@ class Ending:
                 tell()
 
     def lost(self, peer: Peer, why: str) -> None:
-        """End now, with a reason for the log. Call it on the event loop."""
+        """End now, with a reason for the log. Call this on the event loop."""
         if not peer.connection.over.is_set():
             self._begins()
         peer.connection.end(why)
@@ -68,7 +68,7 @@ def run(work: Callable[[Ending], Coroutine[None, None, None]]) -> None:
     """Run a host process until its work is over or a signal ends it.
 
     Raises:
-        DuetError: from `work`.
+        DuetError: `work` raised it.
     """
     end = Ending(lambda: arm(LEAVE_S))
     try:
@@ -82,7 +82,7 @@ async def work(given: socket.socket, end: Ending) -> None:
     """Serve the server's requests until it disconnects or the process must end.
 
     Args:
-        given: socket that is connected with the server.
+        given: socket that is connected to the server.
     """
     loop_first()
     with RunDir() as folder:
@@ -101,14 +101,14 @@ async def work(given: socket.socket, end: Ending) -> None:
             await peer.ended()
 
 
-# A host process that connects to its server, and reconnects.
+# Host process that connects to its server, and reconnects.
 #
-# The token is valid once. The server answers with a secret, by which the host reconnects. If the
+# The token is valid once. The server answers with a secret, with which the host reconnects. If the
 # server is unreachable for AWAY_S, the host process ends, with its guests.
 
 
 class _Dialer:
-    """Connects to the server, and reconnects until it is unreachable for AWAY_S."""
+    """Connect to the server, and reconnect until the server has been unreachable for AWAY_S."""
 
     def __init__(self, worker: Worker, url: str, token: str, kernels: KernelFetcher) -> None:
         self._kernels = kernels
@@ -193,10 +193,10 @@ def _refused(url: str, joined: bool) -> DuetError:
 
 
 async def join(url: str, token: str, ending: Ending) -> None:
-    """Connect to a server and serve its requests until it is gone or the process must end.
+    """Connect to a server and serve its requests until it disappears or the process must end.
 
     Args:
-        url: URL of the server's /hosts/join, ws:// or wss://.
+        url: URL of the server's /hosts/join, with ws:// or wss://.
         token: token of this host, valid once.
 
     Raises:

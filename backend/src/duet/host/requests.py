@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Encoding of requests to a host process: a lesson as its name, a visitor's change as its text."""
+"""Encode requests to a host process: lessons as names, visitors' changes as text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from duet.session import RunSpec
 
 
 class Part(BaseModel):
-    """The body of a call or note from a server to a host process or to another server."""
+    """Body of a call or note from a server to a host process or to another server."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -41,7 +41,7 @@ def read(kind: type[P], body: bytes) -> P:
     """Decode a body.
 
     Raises:
-        InfraError: the body is not of that kind.
+        InfraError: the body is not of the expected kind.
     """
     try:
         return kind.model_validate(msgpack.unpackb(body, raw=False))
@@ -54,7 +54,7 @@ def read(kind: type[P], body: bytes) -> P:
 
 
 class OwnArm(Part):
-    """An arm that a visitor has made: an arm of the lesson with a further patch."""
+    """Arm that a visitor has made from an arm of the lesson by adding a patch."""
 
     name: str
     summary: str
@@ -65,8 +65,8 @@ class SentRun(Part):
     """A run before its start.
 
     Args:
-        run: its first message, which pages get as well.
-        missing: arms of the run whose kernel is not built; they do not run.
+        run: the run's first message, which pages get as well.
+        missing: arms of the run whose kernels are not built; these arms do not run.
         own: arms that the visitor has made.
     """
 
@@ -76,11 +76,11 @@ class SentRun(Part):
 
 
 class Perform(Part):
-    """Request to run on the guests of a slot.
+    """Request to perform a run on the guests of a slot.
 
     Args:
-        lanes: lanes that run here, while the others run on other hosts. They start at the note
-            'go'. []: all run here.
+        lanes: lanes that run here while the other lanes run on other hosts. They start when the
+            note 'go' arrives. [] if all lanes run here.
     """
 
     slot: int
@@ -89,7 +89,7 @@ class Perform(Part):
 
 
 class Expect(Part):
-    """Note of a run that may be requested soon. The call 'others' asks for further likely runs."""
+    """Note about a run that may be requested soon. The call 'others' asks for more likely runs."""
 
     what: SentRun
 
@@ -116,7 +116,7 @@ class JudgeIt(Part):
 
 
 class OfRun(Part):
-    """Request about a run: stop it, do an act, hold it, or return records near a moment."""
+    """Request about a run: stop it, perform an act, hold it, or return records near a moment."""
 
     run_id: str
     name: str = ""
@@ -130,7 +130,7 @@ class OfRun(Part):
 
 
 class Counts(Part):
-    """Note with guests.clones.TemplateCounts."""
+    """Note that contains guests.clones.TemplateCounts."""
 
     counts: dict[str, int]
 
@@ -140,8 +140,8 @@ class Begin(Part):
 
     Args:
         slots: number of concurrent runs.
-        source: kernel source; None: the default.
-        base_name: base of the kernels; None: the default.
+        source: kernel source; None for the default.
+        base_name: base of the kernels; None for the default.
     """
 
     slots: int = Field(ge=1, le=64)
@@ -165,7 +165,7 @@ def first_message(spec: RunSpec) -> m.Run:
 
 
 def sent_run(spec: RunSpec) -> SentRun:
-    """Encode a run, and read the visitor's patches. Blocking for some KiB."""
+    """Encode a run, and read the visitor's patches. This blocks while some KiB are read."""
     folder = spec.folder
     own = [
         OwnArm(
@@ -180,10 +180,10 @@ def sent_run(spec: RunSpec) -> SentRun:
 
 
 class Requests:
-    """Converts decoded bodies to requests.
+    """Convert decoded bodies to requests.
 
     Args:
-        folder: receives patches of visitors' changes, by content.
+        folder: folder to which patches of visitors' changes are written, by content.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -248,8 +248,8 @@ class Requests:
 
 # Packets of a run from a host process to the server.
 #
-# The server validates them: even a compromised host process can send browsers only messages of its
-# run.
+# The server validates the packets, so even a compromised host process can send browsers only
+# messages of its own run.
 
 
 FIXED: Final = ("lesson", "source", "purpose", "clock", "shift", "workload", "arms")
@@ -258,7 +258,7 @@ SEQ_BYTES: Final = 8
 
 
 def packed(packet: Packet) -> bytes:
-    """Encode a packet: the number of a line, which its body lacks, and the body."""
+    """Encode a packet as its body, preceded by its line number, which the body lacks."""
     seq = packet.span.seq if packet.type == "line" and packet.span is not None else 0
     return seq.to_bytes(SEQ_BYTES, "little") + packet.body
 
@@ -270,7 +270,7 @@ def read_packet(
 
     Args:
         of: the run's first message.
-        arms: lanes of the run that the host has; None: all.
+        arms: lanes of the run that the host has; None for all lanes.
 
     Raises:
         InfraError: the message is malformed, or belongs to another run or lane.

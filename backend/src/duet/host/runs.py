@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The runs of a host process on its guests, from request to bundle."""
+"""Perform runs on a host process's guests, from the request to the bundle."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def now() -> str:
 
 
 class GuestRun:
-    """One live run.
+    """A live run on a host process's guests.
 
     Args:
-        pool: guests of the run's slot.
+        pool: guests in the run's slot.
         parking: creates the sources of its lanes.
-        first: run message before the start.
+        first: the first Run message, as it is before the start.
         send: receives packets.
-        together: lanes start only after `go`, together with lanes on other hosts.
+        together: if True, the lanes start only after `go`, together with lanes on other hosts.
     """
 
     def __init__(
@@ -72,7 +72,9 @@ class GuestRun:
         self._feed = Feed(first, send, vcpus=cpus(request.folder.lesson, request.params))
 
     async def perform(self) -> None:
-        """Copy or boot missing guests, run and drain. Failures of single lanes become messages.
+        """Copy or boot missing guests, run the lanes and drain them.
+
+        The failure of a single lane becomes a message.
 
         Raises:
             DuetError: no lane can start.
@@ -101,7 +103,7 @@ class GuestRun:
     async def _unless_stopped(
         self, getting: Coroutine[Any, Any, dict[str, LaneSource]]
     ) -> dict[str, LaneSource] | None:
-        """Wait for the lanes' sources, which may fetch kernels; None: the run was stopped."""
+        """Wait for the lanes' sources, which may fetch kernels. None if the run was stopped."""
         tasks = asyncio.create_task(getting), asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -112,7 +114,7 @@ class GuestRun:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def go(self) -> None:
-        """Let the lanes start, since those on other hosts are ready as well."""
+        """Let the lanes start, because the lanes on other hosts are also ready."""
         self._waits = False
         if self._session is not None:
             self._session.go()
@@ -126,8 +128,8 @@ class GuestRun:
     def close(self) -> None:
         """Release transcripts, packets and child processes.
 
-        They form reference cycles. Without this some hundred MB could wait for the garbage
-        collector, which counts objects, not bytes.
+        They form reference cycles. Without this call, several hundred MB could wait for the garbage
+        collector, which counts objects and not bytes.
         """
         if self._session is not None:
             self._session.close()
@@ -135,7 +137,7 @@ class GuestRun:
         del self._feed
 
     async def act(self, name: str, value: int) -> None:
-        """Send an act of the lesson to every lane's workload.
+        """Send one of the lesson's acts to every lane's workload.
 
         Raises:
             InputError: the workload has no such act, the value is out of range, or no lane runs.
@@ -151,7 +153,7 @@ class GuestRun:
         """Hold the guests, or let them resume.
 
         Args:
-            on: True to hold.
+            on: True to hold them, False to resume them.
             after: number of further accesses before the hold.
 
         Raises:
@@ -179,17 +181,17 @@ class GuestRun:
 
 
 async def make_room(pool: Lanes, arms: Sequence[str]) -> None:
-    """Close guests of earlier runs until the slot has room for those of a run."""
+    """Close earlier runs' guests until the slot has room for the new run's guests."""
     for arm in pool.up:
         if arm not in arms and len({*pool.up, *arms}) > SLOT_GUESTS:
             await pool.close(arm)
 
 
 class HostGuests:
-    """Owns all guests of a host process, by slot. Use as `async with`.
+    """Owns all guests of a host process, grouped by slot. Use as `async with`.
 
     Args:
-        slots: number of concurrent runs; slots share no guests.
+        slots: number of concurrent runs. Slots share no guests.
         fetch: fetches missing kernels.
     """
 
@@ -228,7 +230,8 @@ class HostGuests:
         """Create a run on the guests of a free slot.
 
         Args:
-            lanes: lanes that run here, together with lanes on other hosts; (): all run here.
+            lanes: lanes that run here, together with lanes on other hosts. If empty, all lanes run
+                here.
 
         Raises:
             InputError: the run has no such lane.
@@ -245,7 +248,7 @@ class HostGuests:
         self._parking.expect(request, others)
 
     def parked(self) -> TemplateCounts:
-        """Return the counts of templates."""
+        """Return the template counts."""
         return self._parking.counts()
 
     async def measure(self, request: MeasureRequest, publish: Callable[[m.Measured], None]) -> None:
@@ -268,7 +271,7 @@ class HostGuests:
         publish(measured_message(what, await measuring.run(), what.run_id))
 
     async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
-        """Judge an arm by a challenge, after closing all other guests."""
+        """Judge an arm against a challenge, after closing all other guests."""
         folder = request.run.folder
         async with self._parking.paused():
             await self.rest()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Handlers of the server's requests in a host process, which owns guests."""
+"""Handle the server's requests in a host process, which owns the guests."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from duet.session import RunSpec
 
 LOG = logging.getLogger("duet.hosts")
 COUNTS_S: Final = 1.0
-"""Interval of checks whether the counts of templates have changed."""
+"""Interval at which the worker checks whether the template counts have changed."""
 
 
 class Worker:
-    """Serves one server. Use as `async with`; leaving ends every guest.
+    """Serves one server. Use as `async with`; leaving the block ends every guest.
 
     Args:
-        folder: private folder, for patches of visitors' changes.
+        folder: private folder for the patches of visitors' changes.
         fetch: fetches missing kernels.
     """
 
@@ -44,7 +44,7 @@ class Worker:
         self._runs: dict[str, GuestRun] = {}
         self._beginning: set[str] = set()
         self._ended_early: set[str] = set()
-        """Runs of `_beginning` that were stopped, and end as soon as they begin."""
+        """Runs in `_beginning` that were stopped. They end as soon as they begin."""
         self._tasks = Tasks()
         self._owned = AsyncExitStack()
         handlers: dict[str, Handler] = {
@@ -93,7 +93,9 @@ class Worker:
             InputError: the server has not sent 'begin' yet.
         """
         if self._guests is None:
-            raise InputError("this host process has not begun.", remedy="Call 'begin' first.")
+            raise InputError(
+                "the server has not initialized this host process.", remedy="Call 'begin' first."
+            )
         return self._guests
 
     async def _begin(self, body: bytes, event: Events) -> bytes:
@@ -153,7 +155,7 @@ class Worker:
         return json.dumps(await asyncio.to_thread(self._of(asked).raw_events, *where)).encode()
 
     async def _bundle(self, body: bytes, event: Events) -> bytes:
-        """Send the run's bundle in pieces; the answer is its length, or empty without a bundle."""
+        """Send the run's bundle in pieces. Return its length, or b"" if there is no bundle."""
         content = await asyncio.to_thread(self._of(r.read(r.OfRun, body)).bundle)
         if content is None:
             return b""
@@ -163,7 +165,7 @@ class Worker:
         return str(len(content)).encode()
 
     def _go(self, body: bytes) -> None:
-        """Start the lanes of a run, since those on other hosts are ready as well."""
+        """Start a run's lanes, because the lanes on other hosts are also ready."""
         run = self._runs.get(r.read(r.OfRun, body).run_id)
         if run is not None:
             run.go()
@@ -224,7 +226,7 @@ def _sender(event: Events) -> Callable[[m.Measured | m.Judged], None]:
 
 
 async def report_counts(worker: Worker) -> None:
-    """Send the counts of templates whenever they have changed, once the worker has begun."""
+    """Send the template counts after each change, once the worker has begun."""
     last: dict[str, int] = {}
     while True:
         await asyncio.sleep(COUNTS_S)

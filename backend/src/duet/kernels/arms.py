@@ -14,7 +14,7 @@ from duet.lessons.load import LessonFolder
 
 
 def arm_specs(folder: LessonFolder) -> dict[str, ArmSpec]:
-    """Return arm name -> its entry for the kernel store."""
+    """Return each arm's entry for the kernel store, by arm name."""
     return {arm.name: arm_spec(folder, arm.name) for arm in folder.lesson.arms}
 
 
@@ -56,7 +56,7 @@ def find_image(folder: LessonFolder, arm: str, settings: KernelSettings) -> Kern
 
 
 def ready_arms(folder: LessonFolder, settings: KernelSettings) -> dict[str, bool]:
-    """Return arm -> whether its kernel is built; all False on a host without a compiler."""
+    """Return for each arm whether its kernel is built; without a compiler all values are False."""
     ready: dict[str, bool] = {}
     for name, spec in arm_specs(folder).items():
         try:
@@ -74,10 +74,10 @@ def ready_arms(folder: LessonFolder, settings: KernelSettings) -> dict[str, bool
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """Patches and config of a kernel.
+    """Patches and config that a kernel is built from.
 
     Args:
-        config_sha256: of the options; "" if the recording does not say.
+        config_sha256: digest of the config options; "" if the recording does not name it.
         patches: path below kernel-patches/ -> SHA-256 of its diff, in order.
     """
 
@@ -86,7 +86,7 @@ class MadeOf:
 
 
 def made_of(arm: ArmSpec, settings: KernelSettings) -> MadeOf:
-    """Read an arm's patches and config as its files are now.
+    """Read an arm's patches and config from the files in their current state.
 
     Raises:
         InputError: a config or a patch cannot be read.
@@ -101,9 +101,9 @@ def made_of(arm: ArmSpec, settings: KernelSettings) -> MadeOf:
 
 
 def changes_since(recorded: MadeOf, now: MadeOf) -> tuple[str, ...]:
-    """Return sentences such as 'srcu.patch has changed'; empty if nothing differs.
+    """Return sentences such as 'srcu.patch has changed', or none if nothing differs.
 
-    A patch that was moved or renamed is the same patch.
+    A patch that was moved or renamed counts as the same patch.
     """
     if not recorded.config_sha256:
         return ("the recording does not name its patches and config",)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel bases: what arms are patches on. A base is a folder with base.yaml.
+"""Kernel bases: the kernels to which arms apply their patches. A base is a folder with base.yaml.
 
-Bases are found in kernel-patches/bases of the checkout and of each folder in DUET_LESSONS. A
-base.yaml anywhere else is named by its path.
+Bases are found in kernel-patches/bases of the checkout and of each folder in DUET_LESSONS. Any
+other base.yaml must be named by its path.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SourceFile(Strict):
 
 
 class VariantFile(Strict):
-    """Another configuration of a base."""
+    """Variant of a base: another configuration for the same source."""
 
     about: str = Field(description="what differs, in words")
     config: str = Field(description="a fragment that is read after those of the base")
@@ -80,7 +80,7 @@ class BaseFile(Strict):
 BASES = "bases"
 FILE = "base.yaml"
 BOTH = "both"
-"""Folder of the patches that all arms carry: one in a base's folder, one in a lesson's."""
+"""Name of the folder with the patches that all arms carry. A base has one, and a lesson has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,11 @@ class Base:
     """A base with the paths of its files resolved.
 
     Args:
-        folder: its patches: the folder of base.yaml, or of the base that `like` names.
-        both: name of the instrumentation folder that this base reads in lessons.
+        folder: folder with the patches, which is that of base.yaml or of the base that `like`
+            names.
+        both: name of the instrumentation folder that lessons have for this base.
         fragments: config files in order; a later one overrides an earlier one.
-        lenient: leave out options that the source does not have.
+        lenient: whether to leave out options that the source does not have.
     """
 
     name: str
@@ -128,11 +129,11 @@ class Base:
 
     @property
     def tarball(self) -> Path:
-        """Path of the source: a tarball, or a folder for the other kinds."""
+        """Path of the source, which is a tarball, or a folder for the other kinds of source."""
         return self.source.path
 
     def config(self, variant: str | None) -> tuple[Path, ...]:
-        """Return the fragments of a variant; None means the base's own.
+        """Return a variant's config fragments; None means the base's own configuration.
 
         Raises:
             InputError: the base has no such variant.
@@ -149,7 +150,7 @@ class Base:
 
 
 def base_folders(patches_dir: Path) -> dict[str, Path]:
-    """Return name -> folder of every base; kernel-patches wins over DUET_LESSONS."""
+    """Return every base's folder by name; kernel-patches takes precedence over DUET_LESSONS."""
     tops = (patches_dir, *(folder / "kernel-patches" for folder in extra_lessons()))
     found: dict[str, Path] = {}
     for top in tops:
@@ -175,7 +176,7 @@ def find_base(name: str | None, patches_dir: Path) -> Base:
         return _read(folder.absolute(), patches_dir)
     raise InputError(
         f"there is no kernel base '{name}'{meant(name, list(known))}.",
-        remedy=f"Choose from: {', '.join(known)}; or name a folder with a {FILE}.",
+        remedy=f"Choose from: {', '.join(known)}, or name a folder that has a {FILE}.",
     )
 
 
@@ -184,8 +185,9 @@ def _default(known: Mapping[str, Path], patches_dir: Path) -> Base:
     own = [folder for folder in marked if folder.is_relative_to(patches_dir)]
     if len(own) != 1:
         raise InputError(
-            f"wanted one base of {patches_dir / BASES} with `default: true`, but found {len(own)}.",
-            remedy=f"Write `default: true` into one {FILE} there.",
+            f"wanted exactly one base in {patches_dir / BASES} with `default: true`, but found "
+            f"{len(own)}.",
+            remedy=f"Write `default: true` into exactly one {FILE} there.",
         )
     return _read(own[0], patches_dir)
 
@@ -211,7 +213,12 @@ def _read(folder: Path, patches_dir: Path) -> Base:
     both = BOTH if said.default else f"{BOTH}-{folder.name}"
     fragments = tuple(folder / name for name in said.config)
     if not fragments:
-        raise _wrong(folder, "config", "this key is missing", "Name a fragment, or say `like`.")
+        raise _wrong(
+            folder,
+            "config",
+            "this key is missing",
+            "Name a config fragment, or add the key `like`.",
+        )
     variants = _variants(folder, said)
     return Base(
         folder.name,
@@ -304,12 +311,12 @@ NEEDED = frozenset(
         *("SERIAL_8250", "SERIAL_8250_CONSOLE"),
         # the agent's ports and the scratch disks
         *("VIRTIO_PCI", "VIRTIO_CONSOLE", "VIRTIO_BLK"),
-        # what init, busybox and the agent call
+        # what init, busybox and the agent use
         *("BINFMT_ELF", "BINFMT_SCRIPT", "MULTIUSER", "PROC_FS", "SYSFS", "TMPFS", "SHMEM"),
         *("DEVTMPFS", "FUTEX", "EPOLL", "SIGNALFD", "TIMERFD", "EVENTFD", "POSIX_TIMERS"),
         # trace events and kprobes
         *("FTRACE", "FUNCTION_TRACER", "DYNAMIC_FTRACE", "KPROBES", "KPROBE_EVENTS", "KALLSYMS"),
-        # System.map holds, and drgn can read
+        # so that addresses in System.map are right and drgn can read the kernel
         *("RANDOMIZE_BASE", "JUMP_LABEL", "DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT"),
     )
 )

@@ -29,11 +29,12 @@ from duet.kernels.tree import WorkTree, ccache_environment
 
 PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 NEAR_OBJECTS = 30
-"""Most objects that a sandboxed build compiles besides the patch; this takes seconds. With more,
-the tree is compiled first, outside, so that the next change of the same arm starts near it.
-Arms of a lesson that share their headers differ by 1-12 objects."""
+"""Largest number of objects that a sandboxed build compiles besides the patched files; they take
+seconds. If more are stale, the arm is first compiled in the tree, outside the sandbox, so that the
+next change of this arm compiles little. Arms of a lesson that share their headers differ by 1-12
+objects."""
 TEXT_BYTES = 16 << 20
-"""Limit of System.map and the config, each. Usual: 2 MB and 60 KB."""
+"""Size limit for System.map and for the config. Usual sizes: 2 MB and 60 KB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class BoxedArm:
     """Inputs of a sandboxed build.
 
     Args:
-        shared: trusted patches: those of the repository.
+        shared: trusted patches, which come from the repository.
         own: untrusted patches, in order, on top of `shared`.
     """
 
@@ -53,19 +54,19 @@ class BoxedArm:
 
     @classmethod
     def of(cls, arm: ArmSpec, base: Base, tree: WorkTree, settings: KernelSettings) -> BoxedArm:
-        """Return the build of an arm over the tree of its base and config."""
+        """Return the inputs for building an arm on the tree of its base and config."""
         shared = arm_patches(beneath(arm), settings.patches, base)
         own = arm_patches(arm, settings.patches, base)[len(shared) :]
         return cls(tree, shared, own, settings.jobs, settings.beside("ccache", base))
 
     def near(self) -> bool:
-        """Whether few objects besides the patch itself would be compiled."""
+        """Whether a sandboxed build would compile few objects besides the patched files."""
         if not is_compiled(self.tree):
             return False
         return self.tree.reach(list(self.tree.changes(self.shared))) <= NEAR_OBJECTS
 
     def reach(self) -> int:
-        """Return about how many objects the sandbox compiles."""
+        """Estimate how many objects a sandboxed build compiles."""
         return self.tree.reach(list(self.tree.changes([*self.shared, *self.own])))
 
 
@@ -82,8 +83,8 @@ def is_compiled(tree: WorkTree) -> bool:
 def in_box(arm: ArmSpec, settings: KernelSettings) -> bool:
     """Whether an arm is built in a sandbox.
 
-    An arm with a visitor's change always is. For others DUET_BUILD_SANDBOX decides, and whether
-    their patches are in the repository.
+    An arm with a visitor's change always is. For other arms it depends on DUET_BUILD_SANDBOX, and
+    on whether their patches are in the repository.
 
     Raises:
         NoBox: a sandbox is required and cannot be made.
@@ -110,11 +111,13 @@ def build_in_box(
     on_line: Callable[[str], None] = lambda line: None,
     stop: Event | None = None,
 ) -> dict[str, Path]:
-    """Build into the folder `to`; return name in the store -> file. The caller holds the tree lock.
+    """Build into the folder `to`; return the files by their names in the store.
+
+    The caller holds the tree lock.
 
     Raises:
         PatchRefused, PatchFails: a patch is not in the strict form, or does not fit.
-        CompileFails: make failed; the sentence has the compiler's error.
+        CompileFails: make failed; the message contains the compiler's error.
         BoxEnded, BoxStopped, NoBox: see duet.confine.
         InfraError: nothing is compiled in the tree yet.
     """
@@ -122,9 +125,9 @@ def build_in_box(
     if not is_compiled(arm.tree):
         raise InfraError(
             "a sandboxed build starts from a compiled tree, but nothing is compiled here yet.",
-            remedy="Build the same kernel without the patch first, by ./duet build.",
+            remedy="First build the same kernel without the patch: run ./duet build.",
         )
-    # One call of patch(1) per patch: within a call all renames start from the original files.
+    # Call patch(1) once per patch, because within a call all renames start from the original files.
     diffs = {
         f"patch{number}": strict(read_diff(path.read_bytes().decode()))
         for number, path in enumerate(arm.own)
@@ -158,7 +161,7 @@ def build_in_box(
 
 
 def _placing(changes: Mapping[str, bytes | None]) -> tuple[str, dict[str, str]]:
-    """Return a shell script that copies whole files into the sandboxed tree, and its inputs."""
+    """Return a script that copies whole files into the sandboxed tree, and the script's inputs."""
     lines, files = [], {}
     for number, (name, content) in enumerate(sorted(changes.items())):
         quoted = shlex.quote(name)
@@ -177,7 +180,7 @@ def _readable(ccache: Path) -> tuple[str, ...]:
 
 
 def _environment(ccache: Mapping[str, str]) -> dict[str, str]:
-    """Environment of make: reads objects from ccache and adds none."""
+    """Return make's environment: objects are read from ccache, but not added to it."""
     reading = {"CCACHE_READONLY": "1", "CCACHE_NOSTATS": "1", "CCACHE_TEMPDIR": "/tmp/ccache"}
     return {"PATH": PATH, "HOME": "/tmp", **(ccache and reading), **ccache, **BUILD_ENV}
 
@@ -191,7 +194,7 @@ def _results(to: Path) -> tuple[Wanted, ...]:
     )
 
 
-# What a build links from an arm's compiled objects: its kernel, or other links of them.
+# What a build links from an arm's compiled objects: the arm's kernel, or other layouts of it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,8 @@ class Made:
     """A tree in which an arm's kernel was just linked, and the make that runs in it.
 
     Args:
-        marker: exists while the tree may have half-written files, which the next build removes.
+        marker: file that exists while the tree may have half-written files; the next build removes
+            them.
     """
 
     src: Path
@@ -208,7 +212,7 @@ class Made:
     stop: Event
 
     def files(self) -> dict[str, Path]:
-        """Return name in the store -> file of the tree."""
+        """Return the tree's files by their names in the store."""
         return {
             "bzImage": self.src / BZIMAGE,
             "vmlinux": self.src / "vmlinux",
@@ -218,10 +222,10 @@ class Made:
 
 
 class Product:
-    """The kernel itself. `duet.kernels.links` makes other links of the same objects."""
+    """What a build links: the kernel itself. `duet.kernels.links` also links other layouts."""
 
     def find_stored(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
-        """Return the stored kernel; None if something must be built."""
+        """Return the stored kernel, or None if something must be built."""
         return settings.store.lookup(key)
 
     def store_built_elsewhere(
@@ -240,7 +244,7 @@ class Product:
         """Store the linked kernel. The caller holds the tree lock.
 
         Args:
-            tell: gets a sentence about a step that takes long.
+            tell: called with a sentence about each slow step.
 
         Raises:
             DuetError: see Store.publish and Make.run.
@@ -250,6 +254,6 @@ class Product:
     def store_files(
         self, files: Mapping[str, Path], manifest: Manifest, settings: KernelSettings
     ) -> KernelImage:
-        """Store files that a sandbox returned, by their names in the store. Raises as store()."""
+        """Store files that a sandbox returned, by their store names. Raises what store() raises."""
         check_space(settings.cache, settings.image_bytes, "to store a kernel")
         return settings.store.publish(files, manifest)

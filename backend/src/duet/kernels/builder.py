@@ -2,7 +2,7 @@
 """plan, lookup, build: from arms to stored kernels, one after another in one tree.
 
 build() blocks. A server calls it in a thread that lives until it returns, because make is killed
-when the thread that started it ends. `stop` cancels it.
+when the thread that started it ends. Setting `stop` cancels it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from duet.kernels.tree import (
     write_tree_state,
 )
 
-# Objects of a cold build, until this machine has counted its own.
+# Number of objects in a cold build; used until this machine has counted them.
 OBJECTS_GUESS = 1365
 LOCK = "build.lock"
 """Lock file in the cache folder."""
@@ -73,7 +73,7 @@ MARKER = "building"
 
 
 def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
-    """Return everything that decides the compiler's output for an arm; fair arms share it.
+    """Return everything that determines the compiler's output for an arm.
 
     Raises:
         NoSource, BadFolder, InputError, ToolMissing: see their classes.
@@ -94,7 +94,7 @@ def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
 
 
 def plan(arm: ArmSpec, settings: KernelSettings) -> KernelKey:
-    """The key under which the arm's kernel is, or will be, stored."""
+    """Return the key under which the arm's kernel is, or will be, stored."""
     return inputs(arm, settings).key()
 
 
@@ -116,12 +116,12 @@ def build(
     `product` is what is linked from each arm's objects; by default the kernel itself.
 
     Arms with equal inputs share one image. If all are stored, no lock is taken and no source is
-    needed. Otherwise a missing source is fetched if a Debian package has it. A killed build can be
-    called again: it resumes.
+    needed. Otherwise a missing source is fetched if a Debian package has it. After a kill, another
+    call resumes the build.
 
     Raises:
         InputError: a patch changed during the build.
-        DuetError: its subclasses here name what was wanted, what came and what to do.
+        DuetError: its message names what was wanted, what was found instead and what to do.
     """
     product, stop = product or Product(), stop or Event()
 
@@ -145,7 +145,7 @@ def build(
                 continue
             groups.setdefault((settings.base_of(arm).name, arm.config), []).append(arm)
         before = 0
-        for some in groups.values():  # all arms of a tree before those of the next
+        for some in groups.values():  # build all arms of one tree before the next tree
             place = (before, len(wanted))
             found |= _Run(settings, product, some, place, on_progress, stop).build_all()
             before += len(some)
@@ -162,7 +162,7 @@ def build(
 def compile_in_tree(
     arm: ArmSpec, settings: KernelSettings, on_progress: ProgressSink, stop: Event
 ) -> None:
-    """Compile an arm in its tree and store nothing: builds of its changes start from there.
+    """Compile an arm in its tree without storing it; builds of its changes start from there.
 
     Raises:
         BuildBusy: another build holds the lock.
@@ -181,8 +181,8 @@ class _Run:
 
     Args:
         product: what is linked from each arm's objects.
-        arms: all of one base and config.
-        place: kernels built before these, and kernels in all.
+        arms: arms to build; they have the same base and config.
+        place: number of kernels built before these, and number of kernels in all.
     """
 
     def __init__(
@@ -335,7 +335,7 @@ def _prepare(
     lock_fd: int,
     tell: Callable[..., None],
 ) -> bool:
-    """Unpack the tree or repair it; True if it was unpacked now."""
+    """Unpack the tree or repair it; return whether it was unpacked now."""
     if not tree.src.is_dir():
         check_space(settings.cache, settings.tree_bytes, "to unpack and compile a kernel")
         tell(Phase.EXTRACT)
@@ -366,21 +366,21 @@ def _read_count(path: Path) -> int:
         return OBJECTS_GUESS
 
 
-# Compile an arm ahead of a change of it, so that the build of the change compiles little.
+# Compile an arm before somebody changes it, so that the build of the change compiles little.
 
 
 def make_ready(arm: ArmSpec, settings: KernelSettings, stop: Event) -> bool:
-    """Compile what a change of an arm would compile first. Blocking.
+    """Compile what a build of a changed arm would have to compile first. Blocks.
 
     Yields to other builds: it does not start while one holds the lock, and stops when any process
-    requests the lock. Objects that are compiled by then are kept.
+    requests the lock. Objects that were compiled until then are kept.
 
     Args:
         arm: an arm of the lesson, without a change.
 
     Returns:
-        Whether anything was compiled. False if no kernel has been compiled in the tree yet: the
-        builds of the lessons do that.
+        Whether anything was compiled. False if no kernel has been compiled in the tree yet, because
+        the lessons' builds do that.
 
     Raises:
         BuildBusy: another build holds the lock.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Differences between two arms' versions of a kernel source file, read from the whole files.
 
-The diffs of the patches are not enough: `@@` may name no function or the one before, and line
-numbers shift between patches.
+The diffs of the patches are not enough: an `@@` line may name no function or the preceding
+function, and line numbers shift between patches.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from pathlib import Path
 from duet.kernels.recipe import ArmSpec, arm_patches, patched_files
 from duet.kernels.settings import KernelSettings
 
-# Which functions a diff changes. Pure.
+# Find the functions that a diff changes. Pure.
 #
-# As in `diff -p`, a function is the nearest line above that begins in the first column and looks
-# like a definition. Functions that a macro defines are not found. A caller that needs certainty
-# looks the function up in the kernel's symbols.
+# As in `diff -p`, a changed line belongs to the function whose definition is the nearest one above
+# it: a line that begins in the first column and looks like a definition. Functions that a macro
+# defines are not found. A caller that needs certainty looks the function up in the kernel's
+# symbols.
 
 FILE = re.compile(r"^diff --git a/\S+ b/(\S+)$")
 HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)$")
@@ -31,7 +32,7 @@ NO_FUNCTION = re.compile(
     r"EXPORT_\w+|MODULE_\w+|DEFINE_\w+|DECLARE_\w+|module_\w+|\w+_initcall|late_\w+)\b[^(]*(?:\(|$)"
 )
 TYPED = re.compile(r"^(?:struct|union|enum)\s+\w+[\s*]+\w+\s*\(")
-"""A function that returns a structure; its first line begins like a declaration."""
+"""First line of a function that returns a structure; it begins like a structure's declaration."""
 OTHER = re.compile(r"^(?:struct|union|enum|typedef|static|extern|DEFINE_\w+|DECLARE_\w+)\b")
 """A line that ends a function's scope, unless `defined` recognizes a function in it."""
 SOURCES = (".c", ".h", ".S")
@@ -79,7 +80,7 @@ def defined(text: str) -> str | None:
     return None if match[1].isupper() else match[1]  # a macro: TRACE_EVENT(name,
 
 
-# C source without comments, for comparing two versions of a file as code. Pure.
+# Strip comments from C source, to compare two versions of a file as code. Pure.
 #
 # Line breaks inside comments are kept, so line numbers stay those of the file.
 
@@ -92,7 +93,7 @@ C_NAMES = (".c", ".h", ".S")
 
 
 def without_comments(text: str) -> str:
-    """Replace each comment by a blank; keep the line count."""
+    """Replace each comment with a blank; keep the line count."""
 
     def keep(match: re.Match[str]) -> str:
         token = match[0]
@@ -133,7 +134,7 @@ class EditedFile:
     """A file that patches change.
 
     Args:
-        before, after: the text; None if the file does not exist.
+        before, after: text of each version; None if the file does not exist in it.
     """
 
     name: str
@@ -153,7 +154,7 @@ class EditedFile:
         return same_code(self.name, self.before, self.after)
 
     def changed_lines(self) -> tuple[list[int], list[int]]:
-        """Return line numbers, from 0: removed lines in the old text, added lines in the new one.
+        """Return the line numbers (from 0) of lines removed from the old text and added to the new.
 
         Blank lines and comments do not count.
         """
@@ -163,7 +164,7 @@ class EditedFile:
         return [n for n in gone if old[n].strip()], [n for n in fresh if new[n].strip()]
 
     def diff(self) -> str:
-        """Return a diff with the whole file as context, without comments; "" if no code changed."""
+        """Return a comment-free diff with the whole file as context, or "" if no code changed."""
         old, new = self._lines()
         if old == new:
             return ""
@@ -188,10 +189,11 @@ class EditedFile:
 def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tuple[EditedFile, ...]:
     """Return files that differ between two arms, or that patches of only one of them change.
 
-    Arms on two bases have no files in common, so `beside` is then the unpatched base of `arm`.
+    Arms on different bases have no files in common, so `beside` is then the unpatched base of
+    `arm`.
 
     Returns:
-        Nothing if the source is not unpacked, because unpacking takes long.
+        No files if the source is not unpacked, because unpacking takes long.
 
     Raises:
         PatchFails, PatchRefused: a patch does not fit.
@@ -237,7 +239,7 @@ def _marked(old: list[str], new: list[str]) -> Iterator[str]:
         yield from (f"+{line}" for line in new[c:d])
 
 
-# Which structure fields a diff adds or moves, and which functions use them.
+# Find the structure fields that a diff adds or moves, and the functions that use them.
 #
 # A structure is found like a function: by its first line in the first column, or by a hunk's `@@`
 # heading.
@@ -256,14 +258,14 @@ TOPS = ("fs", "mm", "kernel", "lib", "block", "ipc")
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A member of `struct STRUCT`."""
+    """A member of `struct STRUCT` that a diff adds or moves."""
 
     struct: str
     name: str
 
 
 def field_changes(diff: str) -> list[FieldChange]:
-    """Return members whose lines the diff adds (a moved line is also added), in diff order."""
+    """Return members whose lines the diff adds (a moved line counts as added), in diff order."""
     found: dict[FieldChange, None] = {}
     inside, read = "", False
     for line in diff.splitlines():
@@ -273,7 +275,7 @@ def field_changes(diff: str) -> list[FieldChange]:
             inside = _struct(match[1])
         elif read and line[:1] in (" ", "+", "-") and not line.startswith(("---", "+++")):
             text = line[1:]
-            if text[:1].strip():  # text in the first column
+            if text[:1].strip():  # the text begins in the first column
                 inside = _struct(text)
             elif inside and line[0] == "+" and (name := _member(text)):
                 found[FieldChange(inside, name)] = None

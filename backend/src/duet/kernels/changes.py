@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A change of an arm: a diff on top of the arm's own patches."""
+"""Changes to arms: each is a diff on top of the arm's own patches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.own import changed_arm, own_name, with_own
 
 MOST_NAMED = 3
-"""Most functions in a change's summary."""
+"""Largest number of functions that a change's summary names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Change:
 
     Args:
         arm: the lesson's arm that was changed.
-        diff: the strict form, exactly as it is applied.
+        diff: diff in the strict form, exactly as it is applied.
         files: files that it changes, in diff order.
     """
 
@@ -53,7 +53,7 @@ class Change:
 
     @property
     def summary(self) -> str:
-        """Changed functions and the number of changed lines, for people."""
+        """Summary for people: the changed functions and the number of changed lines."""
         lines = self.diff.splitlines()
         added = sum(line[:1] == "+" and not line.startswith("+++ ") for line in lines)
         taken = sum(line[:1] == "-" and not line.startswith("--- ") for line in lines)
@@ -89,7 +89,8 @@ def read_change(folder: LessonFolder, arm: str, text: str, more: tuple[str, ...]
     """
     if changed_arm(arm) is not None:
         raise InputError(
-            f"wanted an arm of the lesson to change, but '{arm:.60}' is a changed arm.",
+            f"only an arm of the lesson itself can be changed, but '{arm:.60}' is already a "
+            "changed arm.",
             remedy=f"Send both changes as one diff of {changed_arm(arm)}.",
         )
     folder.arm(arm)
@@ -98,10 +99,11 @@ def read_change(folder: LessonFolder, arm: str, text: str, more: tuple[str, ...]
     return Change(folder.slug, arm, strict(files), names)
 
 
-# Changes on disk, by the name of the arm that each makes: <folder>/own-ARM-DIGEST/.
+# Changes on disk. Each has a folder named after the arm that it makes: <folder>/own-ARM-DIGEST/.
 
 MOST = 60
-"""Most stored changes; a kernel has some 70 MB. The least recently used change is evicted."""
+"""Largest number of stored changes; each kernel has some 70 MB. The least recently used change is
+evicted."""
 FACTS = "change.json"
 KERNEL = "kernel"
 """File with the key of the change's kernel; exists once the kernel was built."""
@@ -111,12 +113,13 @@ class Changes:
     """Store of changes on disk.
 
     Args:
-        folder: created with the first change.
-        kernels: store of their kernels. Evicting a change also removes its kernel.
+        folder: where the changes are; created with the first change.
+        kernels: store of the changes' kernels. Evicting a change also removes its kernel.
     """
 
     def __init__(self, folder: Path, kernels: Store) -> None:
-        # This name makes patch paths in manifests begin below it (recipe.read_patch).
+        # Because the folder has this name, patch paths in manifests begin below it
+        # (recipe.read_patch).
         self.folder = folder / "kernel-patches"
         self._kernels = kernels
 
@@ -133,10 +136,10 @@ class Changes:
         return self.lesson(folder, [change.name])
 
     def lesson(self, folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
-        """Return the lesson with those of these arms added that are stored changes of it.
+        """Return the lesson, with those of the named arms added that are stored changes.
 
         Raises:
-            InputError: a changed arm is not stored here (any more).
+            InputError: a changed arm is not stored here, or was evicted.
         """
         known = {arm.name for arm in folder.lesson.arms}
         for name in names:
@@ -146,10 +149,10 @@ class Changes:
             if facts is None or facts.get("lesson") != folder.slug:
                 raise InputError(
                     f"the change '{name:.80}' of lesson {folder.slug} is not stored here.",
-                    remedy="Send it again: its link or its patch file contains it.",
+                    remedy="Send the change again. Its link and its patch file contain it.",
                 )
             patch = _patch(self.folder / name)
-            patch.parent.touch()  # used now; see _prune
+            patch.parent.touch()  # marks the change as used, for _prune
             folder = with_own(folder, name, summary=str(facts["summary"]), change=patch)
         return folder
 
@@ -175,20 +178,20 @@ class Changes:
 
 
 def _patch(place: Path) -> Path:
-    """Path of the patch; named after the arm, because a recording may hold several."""
+    """Path of the patch; named after the arm, because a recording may have several patches."""
     return place / f"{place.name}.patch"
 
 
-# Changes that recordings contain: shown to readers, never built.
+# Changes that recordings contain. They are shown to readers and never built.
 #
-# A recording from another server may have an arm that somebody changed there, with its patch. The
-# arm's name contains a digest of the change, so a file cannot put another text under that name.
+# A recording from another server may contain an arm that somebody changed there, and its patch. The
+# arm's name contains a digest of the change, so no file can present another text under that name.
 ANY_FILE = ("*",)
 """Files that these changes may touch: all, because nothing is compiled from them."""
 
 
 class BroughtChanges:
-    """Arm name -> the change that made it; at most MOST, evicting the least recently used."""
+    """Changes from recordings by arm name. Beyond MOST, the least recently used are evicted."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Change] = OrderedDict()
@@ -219,7 +222,8 @@ class BroughtChanges:
 
 
 brought = BroughtChanges()
-"""The changes of this process: readers of recordings fill it, views of lessons query it."""
+"""Changes that this process has found in recordings. Reading a recording adds them, and showing a
+lesson uses them."""
 
 
 # The kernel source that a lesson is about, in one arm's version.
@@ -232,7 +236,7 @@ class Region:
     """Lines of a file that the lesson's patches touch.
 
     Args:
-        title: function or structure around them; "" if unknown.
+        title: function or structure that contains the lines; "" if unknown.
         first: first line, from 1.
         last: last line, inclusive.
     """
@@ -252,7 +256,7 @@ class Source:
 
 
 def arm_source(folder: LessonFolder, name: str, settings: KernelSettings) -> tuple[Source, ...]:
-    """Return the files that the lesson's arms change, as this arm has them; its own first.
+    """Return this arm's version of each file that the lesson's arms change; its own come first.
 
     Raises:
         InputError: there is no such arm, or its kernel was built elsewhere.
@@ -292,7 +296,7 @@ def arm_source(folder: LessonFolder, name: str, settings: KernelSettings) -> tup
 
 
 def _own_files(arm: ArmSpec, settings: KernelSettings) -> list[str]:
-    """Return files that the arm's patches change, without those of the instrumentation."""
+    """Return files that the arm's patches change, without counting instrumentation patches."""
     base = settings.base_of(arm)
     shared = shared_patches(arm, settings.patches, base)
     own = arm_patches(arm, settings.patches, base)[len(shared) :]
@@ -301,7 +305,7 @@ def _own_files(arm: ArmSpec, settings: KernelSettings) -> list[str]:
 
 
 def differing(text: str, other: str) -> Iterator[int]:
-    """Yield line numbers of `text`, from 1, that are not in `other`, or next to removed lines."""
+    """Yield the numbers (from 1) of lines that `other` lacks and of lines next to removed ones."""
     ours, theirs = text.splitlines(), other.splitlines()
     same = 0
     while same < min(len(ours), len(theirs)) and ours[same] == theirs[same]:
@@ -317,7 +321,7 @@ def differing(text: str, other: str) -> Iterator[int]:
 
 
 def regions(text: str, touched: frozenset[int]) -> Iterator[Region]:
-    """Yield the functions and structures around touched lines of a C file, and other lines."""
+    """Yield a C file's functions and structures with touched lines, and other touched lines."""
     left = sorted(touched)
     for title, first, last in _blocks(text.splitlines()):
         yield from _loose([line for line in left if line < first])
@@ -335,7 +339,7 @@ def _loose(lines: list[int]) -> Iterator[Region]:
 
 
 def _blocks(lines: list[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield (title, first line, last line) of blocks from the first column to their brace."""
+    """Yield (title, first line, last line) of blocks that begin and end in the first column."""
     title, first = "", 0
     for number, line in enumerate(lines, 1):
         if title and line.startswith("}"):

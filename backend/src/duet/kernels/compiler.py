@@ -77,7 +77,7 @@ class BuildStopped(DuetError):
 
 
 def check_tools() -> None:
-    """Raise ToolMissing that names each missing program and its package."""
+    """Raise ToolMissing if programs are missing; the error names each one and its package."""
     absent = {tool: package for tool, package in TOOLS.items() if shutil.which(tool) is None}
     if not any(Path(header).is_file() for header in LIBELF_HEADERS):
         absent["libelf.h"] = "libelf-dev"
@@ -89,7 +89,7 @@ def check_tools() -> None:
 
 
 def tool_version(tool: str) -> str:
-    """Return the first line of `tool --version`, for the key; raise ToolMissing."""
+    """Return the first line of `tool --version`, which is part of the key, or raise ToolMissing."""
     try:
         done = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -125,7 +125,8 @@ class Make:
         """
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self._tail.clear()
-        # TERM, not KILL: make then ends its compilers and removes half-written files.
+        # Send TERM rather than KILL, so that make ends its compilers and removes half-written
+        # files.
         command = ["nice", "-n", "10", "setpriv", "--pdeathsig", "TERM"]
         command += [*make_words(self._src, self._jobs), *targets]
         with (
@@ -160,7 +161,8 @@ class Make:
         while True:
             if stop is not None and stop.is_set():
                 raise BuildStopped(
-                    "the kernel build was stopped.", remedy="Start it again: it resumes."
+                    "the kernel build was stopped.",
+                    remedy="Start it again, and it resumes where it stopped.",
                 )
             if not select.select([process.stdout], [], [], 0.25)[0]:
                 continue
@@ -184,14 +186,14 @@ class Make:
 
 
 def make_words(src: Path, jobs: int) -> list[str]:
-    """Return a make command without targets; its images do not depend on the cache's path."""
+    """Return a make command without targets; images do not depend on the cache's path."""
     prefix = f"-fdebug-prefix-map={src}=."
     flags = " ".join((prefix, *DEBUG_FLAGS))
     return ["make", f"-j{jobs}", f"KCFLAGS={flags}", f"KAFLAGS={prefix}"]
 
 
 def compile_fails(tail: str, remedy: str, target: str = "bzImage") -> CompileFails:
-    """Return the error for a failed make, with the compiler's first error or the last line."""
+    """Return the error for a failed make, with the compiler's first error or else the last line."""
     match = re.search(r"^(\S+?:\d+:\d+: (?:fatal )?error: .*)$", tail, re.MULTILINE)
     what = match[1] if match else ((tail.splitlines() or ["make said nothing"])[-1])
     return CompileFails(
@@ -211,7 +213,7 @@ def configure(
     lenient: bool = False,
     dispensable: Container[str] = (),
 ) -> Lost:
-    """Configure the tree with the fragments over allnoconfig; an equal .config stays untouched.
+    """Configure the tree with the fragments over allnoconfig; leave an equal .config untouched.
 
     Args:
         lenient: an option that does not stick fails the build only if it is in NEEDED, or if a
@@ -219,15 +221,16 @@ def configure(
         dispensable: options that may be lost on any base.
 
     Returns:
-        The tolerated losses.
+        The lost options that are tolerated, and the whole configuration.
 
     Raises:
-        OptionLost: an option of the fragments did not stick; names the wanted and actual value.
+        OptionLost: an option of the fragments did not stick; the message names the wanted and the
+            actual value.
     """
     stamp = src / ".config.duet"
     wanted = read_fragments(fragments)
     fragment = fragments[0]
-    if len(fragments) > 1:  # kconfig reads one file and warns about an option given twice
+    if len(fragments) > 1:  # kconfig reads only one file, and warns about duplicates
         fragment = src / ".config.asked"
         fragment.write_text(write_options(wanted))
     asked = _config_stamp(src, fragment)
@@ -301,7 +304,7 @@ def drop_links(src: Path) -> None:
 
 
 def _environment(ccache: Path) -> dict[str, str]:
-    # A stray make variable of the caller must not leak into the kernel.
+    # A stray make variable in the caller's environment must not affect the kernel.
     inherited = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
     return {
         **inherited,
@@ -311,7 +314,7 @@ def _environment(ccache: Path) -> dict[str, str]:
 
 
 def _stop_process(process: subprocess.Popen[bytes]) -> None:
-    """Stop make and its children. They have their own process group, so nothing else is hit."""
+    """Stop make and its children. They have their own process group, so no other process is hit."""
     if process.poll() is not None:
         return
     os.killpg(process.pid, signal.SIGTERM)
@@ -323,7 +326,7 @@ def _stop_process(process: subprocess.Popen[bytes]) -> None:
 
 
 def _config_stamp(src: Path, fragment: Path) -> str:
-    """Digest of what decides the configuration: the fragment and the patched Kconfig files."""
+    """Digest what determines the configuration: the fragment and the patched Kconfig files."""
     digest = hashlib.sha256(fragment.read_bytes())
     pristine = src.parent / "pristine"
     for inherited in sorted(pristine.rglob("Kconfig*")):
@@ -337,13 +340,13 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-# Progress of a build, and counting of make's output lines. Pure.
+# Track a build's progress by counting lines of make's output. Pure.
 
 _LINE = re.compile(r"^  ([A-Z][A-Z0-9_ ]{0,9}?) +(\S+)")
 
 
 class Phase(StrEnum):
-    """Phases of one arm's build, in order; `wait` while another process builds."""
+    """Phases of one arm's build, in order. The phase is `wait` while another process builds."""
 
     WAIT = "wait"
     EXTRACT = "extract"
@@ -359,10 +362,10 @@ class Phase(StrEnum):
 class BuildProgress:
     """Progress of a build at one moment.
 
-    `objects_expected` is an estimate: the last cold build of this base, less the objects that
-    exist. It is never below `objects_done`. `arm_index` counts the kernels to be built, from 0.
-    `arms_total` leaves out kernels that are stored already. `note` is one sentence for a person,
-    mostly empty.
+    `objects_expected` is an estimate: the number of objects in the last cold build of this base,
+    minus the objects that exist. It is never below `objects_done`. `arm_index` counts the kernels
+    to be built, from 0. `arms_total` leaves out kernels that are stored already. `note` is one
+    sentence for a person, and usually empty.
     """
 
     phase: Phase
@@ -387,7 +390,7 @@ class MakeCounter:
         self.linking = False
 
     def feed(self, line: str) -> bool:
-        """Parse one line; True if it is a step, after which count or phase may differ."""
+        """Parse one line; return whether it is a step, which may change the count or the phase."""
         match = _LINE.match(line)
         if match is None:
             return False
@@ -399,18 +402,19 @@ class MakeCounter:
         return True
 
 
-# Forecast of a build before it compiles: from which arm, how many objects, how long.
+# Forecast of a build: the tree's current arm, the number of objects to compile, and the time.
 
 LINK_S = 15.0
 """Seconds for the final link, compression and storing, which every kernel needs."""
 PACE_S = 0.35
-"""Seconds per object on two CPUs, until this machine has measured its own. ccache lowers it."""
+"""Seconds per object on two CPUs; used until this machine has measured its own pace. ccache lowers
+it."""
 LEARNT_FROM = 100
-"""Least objects of a build from which the pace is updated."""
+"""Smallest number of objects in a build from which the pace is updated."""
 
 
 def forecast(former: TreeState | None, objects: int, pace_s: float) -> str:
-    """Return one sentence for a person.
+    """Return the forecast as one sentence for a person.
 
     Args:
         former: the arm that the tree was at; None if unknown or just unpacked.

@@ -3,8 +3,8 @@
 
 patch(1) guesses: it takes names from several places, and accepts ed scripts, links and diffs in
 the text of a mail. The strict form starts each file with a `diff --git` line; its names agree, its
-hunks have the lines that they announce, and nothing else is passed on. So exactly the checked text
-is applied. The form is that of git-diff(1), "Generating patch text with -p".
+hunks have as many lines as they announce, and nothing else is passed on. So exactly the checked
+text is applied. The form is that of git-diff(1), "Generating patch text with -p".
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from duet.base.errors import InputError
 
-# Names in a diff, and refusals.
+# Check names in a diff, and make the errors that refuse a diff.
 
 _NAME = re.compile(r"[A-Za-z0-9_+,.@#=~-]+(?:/[A-Za-z0-9_+,.@#=~-]+)*")
 
@@ -35,7 +35,8 @@ def check_name(name: str) -> None:
     """Refuse a path that could leave the tree.
 
     Raises:
-        PatchRefused: it is absolute, has '..' or '.git', or characters that no kernel file has.
+        PatchRefused: the path is absolute, or has '..', '.git' or characters that no kernel file
+            has.
     """
     parts = name.split("/")
     if name.startswith("/") or ".." in parts or "." in parts or "" in parts:
@@ -51,7 +52,7 @@ def check_name(name: str) -> None:
 
 
 def other_names(name: str, line: str) -> PatchRefused:
-    """Return the error for a line that names another file than its 'diff --git' line."""
+    """Return the error for a line that names a different file than its 'diff --git' line does."""
     return PatchRefused(
         f"the patch names {name} in its 'diff --git' line, but then another file: {line[:80]!r}.",
         remedy=GIT_REMEDY,
@@ -82,8 +83,8 @@ class FileDiff:
 
     Args:
         name: relative to the source tree.
-        text: the file's part of the diff, for patch(1); "" if only the mode changes.
-        mode: the change of the mode, in words; "" if none.
+        text: the file's part of the diff, as patch(1) gets it; "" if only the mode changes.
+        mode: the mode's change in words; "" if it does not change.
         old: the file that this one is renamed or copied from; "" if neither.
     """
 
@@ -99,11 +100,11 @@ class FileDiff:
 
 
 def read_diff(text: str) -> tuple[FileDiff, ...]:
-    """Parse a patch into its files, in its order; skip text around them (a mail).
+    """Parse a patch into its files, in order; skip text around them, such as a mail.
 
     Raises:
-        PatchRefused: a path outside the tree, a link, a submodule, a binary file, names that
-            disagree, or a truncated part.
+        PatchRefused: the patch has a path outside the tree, a link, a submodule, a binary file,
+            names that disagree, or a truncated part.
     """
     if re.search(r"^diff --git .*\r$", text, re.MULTILINE):
         text = text.replace("\r\n", "\n")
@@ -112,7 +113,7 @@ def read_diff(text: str) -> tuple[FileDiff, ...]:
     found: list[FileDiff] = []
     after = 0
     for start in starts:
-        if start < after:  # a line within a hunk
+        if start < after:  # this line is within a hunk
             continue
         for line in lines[after:start] if found else ():
             _refuse_stray(line)
@@ -129,7 +130,7 @@ def strict(files: tuple[FileDiff, ...]) -> str:
 
 
 def _file(lines: list[str], start: int) -> tuple[FileDiff, int]:
-    """Parse a file's part from its `diff --git` line; also return where the next may begin."""
+    """Parse a file's part from its `diff --git` line on; also return where the next may begin."""
     head = _HEAD.match(lines[start])
     if head is None or head[1] is None:
         raise PatchRefused(
@@ -158,7 +159,7 @@ def _file(lines: list[str], start: int) -> tuple[FileDiff, int]:
         out += hunks
         at += 2 + len(hunks)
         if at < len(lines) and re.match(r"[ +]|-(?!-)", lines[at]):
-            raise cut(name)  # more lines than the last hunk announces
+            raise cut(name)  # there are more lines than the last hunk announces
     elif not any(line.startswith(("new ", "old ", "del", *_MOVED)) for line in headers):
         raise cut(name)
     mode = _mode_change(headers)
@@ -181,7 +182,7 @@ def _check_header(name: str, line: str) -> None:
         )
     if mode is None and not re.fullmatch(r"((dis)?similarity )?index [\w.]+%?", line):
         raise PatchRefused(
-            f"the patch has a line about {name} that git does not write: {line[:80]!r}.",
+            f"the patch has a header line for {name} that git never writes: {line[:80]!r}.",
             remedy=GIT_REMEDY,
         )
 
@@ -206,7 +207,7 @@ def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
     """Return the end of the hunk that begins at line `head`, and whether the hunk is complete.
 
     Args:
-        lines: a text split at its line ends; the last element is not a line.
+        lines: a text split at its line ends; the last element is what follows the last line end.
 
     Returns:
         `head` itself if no hunk begins there.
@@ -217,7 +218,7 @@ def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
     old, new = (1 if count is None else int(count) for count in said.groups())
     at = head + 1
     while old > 0 or new > 0:
-        # A mailer may strip the blank of an empty line.
+        # A mailer may strip the blank that marks an empty context line.
         kind = lines[at][:1] if at < len(lines) - 1 else "end"
         if kind not in ("", " ", "+", "-", "\\"):
             return at, False
@@ -248,7 +249,7 @@ def _mode_change(headers: list[str]) -> str:
 
 
 def _refuse_stray(line: str) -> None:
-    """Refuse a file header or hunk after the first file that the parser did not count."""
+    """Refuse a file header or hunk that the parser did not count, anywhere after the first file."""
     if re.match(r"--- (?:a/|/dev/null)|\+\+\+ b/|@@ -\d", line):
         raise PatchRefused(
             f"the patch has a part without a 'diff --git' line: {line[:80]!r}.",
@@ -256,9 +257,9 @@ def _refuse_stray(line: str) -> None:
         )
 
 
-# Which kernel files an untrusted patch may change.
+# Decide which kernel files an untrusted patch may change.
 #
-# A build runs programs of the tree on the host: commands of Makefiles, Kconfig files and scripts,
+# A build runs programs from the tree on the host: commands in Makefiles, Kconfig files and scripts,
 # and host programs that it compiles. So an untrusted patch may change only what becomes part of the
 # kernel: C and assembler sources, and headers. That alone makes no build safe (the compiler and
 # objtool read hostile text), so such builds also run in `duet.confine`.
@@ -269,16 +270,16 @@ HOST_FOLDERS = (
     *("scripts/", "tools/", "usr/", "certs/", "arch/x86/boot/", "arch/x86/tools/"),
     *("arch/x86/entry/vdso/", "samples/", "Documentation/"),
 )
-"""Folders where the build compiles or starts host programs (hostprogs of the Makefiles of 6.1), or
+"""Folders where the build compiles or starts host programs (hostprogs in the 6.1 Makefiles), or
 whose products are not part of the kernel."""
 HOST_FILES = (
     *("lib/gen_crc*.c", "lib/raid6/mktables.c", "drivers/tty/vt/conmakehash.c", "*/relocs*"),
     *("drivers/gpu/drm/radeon/mkregtable.c", "lib/crypto/*.pl", "kernel/gen_*"),
 )
 MOST_BYTES = 256 << 10
-"""Largest patch. Usual: 1-20 KB."""
+"""Size limit of a patch. Usual size: 1-20 KB."""
 MOST_FILES = 64
-"""Most files in a patch. Usual: 1-5."""
+"""Largest number of files in a patch. Usual number: 1-5."""
 
 TAKE_OUT = "Leave that file out, or ask the operator of this server to allow it: DUET_PATCH_FILES."
 
@@ -292,7 +293,7 @@ def check_patch(text: str, more: tuple[str, ...] = ()) -> tuple[FileDiff, ...]:
             names, "*" for all files. Links, modes and binary files are never allowed.
 
     Raises:
-        PatchRefused: a file is forbidden; names the first one.
+        PatchRefused: a file is forbidden; the message names the first such file.
     """
     if len(text.encode()) > MOST_BYTES:
         raise PatchRefused(
@@ -332,13 +333,13 @@ def _check_kind(name: str) -> None:
     folder = next((folder for folder in HOST_FOLDERS if name.startswith(folder)), None)
     if folder or any(fnmatchcase(name, pattern) for pattern in HOST_FILES):
         raise PatchRefused(
-            f"the patch changes {name}, which is for programs that run on the server during a"
+            f"the patch changes {name}, which belongs to programs that run on the server during a"
             " kernel build.",
             remedy=TAKE_OUT,
         )
 
 
-# Applying a diff by patch(1), and errors from its output.
+# Apply a diff with patch(1), and turn its output into errors.
 
 
 _HUNK_FAILED = re.compile(r"^Hunk #(\d+) FAILED at (\d+)", re.MULTILINE)
@@ -347,10 +348,10 @@ _PATCHING = re.compile(
     r"^(?:checking|patching) file '?([^'\n]+?)'?(?: \((?:renamed|copied) from .*\))?$", re.MULTILINE
 )
 _NO_NAMES = "Cannot rename file without two valid file names"
-"""Output of patch(1) if the file that a patch renames does not exist."""
+"""What patch(1) prints if the file that a patch renames does not exist."""
 
 
-# Unified only: patch(1) would hand an ed script to ed(1), which starts programs.
+# Accept only unified diffs: patch(1) would hand an ed script to ed(1), which starts programs.
 PATCH_OPTIONS = (
     *("--unified", "--strip=1", "--fuzz=0", "--force", "--no-backup-if-mismatch"),
     "--reject-file=-",
@@ -370,7 +371,7 @@ def apply_diff(name: str, diff: tuple[FileDiff, ...], folder: Path) -> None:
         name: name of the patch, for errors.
 
     Raises:
-        PatchFails: names the file and hunk that did not fit.
+        PatchFails: a hunk did not fit; the message names the file and the hunk.
         PatchRefused: the patch fits only if white space is ignored.
     """
     check_targets(name, diff, folder)
@@ -401,9 +402,10 @@ def check_targets(name: str, diff: tuple[FileDiff, ...], folder: Path) -> None:
     gone |= {one.name for one in diff if "\ndeleted file mode " in one.text}
     for one in diff:
         if one.old and one.name not in gone and (folder / one.name).exists():
+            does = "renames" if "\nrename from " in one.text else "copies"
             raise PatchFails(
-                f"wanted to apply {name}, but it names {one.old} {one.name}, and this kernel"
-                " already has such a file.",
+                f"wanted to apply {name}, but it {does} {one.old} to {one.name}, and this kernel"
+                " already has a file of that name.",
                 remedy="Rebase the patch on this kernel (kernel-patches/README.md says how).",
             )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Static data of a kernel, from its vmlinux: the contents of an address before boot."""
+"""Static data of a kernel, read from its vmlinux: what an address contains before boot."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HEADERS_AT, COUNTS_AT = 40, 58
-"""Offsets in the ELF64 header: of the section header offset; of the entry size, the count and the
-index of the section with the names."""
+"""Offsets in the ELF64 header: that of e_shoff, and that of e_shentsize, e_shnum and e_shstrndx."""
 NOTE, NOBITS = 7, 8
-"""Section types; elf(5)."""
+"""Section types; see elf(5)."""
 WRITE, ALLOC, EXECUTE = 1, 2, 4
-"""Section flags; elf(5)."""
+"""Section flags; see elf(5)."""
 TEXT_BYTES = 256
 
 
@@ -26,7 +25,7 @@ class Section:
 
     Args:
         name: "" if the file has no section names.
-        offset: of its content in the file.
+        offset: where the section's content begins in the file.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Section:
 
     @property
     def code(self) -> bool:
-        """Whether functions are in it. A writable executable section holds variables instead."""
+        """Whether the section has functions. A section that is also writable has variables."""
         return bool(self.flags & EXECUTE) and not self.flags & WRITE
 
 
@@ -81,13 +80,13 @@ class ElfData:
         return self._image[texts + at : end].decode("ascii", errors="replace")
 
     def content(self, section: Section) -> bytes:
-        """Return a section's bytes; b"" for .bss."""
+        """Return a section's bytes, or b"" for .bss."""
         if section.kind == NOBITS:
             return b""
         return self._image[section.offset : section.offset + section.size]
 
     def is_code(self, address: int) -> bool:
-        """Whether the address is in a section of code."""
+        """Whether the address is in a section that has code."""
         return any(0 <= address - one.address < one.size for one in self._code)
 
     def holds(self, address: int, length: int) -> bool:

@@ -34,33 +34,33 @@ from duet.kernels.recipe import BuildInputs, KernelKey
 from duet.kernels.vmlinux import ask as dwarf
 from duet.processes.owned import find_program
 
-# Whether a bzImage contains the vmlinux of its build: guests boot the one, lenses read the other.
+# Check that a bzImage contains the vmlinux of its build: guests boot bzImage, lenses read vmlinux.
 #
-# Only this check notices a stale build step between the two: the kernel of another arm boots too.
-# ccache once returned an older piggy.o, because two kernels had the same compressed length and
-# ccache did not see the file that `.incbin` includes (see tree.py).
+# Only this check detects a stale build step between the two files, because another arm's kernel
+# boots as well. ccache once returned an older piggy.o, because two kernels had the same compressed
+# length and ccache did not see the file that `.incbin` includes (see tree.py).
 #
 # A visitor's change controls every byte of the file. So the unpacked size is bounded, few offsets
-# are tried, and the unpackers run under another user and with limits (sandbox.prefix).
+# are tried, and the unpackers run with resource limits as another user (sandbox.prefix).
 
 BUILD_ID_NOTE = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
-"""Head of the ELF note NT_GNU_BUILD_ID; ld writes a digest of its output after it, 20 bytes."""
+"""Head of the ELF note NT_GNU_BUILD_ID, after which ld writes a 20-byte digest of its output."""
 BUILD_ID_BYTES = 20
 LZ4 = b"\x02\x21\x4c\x18"
-"""Magic of lz4's legacy frame, which CONFIG_KERNEL_LZ4 uses (scripts/Makefile.lib)."""
+"""Magic number of lz4's legacy frame, which CONFIG_KERNEL_LZ4 uses (scripts/Makefile.lib)."""
 ZSTD = b"\x28\xb5\x2f\xfd"
 HEADER_AT, SETUP_SECTS_AT, PAYLOAD_AT = 0x202, 0x1F1, 0x248
-"""Offsets in the setup header: its magic, the number of sectors before the kernel, and offset and
-length of the compressed kernel."""
+"""Offsets in the setup header: of its magic number, of the number of sectors before the kernel, and
+of the compressed kernel's offset and length."""
 SECTOR_BYTES = 512
 UNPACK_S = 60.0
 LIMITS = Limits(memory_bytes=1 << 30, cpu_s=30)
-"""Limits of lz4 and zstd, which only write to a pipe. Usual: 0.1 s, 20 MB."""
+"""Limits of lz4 and zstd, which only write to a pipe. They usually need 0.1 s and 20 MB."""
 PART_BYTES = 1 << 20
 
 
 def is_payload(bzimage: Path, vmlinux: Path) -> bool:
-    """Whether `bzimage` contains the kernel of `vmlinux`, by the linker's build IDs.
+    """Whether `bzimage` contains the kernel in `vmlinux`, judged by the linker's build IDs.
 
     Raises:
         InfraError: lz4 is missing or does not finish.
@@ -70,7 +70,7 @@ def is_payload(bzimage: Path, vmlinux: Path) -> bool:
 
 
 def build_ids(vmlinux: Path) -> set[bytes]:
-    """Return the build IDs of a kernel and its vDSOs; empty if the file is not a kernel."""
+    """Return the build IDs of a kernel and its vDSOs, or none if the file is not a kernel."""
     with vmlinux.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
         return _notes(whole)
 
@@ -106,7 +106,7 @@ def kernels(bzimage: Path) -> Iterator[bytes]:
 
 
 def _payload(whole: bytes) -> bytes:
-    """Find the compressed kernel by the setup header (Documentation/arch/x86/boot.rst), or b""."""
+    """Return the compressed kernel that the setup header locates, or b"" (arch/x86/boot.rst)."""
     if whole[HEADER_AT : HEADER_AT + 4] != b"HdrS":
         return b""
     sectors = whole[SETUP_SECTS_AT] or 4
@@ -116,9 +116,9 @@ def _payload(whole: bytes) -> bytes:
 
 
 def _unpacked(packed: bytes) -> bytes:
-    """Decompress by magic; b"" for an unknown format, for lzo, and for lz4."""
+    """Decompress by magic number; return b"" for lzo, lz4 and unknown formats."""
     if packed.startswith(LZ4):
-        return b""  # kernels() looks for these everywhere
+        return b""  # kernels() finds lz4 frames itself
     if packed.startswith(ZSTD):
         return _piped(["zstd", "-dcqf"], packed)
     try:
@@ -135,10 +135,10 @@ def _unpacked(packed: bytes) -> bytes:
 
 
 def _piped(command: list[str], packed: bytes) -> bytes:
-    """Return what a decompressor writes, at most UNPACKED_KERNEL_BYTES; then kill it.
+    """Return up to UNPACKED_KERNEL_BYTES of a decompressor's output, then kill the decompressor.
 
-    The bytes after the payload are not a frame. The program complains about them after it has
-    written the kernel.
+    The bytes after the payload are not a frame. The program reports an error about them, but only
+    after it has written the kernel.
     """
     try:
         with tempfile.TemporaryFile() as file, Identity() as identity:
@@ -176,7 +176,7 @@ def _read(pipe: IO[bytes], until: float) -> bytes:
 
 FILES = ("bzImage", "vmlinux", "System.map", "config")
 SIZES = "sizes.json"
-"""File with the stored size of each of FILES, in bytes."""
+"""Name of the file that records the size of each of FILES, in bytes."""
 
 
 class PatchRecord(BaseModel):
@@ -189,9 +189,9 @@ class PatchRecord(BaseModel):
 
 
 class Manifest(BaseModel):
-    """manifest.json: provenance of an image. `seconds` and `objects` count this build alone.
+    """Provenance of an image (manifest.json). `seconds` and `objects` cover only this build.
 
-    `proven`: bzImage was checked to contain the kernel of vmlinux.
+    `proven`: whether a check has shown that bzImage contains the kernel in vmlinux.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -220,7 +220,7 @@ def manifest_of(
     objects: int = 0,
     cold: bool = False,
 ) -> Manifest:
-    """Return the manifest of a new kernel; without the last four arguments: built elsewhere."""
+    """Return a new kernel's manifest; omit the last four arguments if it was built elsewhere."""
     patches = tuple(
         PatchRecord(path=p.path, subject=p.subject, sha256=p.sha256) for p in need.patches
     )
@@ -273,7 +273,7 @@ class KernelImage:
         return ("nokaslr",) if randomized else ()
 
     def symbols(self) -> dict[str, int]:
-        """Return System.map as name -> address; the first of equal names (static functions)."""
+        """Return System.map as name -> address. Equal names (static functions) give the first."""
         return read_system_map(self.system_map.read_text(encoding="ascii", errors="replace"))
 
 
@@ -281,7 +281,7 @@ def read_system_map(text: str) -> dict[str, int]:
     """Parse System.map lines such as 'ffffffff81000000 T _text'.
 
     Raises:
-        InfraError: a line has another form.
+        InfraError: a line does not have this form.
     """
     symbols: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -302,7 +302,7 @@ def _sizes(folder: Path) -> bytes:
 
 
 def _read_sizes(folder: Path) -> object:
-    """Read the stored sizes; None if unreadable."""
+    """Read the stored sizes; return None if they cannot be read."""
     try:
         return json.loads((folder / SIZES).read_bytes())
     except (OSError, ValueError):
@@ -310,13 +310,13 @@ def _read_sizes(folder: Path) -> object:
 
 
 class Store:
-    """<cache>/kernels/<key>/: complete images only, since each appears by one rename."""
+    """The store, <cache>/kernels/<key>/. Images are always complete: one rename publishes each."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def lookup(self, key: KernelKey) -> KernelImage | None:
-        """Return the image under `key`; None if absent, unreadable or truncated: build it again."""
+        """Return the image under `key`, or None if it is absent, unreadable or truncated."""
         folder = self.folder / key
         try:
             manifest = Manifest.model_validate_json((folder / "manifest.json").read_bytes())
@@ -334,8 +334,8 @@ class Store:
         """Copy `files` (name in the store -> source) and publish them by one rename.
 
         Raises:
-            OSError: no space, among others; nothing incomplete stays under the key.
-            KernelError: bzImage contains another kernel than vmlinux.
+            OSError: for example there is no space; nothing incomplete stays under the key.
+            KernelError: bzImage and vmlinux contain different kernels.
         """
         manifest = manifest.model_copy(update={"proven": True})
         key = KernelKey(manifest.key)
@@ -348,8 +348,9 @@ class Store:
                 shutil.copyfile(source, draft / name)
             if not is_payload(draft / "bzImage", draft / "vmlinux"):
                 raise KernelError(
-                    f"make built a bzImage that contains another kernel than vmlinux ({key}).",
-                    remedy="Delete the folders tree and ccache of the cache, and build again.",
+                    f"make built a bzImage whose kernel is not the one in vmlinux ({key}).",
+                    remedy="Delete the folders tree and ccache in the cache folder, and build "
+                    "again.",
                 )
             (draft / SIZES).write_bytes(_sizes(draft))
             (draft / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
@@ -360,10 +361,11 @@ class Store:
         return KernelImage(key, target, manifest)
 
 
-# Whether two built kernels are the same: equal code and data, whatever their debug information.
+# Find out whether two built kernels have the same code and data, whatever their debug information.
 #
-# A comment shifts line numbers. So the build ID differs (a digest that includes DWARF), and so does
-# the line number of each WARN_ON() in __bug_table. Neither affects what runs.
+# If a patch adds a comment, line numbers shift. Then the build ID differs, because its digest
+# includes DWARF, and so do the line numbers of WARN_ON()s in __bug_table. Neither affects what
+# runs.
 
 
 ANOTHER = "Name a patch that changes what is compiled."
@@ -380,7 +382,7 @@ class SameKernel(InputError):
 def refuse_one(images: Mapping[str, KernelImage]) -> None:
     """Refuse a measurement of kernels that are all the same.
 
-    Arms with equal inputs are equal on purpose and may be measured.
+    Arms with equal inputs are the same on purpose and may be measured.
 
     Args:
         images: arm -> its kernel, in order.
@@ -399,7 +401,7 @@ def refuse_one(images: Mapping[str, KernelImage]) -> None:
 
 
 def same_kernel(one: KernelImage, other: KernelImage) -> bool:
-    """Whether all that runs is equal; False if a file cannot be read."""
+    """Whether two kernels have equal code and data; False if a file cannot be read."""
     if one.key == other.key:
         return True
     try:
@@ -413,7 +415,7 @@ def same_kernel(one: KernelImage, other: KernelImage) -> bool:
 
 @lru_cache(maxsize=32)
 def _digest(vmlinux: Path) -> str:
-    """Digest names, addresses and contents of all loaded sections; of .bss the size."""
+    """Digest names, addresses and contents of all loaded sections; for .bss, digest the size."""
     digest = hashlib.sha256()
     with open_data(vmlinux) as data:
         loaded = [section for section in data.sections if section.loaded]
@@ -431,7 +433,7 @@ def _digest(vmlinux: Path) -> str:
 
 
 def _without_lines(table: bytes, vmlinux: Path) -> bytes:
-    """Zero the line numbers in __bug_table; return it unchanged if DWARF lacks bug_entry."""
+    """Return __bug_table with zeroed line numbers, or unchanged if DWARF lacks bug_entry."""
     try:
         size = dwarf.read(vmlinux, "sizeof struct bug_entry")
         at = dwarf.read(vmlinux, "offsetof struct bug_entry.line")

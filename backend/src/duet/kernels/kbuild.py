@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Options in Makefiles, Kconfig files and #ifdef of a source tree. The files are read, not run.
+"""Find options in a source tree's Makefiles, Kconfig files and #ifdefs, without running them.
 
-The results are a best guess for messages: make and the preprocessor decide.
+The results are best guesses that messages use. Only make and the preprocessor know for sure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OPTION = re.compile(r"^\s*(?:menu)?config\s+(\w+)\s*$", re.MULTILINE)
 _IF = re.compile(r"^\s*#\s*(ifdef|ifndef|if|elif|else|endif)\b(.*)$")
 _ONE = re.compile(r"^\s*(!?)\s*(?:defined|IS_ENABLED|IS_BUILTIN)?\s*\(?\s*CONFIG_(\w+)\s*\)?\s*$")
 MOST_STEPS = 20
-"""Bound of the walk from a file up to the top of its tree."""
+"""Largest number of folders visited on the way from a file up to the top of its tree."""
 
 
 def known_options(src: Path, names: Collection[str]) -> set[str]:
@@ -69,7 +69,7 @@ def _makefile(folder: Path) -> str:
 
 
 def _in_makefile(text: str, wanted: str, config: Mapping[str, str]) -> str:
-    """Return the option that keeps `wanted` (an object, or a folder with its slash) out."""
+    """Return the option whose absence keeps `wanted` (an object or a folder/) from being built."""
     seen: set[str] = set()
     while wanted and wanted not in seen:
         seen.add(wanted)
@@ -99,7 +99,7 @@ def hiding_option(text: str, lines: Sequence[int], config: Mapping[str, str]) ->
         lines: line numbers, from 0.
 
     Returns:
-        The option, and whether the lines need it on; ("", True) if some line is compiled.
+        The option, and whether the lines need it on; or ("", True) if any of the lines is compiled.
     """
     wanted, found = set(lines), []
     stack: list[tuple[str, bool, bool]] = []  # option, whether it must be on, whether lines compile

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Link a kernel's objects again in other orders, and store the results.
+"""Relink a kernel's objects in other orders, and store the results.
 
-The tree is switched to the arm as for a build; if it is already there, nothing is compiled. Its
-default link must give the stored kernel, so that layouts differ only by the link. A link runs make
-with another linker script: symbols, tables and the compressed image follow from it.
+The tree is switched to the arm as for a build; if it is already there, nothing is compiled. Linking
+in the default order must reproduce the stored kernel, so that layouts differ only by the link
+order. For each layout, make runs with another linker script and also regenerates symbols, tables
+and the compressed image.
 """
 
 from __future__ import annotations
@@ -28,25 +29,26 @@ from duet.kernels.source import check_space
 
 # Layouts of a kernel's code: the order in which the text of its objects is linked. Pure.
 #
-# An effect of a patch may come from addresses: what shares a cache line, a page or a predictor slot
-# (Mytkowicz et al., Producing Wrong Data Without Doing Anything Obviously Wrong, ASPLOS 2009). The
-# linker script of a layout lists the `.text` of each object in another order, after a gap. Nothing
-# else moves: initcalls, tables and data keep the order of the objects.
+# A patch's effect may come from addresses alone, that is, from what happens to share a cache line,
+# a page or a branch predictor slot (Mytkowicz et al., Producing Wrong Data Without Doing Anything
+# Obviously Wrong, ASPLOS 2009). The linker script of a layout lists the `.text` of each object in
+# another order, after a gap. Nothing else moves: initcalls, tables and data keep the order of the
+# objects.
 #
-# A layout is identified by its number. The same number gives the same order on every arm, for the
+# A layout is identified by its number. On every arm the same number gives the same order to the
 # objects that the arms share.
 
 MIN_LAYOUTS = 5
-"""Fewest layouts of a measurement: fewer say nothing about a spread."""
+"""Smallest number of layouts in a measurement; fewer would say nothing about the spread."""
 MAX_LAYOUTS = 30
 SCHEME = 1
-"""Version of the order; rises when a number comes to mean another order."""
+"""Version of the orders; it is raised when a layout number comes to mean another order."""
 ARCHIVE = "vmlinux.a"
 """Thin archive of all objects that kbuild links the kernel from (scripts/link-vmlinux.sh)."""
 TEXT = ".text .text.fixup"
-"""Sections of the objects' code, named as in TEXT_TEXT of include/asm-generic/vmlinux.lds.h."""
+"""Sections with the objects' code, named as in TEXT_TEXT of include/asm-generic/vmlinux.lds.h."""
 GAP_STEP = 16
-"""Bytes: functions are aligned to 16, so a smaller gap would be rounded up."""
+"""Step of the gap, in bytes. Functions are aligned to 16, so a smaller gap would be rounded up."""
 PAGE = 4096
 
 
@@ -56,7 +58,7 @@ def layout_key(key: KernelKey, number: int) -> KernelKey:
 
 
 def layout_order(names: Iterable[str], number: int) -> list[str]:
-    """Return the objects in a layout's order; an object that is new or gone moves no other."""
+    """Return the objects in a layout's order. A new or missing object moves no other object."""
     return sorted(names, key=lambda name: _draw(number, name))
 
 
@@ -69,7 +71,7 @@ def layout_script(script: str, names: Iterable[str], number: int) -> str:
     """Return the kernel's linker script for a layout.
 
     Args:
-        script: arch/x86/kernel/vmlinux.lds as kbuild made it.
+        script: contents of arch/x86/kernel/vmlinux.lds, as kbuild generated it.
         names: the objects, as `ar t` lists them.
 
     Raises:
@@ -93,9 +95,9 @@ def _draw(number: int, name: str) -> bytes:
 
 SCRIPT = "arch/x86/kernel/vmlinux.lds"
 LAYOUT_SCRIPT = ".layout.lds"
-"""File in the tree: link-vmlinux.sh puts ./ before the script's name."""
+"""Linker script in the tree; its name is relative because link-vmlinux.sh puts ./ before it."""
 LAYOUT_BYTES = 100_000_000
-"""Free space needed per layout. One takes 40 MB: its vmlinux has symbols and no DWARF."""
+"""Free space required per layout. A layout takes 40 MB, because its vmlinux has no DWARF."""
 
 
 def relink(
@@ -106,10 +108,10 @@ def relink(
     on_progress: ProgressSink = lambda progress: None,
     stop: Event | None = None,
 ) -> dict[str, tuple[KernelImage, ...]]:
-    """Link and store layouts 1 to `count` of each arm that are missing; return all by arm.
+    """Link and store each arm's missing layouts from 1 to `count`; return all layouts by arm.
 
     Raises:
-        KernelError: the objects give another kernel than the stored one, or cannot be reordered.
+        KernelError: the objects do not give the stored kernel, or cannot be reordered.
         DuetError: see build().
     """
     build(arms, settings, product=Layouts(count), on_progress=on_progress, stop=stop)
@@ -149,7 +151,7 @@ class Layouts(Product):
     def store_built_elsewhere(
         self, arm: ArmSpec, need: BuildInputs, settings: KernelSettings
     ) -> KernelImage:
-        """Refuse: a kernel that was built elsewhere has no objects to link."""
+        """Refuse, because a kernel that was built elsewhere has no objects to link."""
         raise InputError(
             f"{arm.lesson}, {arm.name}: a kernel that was built elsewhere has no other layouts.",
             remedy="Measure it without --layouts.",
@@ -158,7 +160,7 @@ class Layouts(Product):
     def store_files(
         self, files: Mapping[str, Path], manifest: Manifest, settings: KernelSettings
     ) -> KernelImage:
-        """Refuse: the objects were deleted with the sandbox."""
+        """Refuse, because the objects were deleted with the sandbox."""
         raise InputError(
             "wanted layouts of a kernel, but it is built in a sandbox, which keeps no objects.",
             remedy="Measure it without --layouts, or set DUET_BUILD_SANDBOX=off.",
@@ -172,8 +174,8 @@ class Layouts(Product):
         image = lookup(key, settings) or Product().store(made, manifest, settings, tell)
         if build_ids(image.vmlinux) != build_ids(made.src / "vmlinux"):
             raise KernelError(
-                f"wanted other links of the kernel {key}, but its objects now give another kernel.",
-                remedy=f"Delete the folder kernels/{key} of the cache, and build again.",
+                f"wanted to relink the kernel {key}, but its objects now give a different kernel.",
+                remedy=f"Delete the folder kernels/{key} in the cache folder, and build again.",
             )
         made.marker.touch()
         durable.sync_folder(made.marker.parent)
@@ -182,7 +184,7 @@ class Layouts(Product):
                 tell(f"layout {number} of {len(self._numbers)}: linking in another order")
                 check_space(settings.cache, LAYOUT_BYTES, "to store a kernel")
                 self._one(made, image, number, settings)
-        drop_links(made.src)  # else make would take the last layout for the arm's kernel
+        drop_links(made.src)  # so that make does not take the last layout for the arm's kernel
         made.marker.unlink()
         return image
 
@@ -227,14 +229,14 @@ def objects_of(src: Path) -> list[str]:
     if done.returncode != 0:
         raise KernelError(
             f"wanted the objects of the kernel, but {ARCHIVE} cannot be read.",
-            remedy="Delete the folder tree of the cache, and build again.",
+            remedy="Delete the folder tree in the cache folder, and build again.",
             detail=done.stderr[-2000:],
         )
     return done.stdout.split()
 
 
 def without_dwarf(vmlinux: Path) -> Path:
-    """Strip a copy in the same folder, for untraced runs: 110 of 130 MB are DWARF."""
+    """Make a stripped copy in the same folder for untraced runs, since 110 of 130 MB are DWARF."""
     copy = vmlinux.with_name(".layout.vmlinux")
     command = ["objcopy", "--strip-debug", str(vmlinux), str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

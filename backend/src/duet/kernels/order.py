@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Build order of arms: requested kernels first, then always the nearest arm.
+"""Build order of arms: requested arms come first, and after each arm the nearest one follows.
 
 Going from one arm to the next writes the files of the patches that only one of them has, and
-compiles the objects that depend on these files. Each lesson gets its first comparison, which is its
-first two arms, before any lesson gets a third kernel. Within that the nearest arm comes first;
-lessons come in order if that costs little. Arms whose headers reach most of the kernel are built
-together, so that the tree is recompiled for them only once.
+compiles the objects that depend on these files. Every lesson's first two arms, its first
+comparison, are built before any lesson's third arm. Among these the nearest arm comes first;
+lessons are built in order if that costs little. Arms whose headers reach most of the kernel are
+built together, so that the tree is recompiled for them only once.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from duet.kernels.recipe import FIRST_COMPARISON, ArmSpec
 from duet.kernels.tree import Content, TreeState, WorkTree, read_tree_state
 
 NEAR_OBJECTS = 100
-"""Some 20 s of compiling. Below that, lesson order decides."""
+"""This many objects compile in some 20 s. If costs differ by less, the lessons' order decides."""
 WIDE_OBJECTS = 400
-"""An arm whose patches reach more objects makes most of the tree stale, coming and going."""
-# Objects that depend on a file, of about 1,370, when no compiled tree is available: fs.h and
-# dcache.h reach 870, another header of a subsystem some hundred, trace and local headers a few.
+"""If an arm's patches reach more objects, switching to or from the arm makes most of the tree
+stale."""
+# Guesses, used without a compiled tree, of how many of about 1,370 objects depend on a file: 870 on
+# fs.h or dcache.h, a few hundred on another subsystem's header, a few on trace and local headers.
 _GUESSES = (("include/trace/", 40), ("include/linux/", 1000), ("include/", 300), ("arch/", 300))
 _LOCAL_HEADER = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Objects that depend on files, counted in a compiled tree or guessed."""
+    """Number of objects that depend on files, counted in a compiled tree or guessed."""
 
     behind: Mapping[str, frozenset[str]]
 
     @classmethod
     def of(cls, names: Sequence[str], tree: WorkTree | None) -> Reach:
-        """Count in `tree` when it holds compiled objects; else guess."""
+        """Count dependent objects in `tree` if it has compiled objects; otherwise guess."""
         behind = tree.behind(names) if tree is not None else {}
         return cls(behind if any(behind.values()) else {name: frozenset() for name in names})
 
@@ -59,8 +60,9 @@ def outwards(
     Args:
         arms: arms to build, in any order, on one base.
         patches_dir: kernel-patches/.
-        tree: its records count dependent objects if it is compiled; else they are guessed.
-        requested: arms that somebody waits for; they come first.
+        tree: if it is compiled, its records tell how many objects depend on a file; otherwise that
+            number is guessed.
+        requested: arms that somebody is waiting for; they come first.
 
     Raises:
         InputError: a patch is missing or has no diff.
@@ -85,7 +87,7 @@ def outwards(
     ) -> tuple[bool, bool, bool, bool, int, str, int]:
         return (
             arm not in requested,
-            objects > 0,  # 0: the tree is already there
+            objects > 0,  # False if the tree is already at this arm
             arm.position >= FIRST_COMPARISON,
             wide[arm] != in_wide,
             objects // NEAR_OBJECTS,
@@ -93,7 +95,7 @@ def outwards(
             objects,
         )
 
-    compiled = stands is not None  # else everything is compiled, whichever arm comes first
+    compiled = stands is not None  # if not, the first arm compiles everything
     left = sorted(arms, key=lambda arm: (arm.lesson, len(arm.patches), arm.name))
     order: list[ArmSpec] = []
     in_wide = is_wide(here)
@@ -109,7 +111,7 @@ def outwards(
 
 
 def differing(one: Content, other: Content) -> tuple[str, ...]:
-    """Return files of patches that only one of the two has."""
+    """Return the files touched by patches that only one of the two arms has."""
     ours = {name for patch in one.keys() - other.keys() for name in one[patch]}
     theirs = {name for patch in other.keys() - one.keys() for name in other[patch]}
     return tuple(sorted(ours | theirs))

@@ -2,8 +2,8 @@
 """Kernels that were built elsewhere: the bzImage and the vmlinux of one build.
 
 A base may name a folder with both (`source: {image: FOLDER}`). Such a kernel is not compiled but
-copied into the store, under the digest of its bytes. Its config comes from the kernel itself
-(CONFIG_IKCONFIG) or from the `.config` of its build folder.
+copied into the store, under the digest of its bytes. Its config is read from the kernel itself
+(CONFIG_IKCONFIG) or from the `.config` in its build folder.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ BZIMAGE, VMLINUX = IMAGE
 BUILT_AT = Path("arch/x86/boot/bzImage")
 """Where a build puts bzImage (arch/x86/boot/Makefile)."""
 BANNER = re.compile(rb"Linux version (\d+\.\d+[\w.+~-]*) ")
-"""linux_banner of init/version.c."""
+"""Matches linux_banner (init/version.c)."""
 CONFIG_BEGINS, CONFIG_ENDS = b"IKCFG_ST", b"IKCFG_ED"
 """Markers around the gzipped config (kernel/configs.c)."""
 NOT_ASKED = frozenset(("CONFIG_RANDOMIZE_BASE", "CONFIG_JUMP_LABEL"))
-"""Options of NEEDED that a prebuilt kernel may lack. `nokaslr` replaces the first. Without the
-second, switching a trace event patches code, which has crashed TCG guests."""
+"""Options of NEEDED that a prebuilt kernel may set either way. `nokaslr` makes up for the first. If
+the second is on, enabling a trace event patches code, which has crashed TCG guests."""
 DWARF = "CONFIG_DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT"
 NM_S = 120.0
 
@@ -60,12 +60,12 @@ def read_prebuilt(given: Path, vmlinux: Path | None = None) -> Prebuilt:
     """Find and check a kernel that was built elsewhere.
 
     Args:
-        given: its bzImage, or the folder in which it was built.
-        vmlinux: ELF file of the same build; None: where a build puts it.
+        given: the kernel's bzImage, or the folder in which it was built.
+        vmlinux: ELF file of the same build; None means the place where a build puts it.
 
     Raises:
-        BadImage: a file is missing, the files are of two builds, or an option that guests need is
-            off.
+        BadImage: a file is missing, the files come from two builds, or an option that guests need
+            is off.
     """
     bzimage = given.expanduser().resolve()
     if bzimage.is_dir():
@@ -81,7 +81,8 @@ def read_prebuilt(given: Path, vmlinux: Path | None = None) -> Prebuilt:
             )
     if not is_payload(bzimage, kernel):
         raise BadImage(
-            f"{bzimage.name} and {kernel.name} are of two builds: their build IDs differ.",
+            f"{bzimage.name} and {kernel.name} are from two different builds: their build IDs "
+            "differ.",
             remedy="Name the vmlinux of the same build.",
         )
     with kernel.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
@@ -90,13 +91,15 @@ def read_prebuilt(given: Path, vmlinux: Path | None = None) -> Prebuilt:
         config = _own_config(whole) or _config_beside(top)
         dwarf = whole.find(b".debug_info\0") >= 0
     if not version:
-        raise BadImage(f"{kernel} is not a Linux kernel.", remedy="Name the vmlinux of a build.")
+        raise BadImage(
+            f"{kernel} is not a Linux kernel.", remedy="Name a vmlinux that a kernel build made."
+        )
     _check(bzimage, config, dwarf)
     return Prebuilt(bzimage, kernel, version, config)
 
 
 def prebuilt_inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
-    """Return the build inputs of an arm on an image: the digest of its bytes.
+    """Return the build inputs of an arm on a prebuilt image: a digest of the image's bytes.
 
     Raises:
         InputError: the arm has patches, but there is no source.
@@ -118,7 +121,7 @@ def store_prebuilt(arm: ArmSpec, need: BuildInputs, settings: KernelSettings) ->
     """Copy the kernel of an arm into the store.
 
     Raises:
-        DuetError: the kernel cannot be used any more, or there is no space for it.
+        DuetError: the kernel can no longer be used, or there is no space for it.
     """
     folder = settings.base_of(arm).source.path
     kernel = read_prebuilt(folder / BZIMAGE, folder / VMLINUX)
@@ -160,8 +163,8 @@ def _check(bzimage: Path, config: str, dwarf: bool) -> None:
     if not options:
         raise BadImage(
             f"wanted the config of {bzimage}, but the kernel does not contain it, and there is no "
-            ".config beside vmlinux.",
-            remedy="Put the .config of the build beside vmlinux.",
+            ".config next to vmlinux.",
+            remedy="Put the build's .config next to vmlinux.",
         )
     asked = NEEDED - NOT_ASKED - {DWARF}
     missing = sorted(name for name in asked if options.get(name) != "y")
@@ -169,7 +172,8 @@ def _check(bzimage: Path, config: str, dwarf: bool) -> None:
     if missing:
         raise BadImage(
             f"{bzimage} cannot be a guest: it needs {', '.join(missing)} set to y.",
-            remedy="Build it with these options, not as modules; kernel-patches/bases has complete "
+            remedy="Build the kernel with these options set to y rather than m. "
+            "kernel-patches/bases has complete "
             "configurations.",
         )
 

@@ -22,7 +22,8 @@ from duet.kernels.diffs import hunk_end
 
 KernelKey = NewType("KernelKey", str)
 
-# Environment of make. Part of the key; equal inputs give equal images, on any day and host.
+# Environment of make, and part of the key. With it, equal inputs give equal images on any day and
+# host.
 BUILD_ENV: Mapping[str, str] = {
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
     "KBUILD_BUILD_USER": "duet",
@@ -32,16 +33,17 @@ BUILD_ENV: Mapping[str, str] = {
 }
 
 DEBUG_FLAGS = ("-fno-var-tracking",)
-"""Compiler flags, part of the key. The default would record where each local variable lies, which
-no lens reads: an eighth of the compile time, a third of each object. The code is the same."""
+"""Compiler flags, and part of the key. By default GCC would record where each local variable lies,
+which no lens reads and which costs an eighth of the compile time and a third of each object's size.
+The code is the same."""
 
 FIRST_COMPARISON = 2
-"""The first two arms of a lesson are its first comparison."""
+"""Number of arms in a lesson's first comparison."""
 
 FROM_COMMIT = re.compile(
     r"From ([0-9a-f]{40}|[0-9a-f]{64}) Mon Sep 17 00:00:00 2001$", re.MULTILINE
 )
-"""git-format-patch(1): the date is always this one. Other mailboxes have an address instead."""
+"""git-format-patch(1) always writes this date. Other mailbox files have an address before it."""
 _OPTION = re.compile(r"^(CONFIG_\w+)=(.*)$")
 _OPTION_OFF = re.compile(r"^# (CONFIG_\w+) is not set$")
 
@@ -51,13 +53,13 @@ class ArmSpec:
     """One arm as a lesson names it.
 
     Args:
-        patches: the arm's own, in order, on top of the instrumentation; relative paths begin in
-            the lesson's patches folder.
+        patches: the arm's own patches, in order, on top of the instrumentation; relative paths
+            begin in the lesson's patches folder.
         patch_dir: the lesson's patches folder; None means kernel-patches/<lesson>.
-        instrumented: apply both/ of the base and both/ of the lesson. If false, an arm without
-            patches is the unmodified source of the base.
+        instrumented: whether to apply the base's both/ and the lesson's both/. If false, an arm
+            without patches is the base's unmodified source.
         base: name of its base; None means the default.
-        config: a variant of the base's configuration; None means the base's own.
+        config: variant of the base's configuration; None means the base's own configuration.
         change: a visitor's patch on top of all others; it is built in a sandbox.
         position: index in the lesson's list of arms, from 0; see FIRST_COMPARISON.
     """
@@ -78,8 +80,8 @@ class PatchInput:
     """One patch.
 
     Args:
-        path: relative to the base's folder or a kernel-patches/, else absolute.
-        sha256: digest of its diff alone.
+        path: relative to the base's folder or to a kernel-patches/ folder, or otherwise absolute.
+        sha256: digest of the patch's diff alone.
         files: source files that it touches.
         commit: the commit that git format-patch made it from; "" if unknown.
     """
@@ -93,11 +95,11 @@ class PatchInput:
 
 @dataclass(frozen=True, slots=True)
 class BuildInputs:
-    """Everything that decides the compiler's output. Equal inputs have equal keys.
+    """Everything that determines the compiler's output. Equal inputs have equal keys.
 
     Args:
-        boxed: an untrusted patch is among them. A kernel from a sandbox never replaces a kernel
-            with the same inputs that was built outside.
+        boxed: whether a patch is untrusted. It makes the key differ, so that a kernel built in a
+            sandbox never replaces one with the same inputs that was built outside.
     """
 
     tarball_sha256: str
@@ -108,20 +110,20 @@ class BuildInputs:
     boxed: bool = False
 
     def key(self) -> KernelKey:
-        """Return 24 hex digits. A patch counts by its diff, not by its name or message."""
+        """Return the key, 24 hex digits. Only a patch's diff affects it, not name or message."""
         parts = asdict(self) | {
             "patches": [patch.sha256 for patch in self.patches],
             "env": dict(BUILD_ENV),
             "debug": list(DEBUG_FLAGS),
         }
-        if not self.boxed:  # keeps the keys of all other kernels unchanged
+        if not self.boxed:  # so that all other kernels keep their keys
             del parts["boxed"]
         text = json.dumps(parts, sort_keys=True)
         return KernelKey(hashlib.sha256(text.encode()).hexdigest()[:24])
 
 
 def read_options(text: str) -> dict[str, str]:
-    """Parse a config or fragment into name -> value; 'n' for '# X is not set'."""
+    """Parse a config or fragment into values by name; '# X is not set' gives 'n'."""
     options: dict[str, str] = {}
     for line in text.splitlines():
         if match := _OPTION.match(line):
@@ -144,7 +146,7 @@ def read_fragments(paths: Iterable[Path]) -> dict[str, str]:
 
 
 def write_options(options: Mapping[str, str]) -> str:
-    """Format options as a fragment, so that read_options() returns them."""
+    """Format options as a fragment from which read_options() returns them."""
     lines = (
         f"# {name} is not set" if value == "n" else f"{name}={value}"
         for name, value in options.items()
@@ -153,7 +155,7 @@ def write_options(options: Mapping[str, str]) -> str:
 
 
 def unmet_options(asked: Mapping[str, str], got: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return options that did not stick as (name, asked, got); an unknown option counts as n."""
+    """Return options that did not stick as (name, asked, got); unknown options count as n."""
     return [
         (name, value, got.get(name, "n"))
         for name, value in asked.items()
@@ -169,7 +171,7 @@ def options_sha256(options: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=64)
 def patch_diff(text: str) -> str:
-    """Return the part of a format-patch file that changes source, without mail and index lines."""
+    """Return the diff of a format-patch file, without the mail around it and its index lines."""
     lines_left: list[str] = []
     inside, hunk = False, 0
     lines = text.split("\n")
@@ -185,7 +187,7 @@ def patch_diff(text: str) -> str:
 
 
 def patch_subject(text: str) -> str:
-    """Return the unfolded Subject of a format-patch file without '[PATCH]', or ""."""
+    """Return a format-patch file's unfolded Subject without '[PATCH]', or "" if it has none."""
     match = re.search(r"^Subject: (.*(?:\n[ \t].*)*)", text, re.MULTILINE)
     if match is None:
         return ""
@@ -193,7 +195,7 @@ def patch_subject(text: str) -> str:
 
 
 def patch_commit(text: str) -> str:
-    """Return the commit in the first line of a format-patch file; "" if zeros or absent."""
+    """Return the commit in a format-patch file's first line, or "" if it is all zeros or absent."""
     match = FROM_COMMIT.match(text)
     return match[1] if match is not None and match[1].strip("0") else ""
 
@@ -208,7 +210,7 @@ def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> P
     """Read one patch.
 
     Args:
-        base_dir: the base's folder; paths of its patches are relative to it.
+        base_dir: the base's folder; paths of patches in it are relative to it.
 
     Raises:
         InputError: the file is missing or has no `diff --git` part.
@@ -237,20 +239,20 @@ def both_folders(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...
 
 
 def shared_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
-    """Return patches that all arms on this base share, by name: instrumentation and repairs."""
+    """Return patches that all arms on this base share (instrumentation, repairs), by name."""
     folders = both_folders(arm, patches_dir, base)
     return tuple(path for folder in folders for path in sorted(folder.glob("*.patch")))
 
 
 def arm_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
-    """Return all patches of an arm in order: shared, its own, a visitor's."""
+    """Return all patches of an arm in order: shared patches, its own, then a visitor's."""
     own = tuple(_patch_dir(arm, patches_dir) / patch for patch in arm.patches)
     change = (arm.change,) if arm.change is not None else ()
     return shared_patches(arm, patches_dir, base) + own + change
 
 
 def is_shared(path: str) -> bool:
-    """Whether all arms of its lesson carry this patch; `path` as in PatchInput."""
+    """Whether all arms of a lesson carry this patch. `path` is as in PatchInput."""
     name = PurePosixPath(path).parent.name
     return name == BOTH or name.startswith(f"{BOTH}-")
 

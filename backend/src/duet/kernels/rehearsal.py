@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks before the first kernel is compiled: do the patches fit, which options are lost?
+"""Check before compiling the first kernel whether the patches fit, and which options are lost.
 
-Compiling takes minutes. Once the source is unpacked, a second is enough to see that a patch of the
-last kernel does not fit. Nothing in the tree changes except its .config.
+Compiling takes minutes. Once the source is unpacked, a second is enough to find out that a patch
+does not fit, even for the kernel that would be built last. Nothing in the tree changes except its
+.config.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ REMEDY: Final = (
     "--base or --tree."
 )
 SHOWN = 6
-"""Most options that a sentence lists."""
+"""Largest number of options that a sentence lists."""
 PREEMPTION: Final = tuple(
     f"CONFIG_PREEMPT{end}" for end in ("_NONE", "_VOLUNTARY", "_LAZY", "_RT", "")
 )
-"""Options of kernel/Kconfig.preempt; exactly one is on."""
+"""Options of kernel/Kconfig.preempt; exactly one of them is on."""
 
 
 def rehearse(
@@ -46,7 +47,7 @@ def rehearse(
     """Try the patches of all arms whose kernels are not built yet.
 
     Args:
-        say: gets a sentence before a slow step.
+        say: called with a sentence before each slow step.
 
     Returns:
         Sentences about options that the sources lack.
@@ -82,7 +83,7 @@ def _refuse_unknown(arms: Sequence[ArmSpec], settings: KernelSettings) -> None:
     """Require that the source or a patch of some arm defines each option of --config.
 
     Raises:
-        OptionLost: an option is in none of them.
+        OptionLost: neither the source nor any patch defines an option.
     """
     base = settings.base_of(arms[0])
     named = read_fragments([one for one in settings.fragments(arms[0]) if one.name == ASKED])
@@ -105,14 +106,14 @@ def _refuse_unknown(arms: Sequence[ArmSpec], settings: KernelSettings) -> None:
 
 
 def lost_options(arm: ArmSpec, image: KernelImage, settings: KernelSettings) -> str:
-    """Return lost_words() for a kernel that is built; "" if no option is lost."""
+    """Return lost_words() for a built kernel, or "" if it lost no option."""
     asked = read_fragments(settings.fragments(arm))
     got = read_options(image.config.read_text(encoding="utf-8", errors="replace"))
     return lost_words(settings.base_of(arm), (unmet_options(asked, got), got))
 
 
 def lost_words(base: Base, found: Lost) -> str:
-    """Return a sentence about options that did not stick; "" if there are none to report."""
+    """Return a sentence about options that did not stick, or "" if there are none to report."""
     lost, got = found
     own = [one for one in lost if one[1] != "m" and OF_TOOLS.match(one[0]) is None]  # no modules
     shown = [_one(*one, got) for one in own]
@@ -155,7 +156,7 @@ def _unpacked(
 def _configured(
     arm: ArmSpec, base: Base, settings: KernelSettings, say: Callable[[str], None]
 ) -> Lost:
-    """Configure the tree, without patching it; return the lost options."""
+    """Configure the tree without patching it; return the lost options and the configuration."""
     check_tools()
     src = settings.tree(base, arm.config, settings.tarball(base).sha256).src
     log = settings.cache / "logs" / f"configure-{base.name}.log"

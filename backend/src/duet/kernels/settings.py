@@ -20,15 +20,16 @@ class KernelSettings:
     """Settings of kernel builds.
 
     `source` (--source) replaces the source of the default base. `lock_wait_s` bounds the wait for
-    another build. The two sizes are the free space required before a tree and before an image.
+    another build. `tree_bytes` and `image_bytes` are the free space required to make a tree and an
+    image.
 
-    `debug` adds stress.config and debug.config: kernels that check themselves for bugs. They have
-    separate keys and a separate tree, so that the lean tree stays warm. With `races` it adds
-    kcsan.config instead, with another tree. `more` are files with KUnit options, of which those
-    that the source lacks are left out. KUnit has a field in task_struct, so these kernels have yet
-    another tree.
+    `debug` adds stress.config and debug.config, which give kernels that check themselves for bugs.
+    These kernels have separate keys and a separate tree, so that the lean tree stays warm. If
+    `races` is also set, kcsan.config replaces debug.config, and the tree is another one. `more`
+    names files with KUnit options; options that the source lacks are left out. KUnit adds a field
+    to task_struct, so kernels with KUnit have yet another tree.
 
-    `base_name` is the base of arms that name none: a name or a path; None means the base with
+    `base_name` is the name or path of the base for arms that name no base; None means the base with
     `default: true`.
     """
 
@@ -65,7 +66,7 @@ class KernelSettings:
 
     @property
     def base(self) -> Base:
-        """The base of arms that name none."""
+        """The base for arms that name no base."""
         return find_base(self.base_name, self.patches)
 
     def base_of(self, arm: ArmSpec) -> Base:
@@ -86,7 +87,7 @@ class KernelSettings:
 
     @property
     def variant(self) -> str:
-        """Suffix of the names of trees and counts; "" for the lean kernel."""
+        """Suffix for the names of trees and object counts; "" for the lean kernel."""
         if not self.debug:
             return ""
         if self.races:
@@ -115,19 +116,19 @@ class KernelSettings:
         return self.source if base.name == self.base.name else None
 
     def tree(self, base: Base, config: str | None, tarball_sha256: str) -> WorkTree:
-        """Return the work tree for this source: one per configuration, each kept warm."""
+        """Return the work tree for this source; each configuration has its own, kept warm."""
         name = f"{base.package}-{tarball_sha256[:12]}"
         name += f"-{config}" if config else ""
         return WorkTree(self.cache / "tree" / f"{name}{self.variant}")
 
     def source_tree(self, arm: ArmSpec) -> Path:
-        """Return the arm's source folder; it may be missing or be switched to another arm."""
+        """Return the arm's source folder, which may be missing or switched to another arm."""
         base = self.base_of(arm)
         if base.source.kind == "image":
             return base.folder
         return self.tree(base, arm.config, self.tarball(base).sha256).src
 
     def beside(self, name: str, base: Base) -> Path:
-        """Return a per-base path in the cache: <name>, or <name>-BASE for other bases."""
+        """Return a path in the cache: <name> for the default base, <name>-BASE for other bases."""
         own = base.folder == find_base(None, self.patches).folder
         return self.cache / (name if own else f"{name}-{base.name}")

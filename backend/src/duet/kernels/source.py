@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel sources: finding a tarball, its digest, and unpacking it into the work tree."""
+"""Kernel sources: find a tarball, digest it, and unpack it into the work tree."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from duet.kernels.bases import BOTH, Base, Source
 # A kernel source that is not a tarball: a commit of a git repository, or a folder.
 #
 # A commit is identified by its tree id. A folder is identified by all its files, which are read
-# again only when the size or time of one of them changed.
+# again only if the size or mtime of one of them has changed.
 
 BUILT = (".config", "vmlinux", "include/generated", "include/config")
-"""Products of make. Objects of another configuration would be mistaken for ours."""
+"""Products of make. A source must not have them, because objects of another configuration would be
+mistaken for ours."""
 
 
 class BadFolder(InputError):
@@ -69,7 +70,7 @@ def image_digest(folder: Path) -> str:
 
 
 def image_stamp(folder: Path) -> str:
-    """Return a stamp that changes with size and mtime of a prebuilt kernel's files.
+    """Return a stamp that changes with the size or mtime of a prebuilt kernel's files.
 
     Raises:
         OSError: a file is missing.
@@ -79,7 +80,7 @@ def image_stamp(folder: Path) -> str:
 
 
 def folder_stamp(folder: Path) -> str:
-    """Return a stamp that changes with name, size and mtime of each file. Reads no file.
+    """Return a stamp that changes with any file's name, size or mtime. Reads no file.
 
     Raises:
         BadFolder: make was run in the folder.
@@ -95,7 +96,7 @@ def folder_stamp(folder: Path) -> str:
 
 @cache
 def _folder_stamp(folder: Path) -> str:
-    """Cached per process: 80,000 files take half a second, and each arm needs the stamp."""
+    """Compute folder_stamp(); cached, because 80,000 files take half a second and all arms ask."""
     digest = hashlib.sha256()
     for path in _files(folder):
         status = path.lstat()
@@ -105,7 +106,7 @@ def _folder_stamp(folder: Path) -> str:
 
 
 def folder_digest(folder: Path) -> str:
-    """Digest names, contents, modes and links, without .git."""
+    """Digest the folder's names, contents, modes and links; leave out .git."""
     digest = hashlib.sha256()
     for path in _files(folder):
         content = bytes(path.readlink()) if path.is_symlink() else path.read_bytes()
@@ -129,13 +130,13 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(top, name) for name in sorted([*names, *links]))
 
 
-# An unpacked 6.1 takes 1.4 GB and its objects 1.1 GB; one stored kernel 0.2 GB.
+# An unpacked 6.1 takes 1.4 GB, its objects take 1.1 GB, and a stored kernel takes 0.2 GB.
 TREE_BYTES = 3_000_000_000
 IMAGE_BYTES = 400_000_000
 MEMORY = "tarballs.json"
-"""File in the cache: digests of sources by path, size and mtime."""
+"""File in the cache with the digests of sources by path, size and mtime."""
 SOURCES = "sources"
-"""Folder in the cache: one folder for each package whose source was fetched."""
+"""Folder in the cache that has a subfolder for each package whose source was fetched."""
 
 
 class NoSource(InfraError):
@@ -145,7 +146,7 @@ class NoSource(InfraError):
 
 
 class BadTarball(InputError):
-    """The tarball is not a kernel of the series that the patches are for."""
+    """The tarball is not a kernel of the series that the patches apply to."""
 
     code = "bad-tarball"
 
@@ -161,7 +162,7 @@ class Tarball:
     """A kernel source (an archive, a commit or a folder) or a prebuilt kernel, and its digest.
 
     Args:
-        ref: of a git repository.
+        ref: commit, tag or branch if the source is a git repository.
     """
 
     path: Path
@@ -176,7 +177,7 @@ def fetched_tarball(base: Base, cache: Path) -> Path:
 
 
 def own_source(base: Base, cache: Path) -> Path:
-    """Return the base's own source: the path of base.yaml, else the fetched tarball."""
+    """Return the base's own source: the path in base.yaml, or else the fetched tarball."""
     fetched = fetched_tarball(base, cache)
     return fetched if not base.tarball.exists() and fetched.exists() else base.tarball
 
@@ -187,10 +188,11 @@ def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
     Args:
         base: has the source's location.
         source: a tarball or folder given by --source; None means the base's own.
-        cache: has the file of digests, and fetched sources.
+        cache: has the file with the digests, and fetched sources.
 
     Raises:
-        NoSource: it does not exist and was never seen (stored kernels need no source).
+        NoSource: the source does not exist and was never seen. Stored kernels need no source, only
+            the digest from when it was seen.
         BadFolder: the folder or commit is not a clean kernel source.
     """
     memory = cache / MEMORY
@@ -219,7 +221,7 @@ def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
 
 
 def _find_folder(path: Path, known: Source, given: Path | None, memory: Path) -> Tarball:
-    """find_tarball() for a folder: --source uses it unchanged, a base may name a commit."""
+    """Do find_tarball() for a folder. --source uses it as it is; a base may name a commit."""
     if given is None and known.kind == "git":
         return Tarball(path, git_digest(path, known.ref), "git", known.ref)
     image = given is None and known.kind == "image"
@@ -271,13 +273,13 @@ def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
     except BadTarball:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    os.sync()  # one call for 80,000 files
+    os.sync()  # a single call syncs all 80,000 files
     draft.rename(target)
     durable.sync_folder(target.parent)
 
 
 def _extract(tarball: Tarball, draft: Path, lock_fd: int) -> subprocess.CompletedProcess[bytes]:
-    """Run tar; a commit or a folder is piped into it."""
+    """Run tar on the archive, or pipe a commit or folder into it."""
     prefix = ["nice", "-n", "10", "setpriv", "--pdeathsig", "KILL"]
     command = [*prefix, "tar", "--extract", "--directory", str(draft)]
     if tarball.kind == "tarball":
@@ -302,7 +304,7 @@ def _extract(tarball: Tarball, draft: Path, lock_fd: int) -> subprocess.Complete
 
 
 def kernel_version(tree: Path) -> str:
-    """Return VERSION.PATCHLEVEL.SUBLEVEL of the tree's Makefile; "" if it is not a kernel."""
+    """Return VERSION.PATCHLEVEL.SUBLEVEL from the tree's Makefile, or "" if it is no kernel."""
     try:
         head = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")[:400]
     except OSError:
@@ -327,7 +329,7 @@ def check_series(tree: Path, base: Base, tarball: Path) -> None:
         )
     if not version.startswith(base.series + "."):
         raise BadTarball(
-            f"wanted Linux {base.series}, which the patches are for, but {tarball} is {version}.",
+            f"wanted Linux {base.series}, to which the patches apply, but {tarball} is {version}.",
             remedy=f"Give a linux-{base.series}.*.tar.xz with --source.",
         )
 
@@ -340,7 +342,7 @@ def check_space(folder: Path, needed_bytes: int, purpose: str) -> None:
 
 
 def disk_full(purpose: str, needed_bytes: int, folder: Path) -> DiskFull:
-    """Return the error that compares needed with free space."""
+    """Return the error that states the needed space and the free space."""
     free = shutil.disk_usage(folder).free
     return DiskFull(
         f"wanted {needed_bytes / 1e9:.1f} GB {purpose}, but {folder} has {free / 1e9:.1f} GB free.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fetch the source of a base from its Debian package when a kernel of it is first built."""
+"""Fetch a base's source from its Debian package when a kernel of that base is first built."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from duet.kernels.source import NoSource, check_space, fetched_tarball
 
 # apt fetches the package for any user; nothing is installed.
 #
-# First the machine's own package lists are tried. If they lack the package, Debian's archive is:
-# with apt's lists, keys and folders in the cache, so that the machine's sources and packages stay
-# unchanged. Debian's keys verify the archive's signature either way. apt.conf(5) and apt-secure(8)
-# describe the settings below.
+# First the machine's own package lists are tried. If they lack the package, Debian's archive is
+# tried. In that case apt's settings, lists and folders are in the cache, so that the machine's
+# sources and packages stay unchanged. In both cases apt verifies the archive's signature with
+# Debian's keys. apt.conf(5) and apt-secure(8) describe the settings below.
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 ARCHIVE = "http://deb.debian.org/debian"
 NEEDED_BYTES = 500_000_000
 """Free space for the package, the tarball in it, and the archive's lists."""
 LOOK_S, LISTS_S, PACKAGE_S = 60.0, 600.0, 3600.0
-"""Timeouts of one apt call; apt drops a server that sends nothing for SILENT_S."""
+"""Timeouts of single apt calls. apt also drops a server that sends nothing for SILENT_S."""
 SILENT_S = 30
 POLL_S = 0.1
 
 KEPT = re.compile(r"Acquire::(https?|ftp|Retries|ForceIPv[46]|Check-Valid-Until|Check-Date)\b.*")
-"""apt settings of the machine to copy: access to archives, and the checks of their dates."""
+"""The machine's apt settings that are copied: how to reach archives, and checks of their dates."""
 CONFIG = """
 Dir::Etc::Main "/dev/null";
 Dir::Etc::Parts "/dev/null";
@@ -65,7 +65,7 @@ class AptFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """URIs of a mirror of Debian's archive.
+    """URIs of one mirror of Debian's archive.
 
     Args:
         security: URI for suites that end in -security; "" leaves these suites out.
@@ -75,20 +75,20 @@ class Mirror:
     security: str
 
     def lines(self, suites: Iterable[str]) -> str:
-        """Return the sources.list(5) lines of some suites."""
+        """Return the sources.list(5) lines for these suites."""
         places = ((self.security if s.endswith("-security") else self.main, s) for s in suites)
         options = f"[arch=amd64 signed-by={KEYRING}]"
         return "".join(f"deb {options} {uri} {suite} main\n" for uri, suite in places if uri)
 
 
 def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> Path:
-    """Fetch the package of a base, and keep its tarball in the cache. Blocks for some seconds.
+    """Fetch a base's package, and keep its tarball in the cache. Blocks for some seconds.
 
     Args:
-        tell: gets a sentence before each step.
+        tell: called with a sentence before each step.
 
     Raises:
-        NoSource: the package cannot be fetched; says why.
+        NoSource: the package cannot be fetched; the message says why.
         DiskFull, BuildStopped: see their classes.
     """
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
@@ -96,7 +96,7 @@ def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> 
     folder = fetched_tarball(base, cache).parent
     check_space(folder, NEEDED_BYTES, "to fetch a kernel source")
     for left in folder.glob("fetching-*"):
-        if time.time() - left.stat().st_mtime > LISTS_S + PACKAGE_S:  # its process was killed
+        if time.time() - left.stat().st_mtime > LISTS_S + PACKAGE_S:  # left by a killed process
             shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="fetching-") as within:
         apt = _Apt(Path(within), base.source.package, tell, stop)
@@ -132,7 +132,7 @@ def _from_archive(base: Base, cache: Path, apt: _Apt) -> Path:
 
 
 def _take(base: Base, cache: Path, apt: _Apt, package: Path) -> Path:
-    """Extract the tarball from a package; it appears complete or not at all."""
+    """Extract the tarball from a package, so that it appears complete or not at all."""
     try:
         apt.run(LOOK_S, "dpkg-deb", "--extract", str(package), str(apt.folder / "content"))
     except AptFailed as error:
@@ -162,14 +162,14 @@ class _Apt:
         self._stop = stop
 
     def from_own_lists(self) -> Path | None:
-        """Download the package if the machine's own lists have exactly this name."""
+        """Download the package if the machine's own lists have a package of exactly this name."""
         try:
             return self._download({})
         except AptFailed:
             return None  # outdated lists may name files that the archive no longer has
 
     def from_mirror(self, mirror: Mirror, suites: Sequence[str]) -> Path:
-        """Download the newest version in some suites.
+        """Download the newest version in these suites.
 
         Raises:
             AptFailed: the mirror lacks the package or does not answer.
@@ -192,7 +192,7 @@ class _Apt:
         return package
 
     def _download(self, env: dict[str, str]) -> Path | None:
-        """Download the package by the given environment's lists; None if they lack it.
+        """Download the package with the environment's lists; return None if they lack it.
 
         apt-get treats an unknown name as a pattern, and linux-source-6.1 then matches
         linux-source-6.12. So a version is requested, and the name of the result is checked.
@@ -218,7 +218,7 @@ class _Apt:
         return package if name == self._package else None
 
     def mirrors(self) -> list[Mirror]:
-        """Return candidate mirrors: those in the machine's own sources, then ARCHIVE."""
+        """Return mirrors to try: first those in the machine's own sources, then ARCHIVE."""
         try:
             uris = self.run(LOOK_S, "apt-get", "--print-uris", "update")
         except AptFailed:
@@ -258,7 +258,8 @@ class _Apt:
                     process.kill()
         if self._stop.is_set():
             raise BuildStopped(
-                "the kernel build was stopped.", remedy="Start it again: it resumes."
+                "the kernel build was stopped.",
+                remedy="Start it again, and it resumes where it stopped.",
             )
         if process.returncode < 0:
             raise AptFailed(f"{command[0]} took longer than {limit_s:.0f} s")
@@ -273,7 +274,7 @@ class _Apt:
 def _no_source(base: Base, cache: Path, why: str, first: str = "") -> NoSource:
     tarball = f"a linux-{base.series}.*.tar.xz from kernel.org"
     give = f"give {tarball} (DUET_SOURCE=FILE make run)"
-    if base.both != BOTH:  # --source and DUET_SOURCE are for the default base
+    if base.both != BOTH:  # --source and DUET_SOURCE apply only to the default base
         give = f"put {tarball} at {fetched_tarball(base, cache)}"
     if first:
         give = f"{first}, or {give}"
@@ -284,7 +285,7 @@ def _no_source(base: Base, cache: Path, why: str, first: str = "") -> NoSource:
 
 
 AGAIN_S = 30.0
-"""Seconds before a failed fetch is retried: a server requests the source for each kernel."""
+"""Seconds before a failed fetch is retried. A server would otherwise retry it for each kernel."""
 
 _failed: dict[str, tuple[float, NoSource]] = {}
 
@@ -296,10 +297,10 @@ def bring_sources(
     on_progress: ProgressSink,
     stop: Event,
 ) -> None:
-    """Fetch the missing sources of arms that are not built.
+    """Fetch the missing sources of arms that are not built yet.
 
     Args:
-        stored: whether an arm is built already; may raise NoSource.
+        stored: returns whether an arm is already built; may raise NoSource.
 
     Raises:
         NoSource: a source cannot be fetched.
@@ -351,4 +352,4 @@ def _needs_source(
     except NoSource:
         return True
     except InputError:
-        return False  # the build itself reports it
+        return False  # the build itself reports the error

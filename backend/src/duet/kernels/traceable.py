@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check which functions of a built kernel accept a kprobe event. Boots nothing.
+"""Check which functions of a built kernel accept a kprobe event, without booting it.
 
 The rules are those of kernel/trace/trace_kprobe.c and kernel/kprobes.c of 6.1. The kernel refuses
-a function that ftrace does not know (CONFIG_KPROBE_EVENTS_ON_NOTRACE), and functions of the kprobes
-blacklist and sections.
+functions that ftrace does not know (unless CONFIG_KPROBE_EVENTS_ON_NOTRACE is set), functions on
+the kprobes blacklist, and functions in certain sections.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ CLOSED = (
     ("__kprobes_text", "kprobes"),
     ("__noinstr_text", "noinstr"),
 )
-"""Sections that refuse probes, by the prefix of their symbols NAME_start and NAME_end."""
+"""Sections whose functions refuse probes, given by the prefix of the symbols NAME_start and
+NAME_end."""
 NEAREST = 5
 _NOTRACE = "CONFIG_KPROBE_EVENTS_ON_NOTRACE=y"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Reason why a function cannot be probed; `why` continues a sentence after its name."""
+    """Why a function cannot be probed. `why` completes a sentence that starts with its name."""
 
     why: str
     remedy: str
@@ -62,7 +63,7 @@ class Functions:
         self._listed = frozenset(listed)
 
     def refusal(self, name: str) -> Refusal | None:
-        """Return why a kprobe event on this function fails; None if it works."""
+        """Return why a kprobe event on this function would fail, or None if it would work."""
         if name not in self._code:
             return self._absent(name)
         if self._times[name] > 1:
@@ -107,7 +108,7 @@ _CALLER = "Probe a function that calls it."
 
 
 def read_functions(image: KernelImage) -> Functions:
-    """Read the functions of a stored kernel; cached.
+    """Read the functions of a stored kernel, with a cache.
 
     Raises:
         InfraError: its files cannot be read.
@@ -126,7 +127,7 @@ def _read(folder: Path) -> Functions:
     text = (folder / "System.map").read_text(encoding="ascii")
     found = []
     for line in text.splitlines():
-        # The type letter is ignored: variables of .data may have that of code (7.3).
+        # The type letter is ignored, because variables in .data may have the letter of code (7.3).
         address, _letter, name = line.split(" ", 2)
         found.append((int(address, 16), name))
     places = {name: address for address, name in found}
@@ -147,7 +148,7 @@ def _addresses(data: ElfData, places: dict[str, int], start: str, end: str) -> t
     return struct.unpack(f"<{count}Q", data.bytes(low, count * 8))
 
 
-# The trace events of a built kernel, with their numeric fields. Boots nothing.
+# List a built kernel's trace events and their numeric fields, without booting it.
 #
 # TRACE_EVENT defines three things (include/trace/trace_events.h, 6.1): `event_NAME`, a struct
 # trace_event_call, whose class names the group; `event_class_TEMPLATE`; and a struct
@@ -156,10 +157,10 @@ def _addresses(data: ElfData, places: dict[str, int], start: str, end: str) -> t
 
 CALL, CLASS, RAW = "event_", "event_class_", "trace_event_raw_"
 OWN_GROUP = "ftrace"
-"""Group of the tracers' own records, which cannot be enabled as events."""
+"""Event group of the tracers' own records, which cannot be enabled as events."""
 POINTER_BYTES = 8
 MOST_COLUMNS = 48
-"""MAX_FIELDS of decode/_pages.c."""
+"""MAX_FIELDS in decode/_pages.c."""
 NO_FIELDS = ("ent", "__data")
 PLACES = ("__data_loc_", "__rel_loc_")
 """Prefixes of members that hold the offset of a string or an array."""
@@ -170,7 +171,7 @@ class TraceEvent:
     """One trace event.
 
     Args:
-        template: names the structure of its fields; several events may share one.
+        template: TEMPLATE in the name of its structure; several events may share a template.
     """
 
     group: str
@@ -183,7 +184,7 @@ class TraceEvent:
 
 
 def trace_events(image: KernelImage) -> tuple[TraceEvent, ...]:
-    """Return the events of a stored kernel, sorted by path; cached.
+    """Return the events of a stored kernel, sorted by path. Results are cached.
 
     Raises:
         InfraError: its files cannot be read.
@@ -223,7 +224,7 @@ def _events(folder: Path) -> tuple[TraceEvent, ...]:
     system_at = dwarf.read(vmlinux, "offsetof struct trace_event_class.system")
     calls: dict[str, int] = {}
     templates: dict[int, str] = {}
-    # The type letter does not tell variables from code: that of .data may be t (7.3).
+    # The type letter does not tell variables from code: a variable in .data may have t (7.3).
     for line in (folder / "System.map").read_text(encoding="ascii").splitlines():
         address, _letter, name = line.split(" ", 2)
         if name.startswith(CLASS):
@@ -242,7 +243,7 @@ def _events(folder: Path) -> tuple[TraceEvent, ...]:
 def _event(
     data: ElfData, name: str, at: int, system_at: int, templates: dict[int, str]
 ) -> TraceEvent | None:
-    """Return the event whose class pointer is at `at`; None if TRACE_EVENT did not define it."""
+    """Return the event whose class pointer is at `at`, or None if TRACE_EVENT did not define it."""
     group = data.pointer(at)
     if group not in templates:
         return None

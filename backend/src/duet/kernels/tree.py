@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The work tree in which all arms are built, and switching it from one arm to the next.
 
-make rebuilds what is newer than its object. So a switch writes only files whose content differs,
-and leaves every other mtime unchanged. Before a file is first written, its original is copied to
-the folder `pristine`. So a killed switch needs no log: originals and patches determine what the
-tree should be.
+make recompiles each source file that is newer than its object. So a switch writes only files whose
+content differs, and leaves every other mtime unchanged. Before a file is first written, its
+original is copied to the folder `pristine`. So recovering from a killed switch needs no log,
+because the originals and the patches determine what the tree should contain.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ class WorkTree:
         """Make the tree equal to the originals plus `patches`; return the files written.
 
         Raises:
-            PatchFails: names patch, file and hunk; the tree is then unchanged.
-            PatchRefused: a patch is not in the strict form, or leaves the tree; it is unchanged.
+            PatchFails: the message names patch, file and hunk; the tree is then unchanged.
+            PatchRefused: a patch is not in the strict form, or has a path outside the tree; the
+                tree is then unchanged.
         """
         changes = self.changes(patches)
         for name, content in changes.items():
@@ -53,7 +54,7 @@ class WorkTree:
         return list(changes)
 
     def changes(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
-        """Return what switch() would write, by name (None: no file). Raises as switch()."""
+        """Return by file name what switch() would write (None: delete). Raises as switch()."""
         wanted = self._patched(patches)
         for name in self._seen() - wanted.keys():
             wanted[name] = self._original(name)
@@ -64,7 +65,7 @@ class WorkTree:
         }
 
     def texts(self, patches: Sequence[Path], names: Iterable[str]) -> dict[str, str]:
-        """Return files as they are with `patches`, at any tree state; absent ones are left out.
+        """Return files as patched by `patches`, whatever the tree's state; leave out absent files.
 
         Raises:
             PatchFails, PatchRefused: as switch().
@@ -78,7 +79,7 @@ class WorkTree:
         }
 
     def objects(self) -> int:
-        """Count compiled objects: kbuild keeps one .cmd file for each."""
+        """Count compiled objects by their .cmd files; kbuild keeps one per object."""
         return sum(name.endswith(".o.cmd") for _, _, names in os.walk(self.src) for name in names)
 
     def reach(self, changed: Sequence[str]) -> int:
@@ -90,14 +91,14 @@ class WorkTree:
         return units + len(frozenset().union(*self.behind(headers).values()))
 
     def behind(self, names: Sequence[str]) -> dict[str, frozenset[str]]:
-        """Return the objects that depend on each of these files; empty if nothing is compiled."""
+        """Return the objects that depend on each of these files, or none if nothing is compiled."""
         found: dict[str, set[str]] = {name: set() for name in names}
         searched = {name: f" {name} ".encode() for name in names}
         for folder, _, entries in os.walk(self.src):
             for entry in entries:
                 if not entry.endswith(".o.cmd"):
                     continue
-                # Two kinds of line: 'source_X := mm/a.c' and '  include/linux/fs.h \\'.
+                # Lines with names look like 'source_X := mm/a.c' or '  include/linux/fs.h \\'.
                 record = Path(folder, entry).read_bytes().replace(b"\n", b" ")
                 for name, text in searched.items():
                     if text in record:
@@ -105,8 +106,8 @@ class WorkTree:
         return {name: frozenset(objects) for name, objects in found.items()}
 
     def _patched(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
-        """Return files that the patches touch, with their patched content (None: no file)."""
-        # Bytes, because a carriage return in a hunk is content.
+        """Return the files that the patches touch, with their patched content (None if deleted)."""
+        # Read bytes, because a carriage return in a hunk is content.
         diffs = [(path.name, read_diff(path.read_bytes().decode())) for path in patches]
         names = {name for _, diff in diffs for one in diff for name in one.names}
         for name in sorted(names):
@@ -136,7 +137,7 @@ class WorkTree:
         return pristine if pristine is not None else _content(self.src / name)
 
     def _save_original(self, name: str) -> None:
-        """Copy a file's original to pristine, complete or not at all."""
+        """Copy a file's original to pristine, either completely or not at all."""
         pristine = self._pristine / name
         absent = self._pristine / f"{name}.absent"
         if pristine.exists() or absent.exists():
@@ -154,14 +155,15 @@ class WorkTree:
 
 
 def _refuse_link(src: Path, name: str) -> None:
-    """Refuse a name that passes through a symbolic link, which could leave the tree."""
+    """Refuse a path with a symbolic link in it, which could lead out of the tree."""
     path = src
     for part in name.split("/"):
         path /= part
         if path.is_symlink():
             raise PatchRefused(
-                f"the patch changes {name}, but a symbolic link of the tree is in its path.",
-                remedy="Name the file itself, by the path without the link.",
+                f"the patch changes {name}, but its path passes through a symbolic link in the "
+                "tree.",
+                remedy="Name the file by its path without the link.",
             )
 
 
@@ -187,7 +189,7 @@ def _write(path: Path, content: bytes | None) -> None:
 # The arm that the work tree was last switched to; the cost of the next switch depends on it.
 
 Content = Mapping[str, tuple[str, ...]]
-"""Patches of an arm: SHA-256 of each diff -> the files that the patch touches."""
+"""An arm's patches: the files that each patch touches, by the SHA-256 of its diff."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ class TreeState:
 
 
 def read_tree_state(folder: Path) -> TreeState | None:
-    """Read which arm the tree in `folder` is at; None if unknown or a switch was interrupted."""
+    """Read which arm the tree is at; return None if unknown or if a switch was interrupted."""
     try:
         found = json.loads((folder / "stands.json").read_bytes())
         content = {str(key): tuple(map(str, files)) for key, files in found["content"].items()}
@@ -221,7 +223,7 @@ def read_tree_state(folder: Path) -> TreeState | None:
 
 
 def write_tree_state(folder: Path, standing: TreeState | None) -> None:
-    """Record which arm the tree is at; None during a switch."""
+    """Record which arm the tree is at, or None during a switch."""
     path = folder / "stands.json"
     if standing is None:
         path.unlink(missing_ok=True)
@@ -229,7 +231,7 @@ def write_tree_state(folder: Path, standing: TreeState | None) -> None:
         durable.write(path, json.dumps(asdict(standing)).encode())
 
 
-# One build at a time per cache, across processes.
+# Allow only one build at a time per cache, across all processes.
 #
 # This uses flock(2) rather than the filelock package because make inherits the descriptor. After a
 # kill -9 of the builder the lock stays held until its last compiler has ended, so no other build
@@ -239,7 +241,7 @@ POLL_S = 0.2
 
 
 def wanted_at(path: Path) -> int:
-    """Return when a process last waited for a lock, mtime in ns; 0 if none ever did."""
+    """Return when a process last waited for a lock, as mtime in ns, or 0 if none ever did."""
     try:
         return _wanted(path).stat().st_mtime_ns
     except OSError:
@@ -251,7 +253,7 @@ def _wanted(path: Path) -> Path:
 
 
 class BuildBusy(InfraError):
-    """Another process holds the build lock for longer than the caller waits."""
+    """Another process holds the build lock for longer than the caller can wait."""
 
     code = "build-busy"
 
@@ -263,7 +265,8 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
     Args:
         path: lock file; created when absent, never removed.
         wait_s: timeout while another build holds the lock.
-        on_wait: called once a second with a sentence about the holder; may raise to give up.
+        on_wait: called once a second with a sentence about the lock's holder; may raise an error to
+            give up.
 
     Raises:
         BuildBusy: the lock is still held after `wait_s`.
@@ -276,7 +279,7 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         yield fd
     finally:
-        os.close(fd)  # not LOCK_UN: a compiler that outlives this process keeps the lock
+        os.close(fd)  # without LOCK_UN, so a compiler that outlives this process keeps the lock
 
 
 def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None]) -> None:
@@ -293,7 +296,7 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
                 raise BuildBusy(
                     f"wanted to build, but process {holder} is still building after"
                     f" {wait_s:.0f} s (lock {path}).",
-                    remedy="Let it finish and start again: kernels that it builds are kept.",
+                    remedy="Let it finish, then start again. The kernels that it builds are kept.",
                 ) from None
             if now - reported >= 1:
                 reported = now
@@ -302,19 +305,21 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
             time.sleep(POLL_S)
 
 
-# ccache under kbuild: objects of an arm are not compiled again when the tree returns to it.
+# Use ccache under kbuild, so that an arm's objects are not recompiled when the tree returns to it.
 #
 # The tree has only the objects of its current arm. Leaving an arm that touches fs.h or dcache.h
-# makes a thousand of them stale, although most were compiled before, for another arm. ccache is
-# optional: without it everything is compiled, and the kernels are the same to the byte.
+# makes a thousand objects stale, although most of the new ones were already compiled for another
+# arm. ccache is optional: without it everything is recompiled, and the kernels are the same to the
+# byte.
 #
-# Only C files use it. ccache 4.7 sees `.incbin` in preprocessor output, but not when it relies on
-# dependency files, as here. piggy.S includes the compressed kernel by `.incbin`, and otherwise
-# contains only its length: of two arms with equal lengths the second would boot the first one's
-# kernel.
+# Only C files use ccache. ccache 4.7 notices `.incbin` in preprocessor output, but not if it relies
+# on dependency files, as here. piggy.S includes the compressed kernel with `.incbin`, and otherwise
+# contains only its length. So if two arms' kernels had equal lengths, the second arm would boot the
+# first arm's kernel.
 
 LIMIT = "3G"
-"""ccache size limit. An arm with a far-reaching header adds some 250 MB of compressed objects."""
+"""ccache size limit. An arm that changes a widely included header adds some 250 MB of compressed
+objects."""
 COMPILER = """#!/bin/sh
 # gcc, by way of ccache unless it is to assemble (backend/src/duet/kernels/tree.py says why).
 for word; do
@@ -325,10 +330,10 @@ exec {ccache} {gcc} "$@"
 
 
 def ccache_environment(store: Path, path: str) -> dict[str, str]:
-    """Return variables for make; empty if ccache is not installed.
+    """Return variables for make, or none if ccache is not installed.
 
     Args:
-        store: ccache's folder; ccache creates it. The wrapper of gcc goes into STORE-bin.
+        store: ccache's folder; ccache creates it. The gcc wrapper goes into STORE-bin.
         path: PATH without ccache.
     """
     gcc, ccache = shutil.which("gcc", path=path), shutil.which("ccache", path=path)
@@ -339,7 +344,8 @@ def ccache_environment(store: Path, path: str) -> dict[str, str]:
         "PATH": f"{_stand_in(store.with_name(store.name + '-bin'), gcc, ccache)}:{path}",
         "CCACHE_DIR": str(store),
         "CCACHE_MAXSIZE": LIMIT,
-        # kbuild requests dependency files anyway; with them a miss needs no preprocessor run.
+        # kbuild requests dependency files anyway; with them, a cache miss needs no preprocessor
+        # run.
         "CCACHE_DEPEND": "1",
         # Patching a header and reverting the patch changes its times but not its content.
         "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime",

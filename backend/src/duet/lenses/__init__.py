@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lenses: ways to look into a lane besides its events. Here: the x-ray, which reads guest memory.
+"""Lenses show what events do not. This package has the x-ray, which reads a guest's memory.
 
-The host process's side (`xray`, `calibration`, `records`) does not import drgn. The reading side
-(`worker`, `attach`, `kernel`, `memory`, `clock`, `probes`) runs in a separate process, since drgn's
-calls block and hold the interpreter's lock.
+The side in the host process (`xray`, `calibration`, `records`) does not import drgn. The side that
+reads (`worker`, `attach`, `kernel`, `memory`, `clock`, `probes`) runs in a separate process,
+because drgn's calls block and hold the interpreter lock.
 """
 
 from duet.lenses.calibration import Calibration, Window, bracket

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Attaches drgn to a running guest over QMP, loads its DWARF, and finds out how it reads memory.
 
-QEMU is asked once for the kernel's VMCOREINFO (dump-guest-memory), for which it stops the guest for
+QEMU is asked once for the kernel's VMCOREINFO (dump-guest-memory). For that it stops the guest for
 about 0.3 ms. Nothing after that stops the guest.
 """
 
@@ -33,13 +33,17 @@ class _LogLines(logging.Handler):
 
 
 def attach(socket: Path, vmlinux: Path, named: Path | None = None) -> tuple[drgn.Program, Route]:
-    """Return a program that reads the guest behind a QMP socket that nothing else uses.
+    """Return a drgn program that reads the guest through a QMP socket.
+
+    Nothing else may use the socket.
 
     Args:
-        named: path of the vmlinux for messages, if `vmlinux` is a descriptor's path.
+        named: path of the vmlinux to show in messages, if `vmlinux` is the path of a file
+            descriptor.
 
     Raises:
-        LensError: no monitor, no vmcoreinfo, no vmlinux, no DWARF, or another kernel's.
+        LensError: the monitor, the vmcoreinfo, the vmlinux or its DWARF is missing, or the DWARF is
+            another kernel's.
     """
     named = named or vmlinux
     if not vmlinux.is_file():
@@ -84,13 +88,13 @@ def _symbols(program: drgn.Program, vmlinux: Path, named: Path) -> None:
     except Exception as error:
         why = str(error).splitlines()[0]
     raise LensError(
-        f"{named.name} of the kernel {named.parent.name} gives no debug information: {why}.",
+        f"{named.name} of the kernel {named.parent.name} has no usable debug information: {why}.",
         remedy=REBUILD,
     )
 
 
 def route_of(lines: list[str]) -> Route | None:
-    """Return how drgn reads, according to its log."""
+    """Return how drgn reads memory, according to its log."""
     for line in lines:
         if "process memory reading enabled" in line:
             return "memory"
@@ -100,7 +104,7 @@ def route_of(lines: list[str]) -> Route | None:
 
 
 def _timed(program: drgn.Program) -> Route:
-    """Guess the route from the time of a long read, for a drgn that logs nothing."""
+    """Guess the route from the duration of a long read, for a drgn version that does not log it."""
     began = time.monotonic()
     try:
         program.read(DIRECT_MAP + (1 << 20), ROUTE_BYTES)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's own clock, read from its memory.
 
-CLOCK_MONOTONIC as of the last tick (kernel/time/timekeeping.c), and the time of the newest trace
-event (`write_stamp` of each CPU's ring buffer), which is on the same clock (trace_clock=mono). The
-later of the two is a lower bound of the guest's time.
+Two times are read: CLOCK_MONOTONIC at the last tick (kernel/time/timekeeping.c), and the time of
+the newest trace event (`write_stamp` in each CPU's ring buffer), which uses the same clock
+(trace_clock=mono). The later of the two is a lower bound of the guest's time.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ MAX_CPUS = 64
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Guest nanoseconds: at the last tick, and of the newest event (0 if none)."""
+    """Guest time at the last tick and at the newest event (0 if there is none), in nanoseconds."""
 
     tick_ns: int
     event_ns: int
 
     @property
     def at_least_ns(self) -> int:
-        """Lower bound of the guest's clock."""
+        """Lower bound of the guest's time."""
         return max(self.tick_ns, self.event_ns)
 
 
 class GuestClock:
-    """Resolves addresses once, then reads in a few microseconds.
+    """Resolves addresses once. Each read then takes a few microseconds.
 
     Raises:
         LensError: this kernel keeps its time elsewhere.
@@ -42,7 +42,8 @@ class GuestClock:
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self._memory = memory
         read = "struct tk_read_base"
-        # As drgn.helpers.linux.timekeeping: an array element since 6.17, a variable before.
+        # As in drgn.helpers.linux.timekeeping: it is an array element since 6.17, and was a
+        # variable before.
         self._base = kernel.first(
             lambda of: of["timekeeper_data"][of["TIMEKEEPER_CORE"]].timekeeper.tkr_mono,
             lambda of: of["tk_core"].timekeeper.tkr_mono,
@@ -69,7 +70,7 @@ class GuestClock:
         return Reading(ktime + (nsec >> shift), max(stamps, default=0))
 
     def _find_stamps(self, kernel: Kernel) -> list[int]:
-        """Addresses of each CPU's write_stamp; empty if the kernel's ring buffer is different."""
+        """Return each CPU's write_stamp address, or [] if the ring buffer is a different one."""
         try:
             where = (
                 kernel.address("global_trace")
@@ -87,7 +88,7 @@ class GuestClock:
             return []
 
 
-# Per-CPU variables: the address of each CPU's copy.
+# Addresses of each CPU's copy of a per-CPU variable.
 
 
 def cpu_offsets(kernel: Kernel, memory: Memory) -> list[int]:
@@ -104,5 +105,5 @@ def cpu_offsets(kernel: Kernel, memory: Memory) -> list[int]:
 
 
 def wrapped(address: int) -> int:
-    """Wrap a sum of a per-CPU address modulo 2^64."""
+    """Return the sum of a per-CPU address and an offset modulo 2^64."""
     return address & 0xFFFF_FFFF_FFFF_FFFF

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is at an address, in words: a slab object's field, a variable, a task's stack.
+"""Tells in words what is at an address: a slab object's field, a variable, or a task's stack.
 
-drgn knows slabs (SLUB: mm/slub.c), symbols and stacks. TYPES adds the types of slab caches whose
-name is not their type's.
+drgn identifies slab objects (SLUB: mm/slub.c), symbols and stacks. TYPES has the object types of
+slab caches that are not named after the type.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TYPES = {
     "cred_jar": "struct cred",
     "kernfs_node_cache": "struct kernfs_node",
 }
-"""Slab cache (kmem_cache_create() in 6.1) -> type of its objects, if named differently."""
+"""Slab cache (kmem_cache_create() in 6.1) -> type of its objects, if their names differ."""
 SLAB = re.compile(r"^(free )?slab object: (?P<cache>\S+?)\+0x(?P<at>[0-9a-f]+)$")
 STACK = "task stack"
 USER = "user memory"
@@ -41,7 +41,7 @@ USER_END = 1 << 47
 
 
 class Identifier:
-    """Identifies addresses with drgn, and names the field."""
+    """Identifies addresses with drgn, and adds the name of the field."""
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self._program = kernel.program
@@ -58,11 +58,11 @@ class Identifier:
         self._percpu = (begin, end) if begin is not None and end is not None else None
 
     def begin(self) -> None:
-        """Begin a new sample: drop cached lookups."""
+        """Begin a new sample. Cached lookups are dropped."""
         self._cache.clear()
 
     def words(self, address: int) -> str:
-        """E.g. "dentry.d_lockref", "stack of statstorm-1", "per-CPU runqueues"; "" if unknown."""
+        """Return words such as "dentry.d_lockref" or "per-CPU runqueues"; "" if unknown."""
         if address < USER_END:
             return USER
         percpu = self._of_cpu(address)
@@ -82,10 +82,10 @@ class Identifier:
     def _set_pages(self, address: int) -> None:
         """Tell drgn's helpers where page structures are.
 
-        Without VMEMMAP they are in one array per section. The helpers expect a single array and
-        cache its start, so this resets the start for the section of each address. `section_mem_map`
-        of struct mem_section (include/linux/mmzone.h) holds where page 0 would be, with flags in
-        its low bits.
+        Without VMEMMAP there is one array of page structures per section. The helpers expect a
+        single array and cache its start, so this resets the start for the section of each address.
+        `section_mem_map` of struct mem_section (include/linux/mmzone.h) holds where page 0 would
+        be, with flags in its low bits.
         """
         if self._vmemmap or self._sections is None or not DIRECT_MAP <= address < DIRECT_END:
             return
@@ -107,10 +107,11 @@ class Identifier:
         kind = TYPES.get(cache, f"struct {cache}")
         try:
             members = member_at_offset(self._program.type(kind), at)
-        # no such type, or a cache's name is no identifier
+        # there is no such type, or the cache's name is not an identifier
         except (LookupError, TypeError, SyntaxError):
             return plain
-        # Padding and members that share an offset get the first name that drgn gives.
+        # drgn may return several names for padding and for members that share an offset; use the
+        # first.
         name = members.split(" or ")[0].strip()
         return plain if name.startswith("<") else f"{cache}.{name}"
 

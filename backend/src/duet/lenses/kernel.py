@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel's types and addresses for probes. Missing ones raise an error with a sentence."""
+"""A kernel's types and addresses, for probes. A missing one raises an error with a sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duet.lenses.memory import Gone, Memory
 
 
 class LensError(InfraError):
-    """The lens cannot read: no DWARF, no such field, or no object."""
+    """The lens cannot read, because the DWARF, a field or the object is missing."""
 
     code = "lens"
 
@@ -30,7 +30,7 @@ class Kernel:
         return self._program
 
     def offset(self, kind: str, member: str) -> int:
-        """Bytes from the start of `kind` to `member` (which may be `a.b`).
+        """Return the offset of `member` (which may be `a.b`) in `kind`, in bytes.
 
         Raises:
             LensError: this kernel has no such member.
@@ -41,7 +41,7 @@ class Kernel:
             raise _missing(f"{kind} has no field {member}", kind) from error
 
     def has(self, kind: str, member: str) -> bool:
-        """Return whether this kernel's structure has that member."""
+        """Return whether the structure has that member in this kernel."""
         try:
             drgn.offsetof(self._program.type(kind), member)
         except (LookupError, TypeError):
@@ -49,7 +49,7 @@ class Kernel:
         return True
 
     def size(self, kind: str) -> int:
-        """sizeof(kind).
+        """Return sizeof(kind).
 
         Raises:
             LensError: this kernel has no such type.
@@ -79,18 +79,19 @@ class Kernel:
         return found
 
     def find(self, symbol: str) -> int | None:
-        """Return the address of a variable, or None."""
+        """Return the address of a variable, or None if this kernel does not have it."""
         try:
             return int(self._program.symbol(symbol).address)
         except LookupError:
             return None
 
     def first(self, *places: Callable[[drgn.Program], drgn.Object]) -> int:
-        """Return the address of the first of these variables, or parts of them, that this kernel
-        has.
+        """Return the address of the first of these variables that this kernel has.
+
+        `places` return variables or parts of them.
 
         Raises:
-            LensError: it has none of them; the sentence names the last.
+            LensError: the kernel has none of them. The sentence names the last one.
         """
         missing = "no variable was named"
         for place in places:
@@ -123,8 +124,11 @@ def _missing(what: str, name: str) -> LensError:
 
 
 class Field(NamedTuple):
-    """A field: `at` and `size` in bytes from the object's start; `nested` is 1 for a part of the
-    field before it."""
+    """A field.
+
+    `at` is its offset in the object and `size` its size, in bytes. `nested` is 1 if the field is a
+    part of the field before it.
+    """
 
     name: str
     at: int
@@ -140,10 +144,10 @@ def fields_of(
     prefix: str = "",
     nested: int = 0,
 ) -> Iterator[Field]:
-    """Yield all fields of a struct or union. The members of an anonymous one count as its own.
+    """Yield all fields of a struct or union. Members of an anonymous member count as its own.
 
     Args:
-        opened: names of fields whose parts follow them.
+        opened: names of fields whose parts are also yielded, after the field itself.
     """
     for member in kind.members or ():
         at = base + member.bit_offset // 8
@@ -157,18 +161,18 @@ def fields_of(
 
 
 def number(raw: bytes, field: Field) -> float:
-    """A field's first 8 bytes or fewer, unsigned."""
+    """Return the field's first 8 bytes (or all, if there are fewer) as an unsigned number."""
     return float(int.from_bytes(raw[field.at : field.at + min(field.size, 8)], "little"))
 
 
-# Superblocks by the name of their filesystem (super_blocks, fs/super.c).
+# Finds superblocks by the name of their filesystem type (super_blocks, fs/super.c).
 
 MAX_SUPERBLOCKS = 16384
 TRIES = 3
 
 
 class Superblocks:
-    """Finds superblocks by walking the list; offsets are resolved once."""
+    """Finds superblocks by walking the list. Offsets are resolved once."""
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         kind = "struct super_block"
@@ -183,10 +187,10 @@ class Superblocks:
         self._name = kernel.offset("struct file_system_type", "name")
 
     def of(self, filesystem: str) -> list[tuple[int, int, int]]:
-        """(super_block, s_fs_info, s_root) of each mounted filesystem of that type, in mount order.
+        """Return (super_block, s_fs_info, s_root) of each mount of that filesystem, in mount order.
 
         Raises:
-            Gone: the list changes too fast, or cannot be read.
+            Gone: the list changes too fast or cannot be read.
         """
         for last in range(TRIES):
             try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Imports all probes from their files, before the process that runs them confines itself.
+"""Imports all probes from their files before the process that runs them confines itself.
 
-An error in a file is kept, and raised when its probe is requested. So a broken probe of one lesson
-does not disturb the others.
+An error in a file is stored, and raised when its probe is requested. So one lesson's broken probe
+does not disturb other lessons.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _numbers = count()
 
 
 class Probes:
-    """All probes of all lessons, imported: no file is read later."""
+    """All probes of all lessons. They are imported at once, so no file is read later."""
 
     def __init__(self) -> None:
         self._files = {slug: probe_files(slug) for slug in ("", *places())}
@@ -35,11 +35,11 @@ class Probes:
         self._loaded = {path: load_probe(path) for path in sorted(paths)}
 
     def make(self, name: str, lesson: str, kernel: Kernel, memory: Memory, of: str) -> Probe:
-        """Make a probe: resolve its types and addresses in a kernel.
+        """Create a probe, which resolves its types and addresses in a kernel.
 
         Raises:
             InputError: there is no such probe, or `of` is invalid.
-            LensError: its file is unusable, or the kernel has no such type, field or variable.
+            LensError: the probe's file is unusable, or the kernel lacks a type, field or variable.
             Gone: the guest cannot be read.
         """
         files = self._files.get(lesson, self._files[""])
@@ -57,7 +57,7 @@ class Probes:
 
 
 def load_probe(path: Path) -> type[Probe] | LensError:
-    """Return the class of a probe's file, or the error in the file."""
+    """Return the probe class in a file, or the error in the file."""
     name = path.stem.replace("_", "-")
     try:
         with _siblings(path.parent):
@@ -73,7 +73,7 @@ def load_probe(path: Path) -> type[Probe] | LensError:
 
 
 def fault_of(name: str, error: Exception, path: Path | None = None) -> LensError:
-    """Describe an exception in a probe, with the last line of the probe in its traceback."""
+    """Describe an exception in a probe, with the probe's last line in the traceback."""
     line = None
     if isinstance(error, SyntaxError) and error.filename:
         path, line = Path(error.filename), error.lineno
@@ -99,7 +99,7 @@ def _import(path: Path) -> ModuleType:
 
 @contextmanager
 def _siblings(folder: Path) -> Iterator[None]:
-    """Let probes import helpers of their folder by name, as scripts do; each folder has its own."""
+    """Let probes import their own folder's helpers by name, as scripts do."""
     known = set(sys.modules)
     finder = _Finder(folder)
     sys.meta_path.append(finder)
@@ -131,5 +131,5 @@ class _Finder:
 
 
 def _shown(path: Path) -> str:
-    """Return lessons/NN-slug/probes/file.py, wherever the lesson is."""
+    """Return the path as lessons/NN-slug/probes/file.py, wherever the lesson is."""
     return "/".join(path.parts[-4:])

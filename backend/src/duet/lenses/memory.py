@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads of memory that changes meanwhile: each is repeated, compared, and counted.
+"""Reads memory that may change meanwhile. Each read is repeated, compared and counted.
 
-A read is torn when two successive reads differ: then the guest was writing. It is retried a bounded
-number of times. If the reads still differ, the last one is used and counted as unsettled. A read
-that fails (the address is unmapped) raises Gone inside the probe and is counted.
+A read is torn if two successive reads differ, because the guest was writing. It is retried a
+limited number of times. If the reads still differ, the last one is used, and the read is counted as
+unsettled. A read that fails (the address is unmapped) raises Gone inside the probe and is counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Protocol
 from duet.lenses.limits import TORN_TRIES
 
 DIRECT_MAP = 0xFFFF_8880_0000_0000
-"""Address at which x86-64 maps all memory, without KASLR (which none of our configs has)."""
+"""Address at which x86-64 maps all memory if there is no KASLR. None of our configs enables
+KASLR.
+"""
 DIRECT_END = DIRECT_MAP + (1 << 40)
 PAGE = 4096
 _U64 = struct.Struct("<Q")
@@ -27,7 +29,7 @@ class Gone(Exception):
 
 
 class Target(Protocol):
-    """Memory to read: a drgn.Program, or bytes of a test."""
+    """Memory to read: a drgn.Program, or bytes in a test."""
 
     def read(self, address: int, size: int, physical: bool = False) -> bytes: ...
 
@@ -44,16 +46,16 @@ class Memory:
         self.torn = 0
         self.failed = 0
         self.unsettled = 0
-        """Reads that were still torn at the last try."""
+        """Number of reads that were still torn at the last try."""
         self.reads = 0
         self._pages: dict[int, tuple[bytes, bytes]] = {}
 
     def begin(self) -> None:
-        """Begin a new sample: drop the cached pages."""
+        """Begin a new sample. Cached pages are dropped."""
         self._pages.clear()
 
     def once(self, address: int, size: int) -> bytes:
-        """Read once, for memory that does not change.
+        """Read memory that does not change, once.
 
         Raises:
             Gone: it cannot be read.
@@ -68,7 +70,7 @@ class Memory:
             raise Gone(str(error)) from error
 
     def read(self, address: int, size: int) -> bytes:
-        """Read until two successive reads are equal, or the tries are used up.
+        """Read until two successive reads are equal or the tries are used up.
 
         Raises:
             Gone: it cannot be read.
@@ -84,7 +86,9 @@ class Memory:
         return former
 
     def paged(self, address: int, size: int) -> bytes:
-        """Read like read(), but cache whole pages, for many small objects side by side.
+        """Read like read(), but cache whole pages.
+
+        This is faster for many small objects next to each other.
 
         Raises:
             Gone: it cannot be read.
@@ -111,31 +115,31 @@ class Memory:
         return int(_U64.unpack(self.once(address, 8))[0])
 
     def list(self, head: int, link: int, size: int, most: int) -> Iterator[tuple[int, bytes]]:
-        """Yield (address, bytes) of each object of a list_head, checking each back link.
+        """Yield (address, bytes) of each object on a list_head, and check each back link.
 
         Args:
             link: offset of the list_head inside an object.
-            size: bytes to read of an object.
+            size: number of bytes to read from each object.
 
         Raises:
-            Gone: a node does not point back (the list changed under the walk), or there are more
-                than `most`.
+            Gone: a node does not point back (the list changed during the walk), or there are more
+                than `most` objects.
         """
         (node, _) = _LIST.unpack(self.once(head, 16))
         yield from self._linked(node, head, head, link, size, most)
 
     def hlist(self, head: int, link: int, size: int, most: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the objects of an hlist_head, as list(); here a node points back at a pointer.
+        """Yield the objects on an hlist_head like list(). Here a node points back at a pointer.
 
         Raises:
-            Gone: as list().
+            Gone: see list().
         """
         yield from self._linked(self.u64(head), head, 0, link, size, most)
 
     def _linked(
         self, node: int, head: int, end: int, link: int, size: int, most: int
     ) -> Iterator[tuple[int, bytes]]:
-        """Walk from `node`, the first after `head`, to `end`, checking that each points back."""
+        """Walk from `node`, the first after `head`, to `end`. Check that each points back."""
         former = head
         for _ in range(most + 1):
             if node == end:
@@ -150,7 +154,7 @@ class Memory:
         raise Gone(f"a list has more than {most} entries")
 
     def text(self, address: int, most: int = 64) -> str:
-        """Read a C string, cut at `most` bytes and at the end of its page.
+        """Read a C string, up to `most` bytes and not past the end of its page.
 
         Raises:
             Gone: it cannot be read.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Formats of samples and of a lens's state: from its process, into recordings, and back.
+"""Formats of samples and of a lens's state, for messages from its process and for recordings.
 
-A record is its guest time and a msgpack map. Records may come from an untrusted bundle, so they are
+A record has a guest time and a msgpack map. Records may come from an untrusted bundle, so they are
 checked.
 """
 
@@ -43,10 +43,11 @@ class LensState:
     """State of a lane's lens.
 
     Args:
-        route: how drgn reads: the process's memory (fast), QMP text (slow).
-        message: why it is off or failed, in one sentence; a remark when it is on.
-        samples: delivered so far; torn, failed: reads; dropped: samples due and not delivered. Of
-            the microscope: accesses logged, and those dropped.
+        route: how drgn reads: from QEMU's memory (fast) or as text over QMP (slow).
+        message: why the lens is off or failed, in one sentence; a remark if it is on.
+        samples: number of samples delivered so far. `torn` and `failed` count reads. `dropped`
+            counts samples that were due but not delivered. For the microscope, `samples` counts
+            logged accesses and `dropped` counts accesses that were not logged.
     """
 
     state: Phase = "off"
@@ -65,11 +66,11 @@ class Sample:
     """One sample of one structure, at a guest time.
 
     Args:
-        at_ns: guest CLOCK_MONOTONIC; the true time is within error_ns of this.
-        clock: source of the time: the host's clock, calibrated by the agent's frames, or the
-            guest's own clock, read from its memory before and after.
-        took_ns: host time of the reads.
-        torn, failed: reads of this lens so far.
+        at_ns: guest CLOCK_MONOTONIC. The true time differs from it by at most error_ns.
+        clock: source of the time: the host's clock, calibrated with the agent's frames, or the
+            guest's own clock, read from its memory before and after the sample.
+        took_ns: host time that the reads took.
+        torn, failed: number of this lens's torn and failed reads so far.
         columns, dtypes: raw little-endian bytes, and their types.
     """
 
@@ -89,7 +90,10 @@ class Sample:
 
 
 def pack_record(record: Sample | LensState) -> bytes:
-    """Pack a record for duet.bundle.writer, its guest time first (0 unless it is a sample)."""
+    """Pack a record for duet.bundle.writer.
+
+    Its guest time comes first (0 unless it is a sample).
+    """
     body: bytes = msgpack.packb({"kind": type(record).__name__, **asdict(record)})
     return RECORD_TIME.pack(record.at_ns if isinstance(record, Sample) else 0) + body
 
@@ -115,7 +119,7 @@ def unpack_record(body: bytes) -> Sample | LensState:
 
 
 def unpack_message(body: bytes) -> dict[str, Any]:
-    """Parse a msgpack map, with bounds on its lists, maps and texts.
+    """Parse a msgpack map, with limits on its lists, maps and texts.
 
     Raises:
         ValueError, msgpack.UnpackException: the bytes are not such a map.
@@ -167,11 +171,11 @@ def _check(holds: bool) -> None:
         raise ValueError("out of range")
 
 
-# The result of a probe: columns, numbers, and texts for its rows.
+# A probe's result: columns, numbers, and texts for its rows.
 
 Columns = dict[str, NDArray[np.generic]]
 DTYPES = {"<f8": "f8", "<i4": "i4", "|u1": "u1", "<u4": "u4", "<i2": "i2"}
-"""numpy's names -> those of the browser contract."""
+"""numpy's dtype names -> the names in the contract with the browser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +183,10 @@ class Reading:
     """One sample of a structure.
 
     Args:
-        n: rows. Most columns have n values; the probe documents those that have another number.
-        facts: single numbers.
-        texts: a name per row, if rows have names.
+        n: number of rows. Most columns have n values. The probe documents columns with another
+            number.
+        facts: single numbers, by name.
+        texts: one name per row, if rows have names.
     """
 
     n: int

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds the files of x-ray probes: there is no list to maintain. Imports none of them.
+"""Finds the files of x-ray probes, so there is no list to maintain. Imports none of them.
 
-A probe is a file: `my_list.py` is `my-list`; files that begin with an underscore are helpers.
-Probes in lenses/probes serve any lesson. Those in lessons/NN-slug/probes read the structures of
-that lesson. A lesson finds its own first, then the generic ones, then those of other lessons.
+A probe is a file: `my_list.py` is the probe `my-list`. Files whose names begin with an underscore
+are helpers. Probes in lenses/probes serve any lesson. Probes in lessons/NN-slug/probes read that
+lesson's structures. A lesson finds its own probes first, then the generic probes, then other
+lessons' probes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 GENERIC = Path(__file__).parent / "probes"
 FOLDER = "probes"
-"""Name of the folder in a lesson's folder."""
+"""Name of the folder with probes in a lesson's folder."""
 
 
 class Probe(Protocol):
@@ -32,7 +33,7 @@ class Probe(Protocol):
         """Resolve types and addresses.
 
         Args:
-            of: which object to read; each probe documents its syntax.
+            of: the object to read; each probe documents its syntax.
 
         Raises:
             InputError: `of` is invalid.
@@ -44,14 +45,14 @@ class Probe(Protocol):
         """Read the structure now.
 
         Raises:
-            Gone: it cannot be read now.
-            LensError: it cannot be read at all.
+            Gone: the structure cannot be read now.
+            LensError: the structure cannot be read at all.
         """
         ...
 
 
 def probe_folders(lesson: str = "", *, others: bool = True) -> Iterator[Path]:
-    """Yield the folders with a lesson's probes, in order of precedence; "" is no lesson.
+    """Yield the folders with probes for a lesson, in order of precedence. "" means no lesson.
 
     Args:
         others: also yield the folders of other lessons.
@@ -66,7 +67,7 @@ def probe_folders(lesson: str = "", *, others: bool = True) -> Iterator[Path]:
 
 
 def probe_files(lesson: str = "", *, others: bool = True) -> dict[str, Path]:
-    """Name -> file of each probe that a lesson can name."""
+    """Return name -> file for each probe that a lesson can name."""
     found: dict[str, Path] = {}
     for folder in probe_folders(lesson, others=others):
         for path in sorted(folder.glob("*.py")):
@@ -76,12 +77,12 @@ def probe_files(lesson: str = "", *, others: bool = True) -> dict[str, Path]:
 
 
 def probe_names(lesson: str = "", *, others: bool = True) -> tuple[str, ...]:
-    """Names of the probes that a lesson can name, sorted."""
+    """Return the names of the probes that a lesson can name, sorted."""
     return tuple(sorted(probe_files(lesson, others=others)))
 
 
 def no_probe(name: str, known: tuple[str, ...]) -> InputError:
-    """Make the error for a probe that does not exist."""
+    """Return the error for a probe that does not exist."""
     return InputError(
         f"there is no x-ray probe '{name:.40}'.", remedy=f"Choose from: {', '.join(known)}."
     )

@@ -2,13 +2,13 @@
 """The x-ray's process: `python -m duet.lenses.worker SOCKET VMLINUX [UID]`.
 
 Only this process reads a guest's memory and its kernel's DWARF, so it confines itself first
-(duet.confine.sandbox). It has the user of its guest's QEMU, and limits on memory, CPU time and
+(duet.confine.sandbox). It runs as the user of its guest's QEMU, with limits on memory, CPU time and
 files. It can reach only that QEMU's sockets and memory.
 
 Commands are JSON lines on standard input: {"run": 3, "probes": [{"probe", "hz", "of", "lesson"}]};
-an empty list pauses. Samples of a probe that is named more than once are named PROBE:OF. Answers
-are frames (duet.base.frames) on standard output, each with a msgpack map. The process ends at the
-end of standard input: it never outlives its owner.
+an empty list pauses. If a list names a probe more than once, its samples are named PROBE:OF.
+Answers are frames (duet.base.frames) on standard output, each with a msgpack map. The process ends
+when its standard input is closed, so it never outlives its owner.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from duet.lenses.records import DTYPES
 from duet.lenses.registry import Probe
 
 GUEST, VMLINUX = "duet-guest", "duet-vmlinux"
-"""Names in the root folder of this process."""
+"""Names of the guest's folder and the vmlinux in this process's root folder."""
 FLUSH_S = 2.0
 """Timeout of the final flush."""
 MOST_NAME = 63
@@ -49,7 +49,7 @@ MOST_NAME = 63
 
 
 class OutputQueue:
-    """Writes to standard output from a bounded queue, in a thread: a slow reader blocks nothing."""
+    """Writes a bounded queue to standard output in a thread, so a slow reader blocks nothing."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -61,7 +61,7 @@ class OutputQueue:
         self.dropped = 0
 
     def put(self, tree: dict[str, Any], droppable: bool = False) -> bool:
-        """Queue a message. Return False if the queue is full."""
+        """Queue a message. Return False if the message is droppable and the queue is full."""
         frame = pack_frame(MESSAGE, msgpack.packb(tree))
         with self._change:
             if droppable and self._bytes + len(frame) > QUEUE_BYTES:
@@ -88,7 +88,7 @@ class OutputQueue:
                 self._change.notify()
 
     def flush(self) -> None:
-        """Wait until the queue is written, at most FLUSH_S."""
+        """Wait until the queue is written, but at most FLUSH_S."""
         end = time.monotonic() + FLUSH_S
         with self._change:
             while self._queue and (left := end - time.monotonic()) > 0:
@@ -96,7 +96,7 @@ class OutputQueue:
 
 
 class Commands:
-    """Reads standard input in a thread: keeps the newest command, and exits at the end."""
+    """Reads commands in a thread, keeps the newest one, and exits when standard input ends."""
 
     def __init__(self) -> None:
         self._newest: dict[str, Any] | None = None
@@ -130,7 +130,7 @@ class ScheduledProbe:
         self.failed_in_a_row = 0
 
     def advance(self, now: float) -> int:
-        """Advance to the next time in the future. Return how many samples were missed."""
+        """Move `next` into the future. Return how many samples were missed."""
         missed = max(0, int((now - self.next) / self.period))
         self.next += (missed + 1) * self.period
         return missed
@@ -142,7 +142,7 @@ def sample_name(probe: str, of: str, names: list[str]) -> str:
 
 
 class Sampler:
-    """Takes due samples, until a command changes the probes."""
+    """Takes samples at the times when they are due. A command can change the probes."""
 
     def __init__(
         self, socket: Path, vmlinux: Path, outlet: OutputQueue, named: Path, probes: Probes
@@ -159,7 +159,7 @@ class Sampler:
         self._late = 0
 
     def set_probes(self, command: dict[str, Any]) -> None:
-        """Start or stop sampling for a run, and reset the counts."""
+        """Start or stop sampling for a run, and reset the counters."""
         self._run, self._due, self._late = int(command["run"]), [], 0
         self.memory.torn = self.memory.failed = self._outlet.dropped = 0
         faults: list[tuple[str, Exception]] = []
@@ -182,7 +182,7 @@ class Sampler:
         self._outlet.put({"kind": "ordered", "run": self._run, "probes": len(self._due)})
 
     def seconds_to_next(self) -> float | None:
-        """Seconds until the next sample is due; None if there is no probe."""
+        """Return the seconds until the next sample is due; None if there is no probe."""
         if not self._due:
             return None
         return max(0.0, min(due.next for due in self._due) - time.monotonic())
@@ -261,14 +261,14 @@ class Sampler:
 
 
 def confine(socket: Path, vmlinux: Path, uid: int) -> tuple[Path, Path]:
-    """Drop all access that reading does not need. Return paths to the socket and vmlinux
-    afterwards.
+    """Drop all access that reading does not need. Return the new paths of the socket and the
+    vmlinux.
 
-    As root, the new root folder contains only the socket's folder and the vmlinux. Otherwise the
-    user may be unable to traverse the folders above. So the socket's folder becomes the working
-    directory, and the vmlinux is reached through an open descriptor.
+    If the process is root, its new root folder contains only the socket's folder and the vmlinux.
+    Otherwise its user may be unable to traverse the parent folders. Then the socket's folder
+    becomes the working directory, and the vmlinux is read through an open file descriptor.
     """
-    drgn.Program()  # imports what drgn loads late
+    drgn.Program()  # makes drgn import now what it would load later
     permits = Permits(reads=True, unix=True, peek=True)
     limits = Limits(LENS_MEMORY_BYTES, LENS_CPU_S, LENS_FILES)
     if socket.parent.is_dir():
@@ -282,16 +282,16 @@ def confine(socket: Path, vmlinux: Path, uid: int) -> tuple[Path, Path]:
             os.fchmod(number, stat.S_IMODE(mode) | stat.S_IROTH)
         reached = Path(f"/proc/self/fd/{number}")
         shown[VMLINUX] = vmlinux
-    # doctor reports what is missing
+    # `duet doctor` reports which confinement is missing.
     enter(limits, permits, uid=uid, shown=shown if socket.parent.is_dir() else None)
     own = Path("/", GUEST)
     return (own / socket.name, Path("/", VMLINUX)) if own.is_dir() else (Path(socket.name), reached)
 
 
 def main() -> int:
-    """Attach, then sample until the owner closes standard input."""
+    """Attach to the guest, then sample until the owner closes standard input."""
     output = os.dup(1)
-    os.dup2(2, 1)  # drgn's own output is no message
+    os.dup2(2, 1)  # drgn's own output must not mix with messages
     vmlinux = Path(sys.argv[2])
     uid = int(sys.argv[3]) if len(sys.argv) > 3 else CHILD_ID
     probes = Probes()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The x-ray of one guest: its reading process, and the owner that ends it.
+"""The x-ray of one guest: the process that reads its memory, and the object that owns the process.
 
-Nothing here raises: an error becomes a fault that the listener gets.
+Nothing here raises. An error becomes a fault, which is reported to the listener.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Message = dict[str, object]
 
 
 class MessageReader:
-    """Parses messages from the process's output; invalid data ends the reading."""
+    """Parses messages from the process's output, and stops reading at invalid data."""
 
     def __init__(self, deliver: Callable[[Message], None]) -> None:
         self._deliver = deliver
@@ -50,7 +50,7 @@ class MessageReader:
 
 
 _FEW_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-"""Each thread reserves address space, which is limited for the worker."""
+"""Few threads, because each one reserves address space and the worker's is limited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Wanted:
     """A probe to sample.
 
     Args:
-        of: the probe's argument; see the probe.
+        of: the probe's argument, which the probe documents.
         lesson: slug of a lesson whose probes take precedence; see duet.lenses.registry.
     """
 
@@ -72,19 +72,20 @@ class XrayListener(Protocol):
     """A run that listens to an x-ray."""
 
     def on_raw(self, message: Message) -> None:
-        """Handle a message of the process: sample, fault, ordered (see duet.lenses.worker)."""
+        """Handle a message from the process: sample, fault or ordered (see duet.lenses.worker)."""
 
     def on_fault(self, message: str, remedy: str) -> None:
-        """Handle the x-ray's fault: no more samples follow."""
+        """Handle the x-ray's fault, after which no more samples follow."""
 
 
 class Xray:
-    """Owner of the process. Use as `async with`; leaving ends the process.
+    """Owns the process that reads a guest. Use as `async with`; leaving ends the process.
 
     Args:
         socket: a QMP socket that nothing else uses.
-        vmlinux: of the kernel that runs there.
-        uid: user of the guest's QEMU, as which the process runs to read its memory; None for ours.
+        vmlinux: vmlinux of the kernel that runs in the guest.
+        uid: the process runs as this user, that of the guest's QEMU, to read QEMU's memory; None
+            means our own user.
     """
 
     def __init__(self, socket: Path, vmlinux: Path, uid: int | None = None) -> None:
@@ -111,7 +112,7 @@ class Xray:
         self.fault: tuple[str, str] | None = None
         """Sentence and remedy once the x-ray has failed."""
         self.settled = asyncio.Event()
-        """Set once it is attached or has failed."""
+        """Set when the x-ray has attached or failed."""
 
     async def __aenter__(self) -> Xray:
         try:
@@ -132,7 +133,7 @@ class Xray:
         return self._process.pid
 
     def sample(self, wanted: Sequence[Wanted], listener: XrayListener) -> None:
-        """Begin a run: reset counts, and send samples to `listener`."""
+        """Begin a run: reset the counters, and send samples to `listener`."""
         self._run += 1
         self._listener = listener
         if self.fault:
@@ -143,7 +144,7 @@ class Xray:
             self._watch(SAMPLE_S, _SILENT)
 
     def pause(self) -> None:
-        """End a run: read nothing until the next one."""
+        """End a run: read nothing until the next run."""
         self._listener = None
         self._run += 1
         self._unwatch()

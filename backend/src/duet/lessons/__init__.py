@@ -2,6 +2,6 @@
 """Lessons as authors write them, checked: `schema` has the models, `load.py` reads a lesson's
 folder.
 
-`document.py` finds line and remedy of a fault. `view.py` makes what the page gets. `words.py` knows
-which names generic code must not use.
+`document.py` finds the line of a fault and its remedy. `view.py` builds the tree that the page
+gets. `words.py` knows which names generic code must not use.
 """

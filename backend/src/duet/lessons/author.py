@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a new lesson: a copy of lessons/_template that runs unchanged, to be edited."""
+"""Makes a new lesson by copying lessons/_template. The copy runs unchanged and is then edited."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ PATCHES = "patches"
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A new lesson.
+    """A lesson folder that `start` made.
 
     Args:
-        program: its workload program; the script has the same name with `-sh`.
-        known: commands find the folder: it is the checkout or in DUET_LESSONS.
+        program: name of its workload program; the workload's script has the same name plus `-sh`.
+        known: whether commands find the lesson, since its parent folder is the checkout or is
+            listed in DUET_LESSONS.
     """
 
     slug: str
@@ -45,11 +46,11 @@ def start(slug: str, folder: Path | None = None) -> Started:
         folder: parent of lessons/ and kernel-patches/; default: the checkout.
 
     Raises:
-        InputError: the slug is invalid, or a lesson or folder of that name exists.
+        InputError: the slug is invalid, or a lesson or folder with that name exists.
     """
     if not SLUG.match(slug):
         raise InputError(
-            f"a lesson's name looks like 06-my-question, not {slug!r:.60}.",
+            f"a lesson's name must have the form 06-my-question, not {slug!r:.60}.",
             remedy="Use two digits, a dash, and lower-case letters, digits and dashes.",
         )
     top = repo_root() if folder is None else folder.resolve()
@@ -89,7 +90,7 @@ def next_steps(made: Started) -> str:
     return "\n".join([*lines, "docs/AUTHORING.md explains how to make your own lesson of it."])
 
 
-# JSON schemas of a lesson's files, for completion and help in editors.
+# JSON schemas for a lesson's files, from which editors offer completion and help.
 #
 # Each YAML file of a lesson names its schema in a comment for the YAML language server.
 
@@ -98,10 +99,10 @@ NONE: Mapping[str, type[BaseModel]] = {}
 
 
 def schemas(more: Mapping[str, type[BaseModel]] = NONE) -> dict[str, str]:
-    """Name of a schema's file -> its text, exactly as it is committed.
+    """Map each schema's file name to its text, exactly as committed.
 
     Args:
-        more: files besides those of lessons -> their models.
+        more: models of further files, by file name.
     """
     texts = {}
     for file, model in {**FILES, **more}.items():
@@ -122,7 +123,7 @@ def write(root: Path, more: Mapping[str, type[BaseModel]] = NONE) -> None:
 
 
 def stale(root: Path, more: Mapping[str, type[BaseModel]] = NONE) -> list[str]:
-    """Names of schemas that are missing or differ from the models."""
+    """Return names of schemas that are missing or differ from the models."""
     folder = root / FOLDER
     return [
         name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One YAML file of a lesson: its values, and the line of each."""
+"""Parses one YAML file of a lesson into its values and the line of each."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from duet.lessons.schema import FILES, Lesson, Place, Scene
 
 # Resolves what people type for a lesson or a step: a number, or a part of its name. Pure.
 #
-# The page has the same rules (frontend/src/base/typed.ts).
+# The page uses the same rules (frontend/src/base/typed.ts).
 
 NAME: Final = re.compile(r"^(?:(\d+)(?:-|$))?(.*)$")
 TYPED: Final = re.compile(r"^(?:lesson|step)-?(?=\d)")
 
 
 def plain(word: str) -> str:
-    """Normalise a word to the form of names."""
+    """Normalise a word to the form that names have."""
     text = "-".join(word.strip().lower().split()).rstrip("/.,;:)")
     return TYPED.sub("", text)
 
 
 def meant_by(word: str, names: Iterable[str]) -> str | None:
-    """Return the name that a word means; None if no name or several names fit.
+    """Return the name that a word means; None if none or more than one fits.
 
-    A word is a name, its number, its beginning (with or without the number), or the beginning of a
-    later word of it.
+    The word may be a whole name, its number, its beginning (with or without the number), or the
+    beginning of a later word in the name.
     """
     known, text = list(names), plain(word)
     if text in known:
@@ -54,7 +54,8 @@ def meant_by(word: str, names: Iterable[str]) -> str | None:
 def scene_called(scenes: Sequence[Scene], word: str | None) -> Scene | None:
     """Return the step that an address names, or None.
 
-    The word is a present or former name, a position from 1, or what people type for a name.
+    The word may be a present or former name, a position counted from 1, or a short form (see
+    meant_by).
     """
     if not word:
         return None
@@ -84,18 +85,18 @@ def meant(word: str, known: Iterable[str]) -> str:
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
-# Problems of a lesson's files: file, line, key, sentence, remedy.
+# Problems in a lesson's files, each with file, line, key, sentence and remedy.
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of a file.
+    """One problem in a file.
 
     Args:
         file: e.g. 'lessons/NN-slug/trace.yaml'.
         line: from 1.
         key: e.g. 'spans[2].open'; empty for the whole file.
-        sentence: what was wanted and what came, without a full stop.
+        sentence: what was expected and what was found, without a full stop.
         remedy: what to do now.
     """
 
@@ -111,7 +112,7 @@ class Problem:
 
 
 class LessonError(InputError):
-    """A lesson that cannot be used: the first problem is the sentence, all are in `problems`."""
+    """A lesson cannot be used. The message is the first problem; `problems` has all of them."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         first, more = problems[0], len(problems) - 1
@@ -123,7 +124,7 @@ class LessonError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A problem without file and line."""
+    """Problem whose file and line are not yet known, only its place."""
 
     place: Place
     sentence: str
@@ -131,10 +132,10 @@ class Found:
 
 
 def found(error: ValidationError) -> list[Found]:
-    """Translate pydantic's errors about a lesson into our words, unknown keys first.
+    """Rephrase pydantic's errors about a lesson, those about unknown keys first.
 
-    A misspelt key causes two errors, since its right name is missing; the unknown key explains
-    both.
+    A misspelt key causes two errors, because the correct key is also missing. The error about the
+    unknown key explains both.
     """
     errors = error.errors(include_url=False)
     unknown = [one for one in errors if one["type"] == "extra_forbidden"]
@@ -155,15 +156,15 @@ def file_of(key: str) -> str:
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
-    """The keys that a model takes."""
+    """Return the keys that a model takes."""
     return list(model.model_fields)
 
 
 def found_one(error: ErrorDetails, top: type[BaseModel]) -> Found:
-    """Translate one of pydantic's errors into our words.
+    """Rephrase one of pydantic's errors.
 
     Args:
-        top: the model of the file, in which the error's `loc` begins.
+        top: the file's model, from which the error's `loc` starts.
     """
     place: Place = tuple(part for part in error["loc"] if part != "[key]")
     kind = error["type"]
@@ -193,7 +194,7 @@ def _remedy(place: Place, top: type[BaseModel]) -> str:
 
 
 def _model_at(place: Place, top: type[BaseModel]) -> type[BaseModel]:
-    """Return the model of the keys at a place; of the nearest place above that has a model."""
+    """Return the model of the keys at a place, or of the nearest place above with a model."""
     model = top
     named = False
     for part in place:
@@ -223,7 +224,7 @@ def _is_table(annotation: Any) -> bool:
     return get_origin(annotation) is dict
 
 
-# libyaml parses a lesson in a tenth of the time; every verb reads all lessons.
+# libyaml parses a lesson in a tenth of the time, and every command reads all lessons.
 SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -233,8 +234,8 @@ class Document:
 
     Args:
         name: its name in problems, e.g. 'lessons/NN-slug/trace.yaml'.
-        values: key -> value.
-        root: the file's nodes, which know their lines; None if the file is empty.
+        values: the file's values by key.
+        root: the file's root node; nodes know their lines. None if the file is empty.
     """
 
     name: str
@@ -242,7 +243,7 @@ class Document:
     root: yaml.MappingNode | None = None
 
     def line(self, place: Place) -> int:
-        """Return the line of a value, from 1; of the nearest one above it if there is no value."""
+        """Return the line of a value, from 1, or of the nearest key above it if it is missing."""
         node: yaml.Node | None = self.root
         line = 1
         for part in place:
@@ -253,7 +254,7 @@ class Document:
         return line
 
     def says(self, place: Place) -> bool:
-        """Return whether there is a value at this place."""
+        """Return whether the file has a value at this place."""
         node: yaml.Node | None = self.root
         for part in place:
             node = _step(node, part)[1]
@@ -267,7 +268,8 @@ def read(path: Path, name: str) -> Document:
         name: its name in problems.
 
     Raises:
-        LessonError: not text, not YAML, no mapping at the top, or a duplicate key.
+        LessonError: the file is not text or not YAML, has no mapping at the top, or has a duplicate
+            key.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -279,10 +281,10 @@ def read(path: Path, name: str) -> Document:
         root, values = _parsed(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        # A mark at the end of the file may be behind its last line.
+        # A mark for the end of the file may be past its last line.
         line = min(mark.line + 1, text.count("\n") + 1) if mark else 1
         what = getattr(error, "problem", None) or str(error)
-        remedy = "Correct that line; a text with ': ' or ' #' in it needs quotes."
+        remedy = "Correct that line. A text that contains ': ' or ' #' needs quotes."
         raise _wrong(name, line, f"this is not YAML: {what}", remedy) from error
     if root is None or values is None:
         return Document(name)
@@ -290,7 +292,7 @@ def read(path: Path, name: str) -> Document:
         remedy = "Write it as `key: value` lines."
         raise _wrong(name, 1, "the file has no keys at its top level", remedy)
     twice = [
-        Problem(name, key.start_mark.line + 1, "", f"the key '{key.value}' is there twice", _ONE)
+        Problem(name, key.start_mark.line + 1, "", f"the key '{key.value}' occurs twice", _ONE)
         for key in _repeated(root, set())
     ]
     if twice:
@@ -315,7 +317,7 @@ def _is_text(node: yaml.Node) -> bool:
 
 
 def _step(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, yaml.Node | None]:
-    """Return the node with a part's line, and the part's value; (None, None) if missing."""
+    """Return the node that has a part's line, and the part's value; (None, None) if missing."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if _is_text(key) and key.value == str(part):
@@ -326,7 +328,7 @@ def _step(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, ya
 
 
 def _repeated(node: yaml.Node, seen: set[int]) -> Iterator[yaml.ScalarNode]:
-    """Yield keys that a mapping has twice; YAML would silently take the last."""
+    """Yield keys that a mapping has twice. YAML would silently use the last one."""
     if id(node) in seen:  # an alias
         return
     seen.add(id(node))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drawings of terms: small SVG files with shapes and words in the page's colours.
+"""Drawings of terms, which are small SVG files with shapes and words in the page's colours.
 
-The page builds a drawing from its text, element by element. Anything that could act, load or be
-styled from outside is refused here and left out there (frontend/src/panels/terms/terms.tsx).
+The page builds a drawing from its text, element by element. Anything that could run, load something
+or be styled from outside is refused here, and the page omits it
+(frontend/src/panels/terms/terms.tsx).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ COLOURS = _words(
     "paper panel sunk ink soft faint rule staff hold work wait vain gain mechanism hazard idle "
     "other wait-ink gain-ink mechanism-ink hazard-ink"
 )
-"""Variables of frontend/src/ui/tokens.css, which have a light and a dark value."""
+"""Variables in frontend/src/ui/tokens.css that have a light and a dark value."""
 FONTS = ("var(--font-ui)", "var(--font-text)", "var(--font-code)")
 PAINTED = ("fill", "stroke")
 VARIABLE = re.compile(r"^var\(--([a-z-]+)\)$")
@@ -47,7 +48,7 @@ REDRAW = "Use none, currentColor or a variable of the theme: " + ", ".join(
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Something that a drawing must not have, on a line from 1."""
+    """Something that a drawing must not have, and its line, counted from 1."""
 
     line: int
     sentence: str
@@ -55,7 +56,7 @@ class Flaw:
 
 
 def flaws(data: bytes) -> list[Flaw]:
-    """Check a drawing. Return its flaws; empty if it may be shown."""
+    """Check a drawing. Return its flaws; the list is empty if the drawing may be shown."""
     if len(data) > MAX_BYTES:
         sentence = f"a drawing has at most {MAX_BYTES} bytes, not {len(data)}"
         return [Flaw(1, sentence, "Draw fewer shapes.")]
@@ -84,7 +85,7 @@ def read_drawing(path: Path) -> str:
 
 
 class _Reader:
-    """Collects flaws; loads nothing outside the text."""
+    """Parses a drawing and collects its flaws. Loads nothing from outside the text."""
 
     def __init__(self) -> None:
         self.found: list[Flaw] = []

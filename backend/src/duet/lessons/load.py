@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds and loads lessons: folders lessons/NN-slug with a lesson.yaml."""
+"""Finds and loads lessons. A lesson is a folder lessons/NN-slug with a lesson.yaml."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from duet.lessons.schema import FILES, NO_ROWS, Arm, KnobRole, Lesson, Workload
 
 # Merges the YAML files of a lesson's folder into one Lesson.
 #
-# Each key belongs to one file (schema.FILES). A key in another file, or in two, is refused.
+# Each key belongs to one file (schema.FILES). A key in the wrong file, or in two files, is refused.
 
 FIRST = "lesson.yaml"
 
 
 def paths(folder: Path) -> list[Path]:
-    """The YAML files that a lesson's folder has."""
+    """Return the YAML files that exist in a lesson's folder."""
     return [folder / name for name in FILES if (folder / name).is_file()]
 
 
 def folder_stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Names, sizes and mtimes of the files; it changes with the lesson."""
+    """Return names, sizes and mtimes of the files, which change when the lesson does."""
     stats = [(path.name, path.stat()) for path in paths(folder)]
     return tuple((name, status.st_size, status.st_mtime_ns) for name, status in stats)
 
@@ -51,7 +51,7 @@ def read_lesson(folder: Path) -> Lesson:
     """Read and check the files of one lesson.
 
     Raises:
-        LessonError: a file is not YAML, or does not fit the schema; every problem names file, line
+        LessonError: a file is not YAML or does not match the schema; every problem names file, line
             and key.
     """
     documents: dict[str, Document] = {}
@@ -75,7 +75,7 @@ def read_lesson(folder: Path) -> Lesson:
 
 
 def placing(folder: Path) -> Callable[[Found], Problem]:
-    """Return a function that finds file and line of a fault, for a lesson that can be read."""
+    """Return a function that finds a fault's file and line. The lesson must be readable."""
     documents = {path.name: read(path, _shown(folder, path.name)) for path in paths(folder)}
     _, owners, _ = _joined(documents)
     return lambda one: _placed(one, folder, documents, owners)
@@ -84,7 +84,7 @@ def placing(folder: Path) -> Callable[[Found], Problem]:
 def _joined(
     documents: dict[str, Document],
 ) -> tuple[dict[str, Any], dict[str, str], list[Problem]]:
-    """Return all keys, the file of each, and problems of keys in the wrong file."""
+    """Return all keys, the file of each, and problems for keys in a wrong or second file."""
     tree: dict[str, Any] = {}
     owners: dict[str, str] = {}
     problems: list[Problem] = []
@@ -124,8 +124,8 @@ def _shown(folder: Path, file: str) -> str:
 # Where lessons are: lessons/NN-slug of the checkout, and of each folder in DUET_LESSONS.
 #
 # Such a folder has the checkout's layout: FOLDER/lessons/NN-slug for the lesson and
-# FOLDER/kernel-patches/NN-slug for the patches of its arms. The recipe of the guest's root
-# (vm-images/root/build) reads the same variable for the workloads.
+# FOLDER/kernel-patches/NN-slug for the patches of its arms. The script that builds the guest's root
+# file system (vm-images/root/build) reads the same variable to find the workloads.
 
 SLUG = re.compile(r"^\d{2}-[a-z0-9-]+$")
 
@@ -139,13 +139,14 @@ class LessonPaths:
 
 
 def places(root: Path | None = None) -> dict[str, LessonPaths]:
-    """Slug -> folders of every lesson, in order of the slugs.
+    """Return the folders of every lesson by slug, sorted by slug.
 
     Args:
-        root: look only in this checkout; default: ours and the folders of DUET_LESSONS.
+        root: look only in this checkout; by default, in our checkout and the folders in
+            DUET_LESSONS.
 
     Raises:
-        InputError: a folder of DUET_LESSONS is missing or has no lessons/, or two lessons have the
+        InputError: a folder in DUET_LESSONS is missing or has no lessons/, or two lessons have the
             same slug.
     """
     found: dict[str, LessonPaths] = {}
@@ -157,48 +158,49 @@ def places(root: Path | None = None) -> dict[str, LessonPaths]:
             if slug in found:
                 raise InputError(
                     f"two lessons are called {slug}: {found[slug].folder} and {path.parent}.",
-                    remedy=f"Rename one of the folders, or remove its folder from {EXTRA_LESSONS}.",
+                    remedy="Rename one of the lessons, or remove its parent folder from "
+                    f"{EXTRA_LESSONS}.",
                 )
             found[slug] = LessonPaths(path.parent, base / "kernel-patches" / slug)
     return dict(sorted(found.items()))
 
 
 def _extra() -> tuple[Path, ...]:
-    """The folders of DUET_LESSONS, each checked."""
+    """Return the folders in DUET_LESSONS after checking each."""
     for folder in extra_lessons():
         if not (folder / "lessons").is_dir():
             what = "has no folder lessons/" if folder.is_dir() else "is not a folder"
             raise InputError(
                 f"{EXTRA_LESSONS} names {folder}, which {what}.",
                 remedy="Name folders that have lessons/NN-slug and kernel-patches/NN-slug, "
-                "with ':' between them, or unset it.",
+                "separated by ':', or unset the variable.",
             )
     return extra_lessons()
 
 
-# Knobs by their role, whatever a lesson calls them. Pure.
+# Finds knobs by their role, whatever name a lesson gives them. Pure.
 
 USUAL_CPUS = 2
-"""vCPUs of a guest if the lesson has no knob for them."""
+"""Number of vCPUs of a guest if the lesson has no knob for it."""
 
 
 def knob(lesson: Lesson, role: KnobRole) -> str | None:
-    """Name of the knob with this role; None if the lesson has none."""
+    """Return the name of the knob with this role; None if the lesson has none."""
     return next((name for name, param in lesson.params.items() if param.role == role), None)
 
 
 def duration_s(lesson: Lesson, params: Mapping[str, int], usual: int) -> int:
-    """Seconds that the workload runs; `usual` if no knob says so."""
+    """Return for how many seconds the workload runs; `usual` if no knob sets it."""
     return _value(lesson, params, "duration", usual)
 
 
 def cpus(lesson: Lesson, params: Mapping[str, int]) -> int:
-    """vCPUs of each guest (check_params makes it 1 on the count clock)."""
+    """Return the number of vCPUs per guest (check_params makes it 1 on the count clock)."""
     return _value(lesson, params, "cpus", USUAL_CPUS)
 
 
 def rows(lesson: Lesson, workload: Workload, params: Mapping[str, int]) -> int:
-    """Rows to reserve: the number of parallel threads; 0 if no knob says so or rows are off."""
+    """Return how many rows to reserve, one per thread; 0 if no knob sets it or rows are off."""
     return 0 if workload.rows == NO_ROWS else _value(lesson, params, "threads", 0)
 
 
@@ -212,8 +214,8 @@ class LessonFolder:
     """A lesson and the paths of its parts.
 
     Args:
-        changes: changed arm of a visitor (lessons/own.py) -> the patch on top of it.
-        brought: changed arm that only a recording has -> the text of its patch.
+        changes: patch with a visitor's change, by the name of the changed arm (lessons/own.py).
+        brought: text of the patch, by arm name, for changed arms that only a recording has.
     """
 
     slug: str
@@ -227,7 +229,7 @@ class LessonFolder:
         """The arm of that name.
 
         Raises:
-            InputError: no such arm; the sentence lists the arms.
+            InputError: there is no such arm; the remedy lists the arms.
         """
         for arm in self.lesson.arms:
             if arm.name == name:
@@ -240,25 +242,25 @@ class LessonFolder:
 
     @property
     def usual_arms(self) -> tuple[str, ...]:
-        """The default arms: all but the optional ones."""
+        """The default arms, which are all arms except optional ones."""
         return tuple(arm.name for arm in self.lesson.arms if not arm.optional)
 
     def patch_files(self, arm: str) -> tuple[Path, ...]:
-        """The arm's own patches in order, a visitor's change last; empty for stock."""
+        """Return the arm's own patches in order, a visitor's change last; empty for stock."""
         files = tuple(self.patch_dir / name for name in self.arm(arm).patches)
         return (*files, self.changes[arm]) if arm in self.changes else files
 
     def recordings(self) -> tuple[Path, ...]:
-        """Recorded bundles of the lesson."""
+        """Return the lesson's recorded bundles."""
         return tuple(sorted((self.folder / "recorded").glob("*.duet")))
 
     def content(self) -> str:
-        """The prose, Markdown; the text of a scene is under `## id`."""
+        """Return the prose as Markdown. A scene's text is under the heading `## id`."""
         path = self.folder / "content.md"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def check_recorded_params(self, recorded: Mapping[str, int], clock: str) -> dict[str, int]:
-        """Check a recorded run's knobs by today's lesson. Knobs that it no longer has are dropped.
+        """Check a recorded run's knobs against today's lesson, and drop knobs that no longer exist.
 
         Raises:
             InputError: see check_params.
@@ -269,16 +271,17 @@ class LessonFolder:
     def check_params(
         self, given: Mapping[str, object], clock: str = "wall", *, measured: bool = False
     ) -> dict[str, int]:
-        """Fill in defaults and check every value. Knobs of a model on the page are left out.
+        """Fill in defaults and check every value. Knobs of a model on the page are omitted.
 
-        On the count clock the guest has one vCPU, whatever was given; only measurements can have
-        more (duet.cli.arguments).
+        On the count clock the guest has one vCPU, whatever value was given. Only measurements can
+        have more vCPUs (duet.cli.arguments).
 
         Args:
-            measured: a knob may go up to its `measured_max`.
+            measured: whether a knob may go up to its `measured_max`.
 
         Raises:
-            InputError: unknown name, wrong type, or out of range; it lists what is allowed.
+            InputError: a name is unknown, or a value has the wrong type or is out of range; the
+                error lists what is allowed.
         """
         unknown = [n for n in given if n not in self.lesson.params]
         if unknown:
@@ -317,7 +320,7 @@ class LessonFolder:
 
 
 def slugs(root: Path | None = None) -> list[str]:
-    """Slugs of all lessons, in order; only of `root` if given.
+    """Return the slugs of all lessons in order, or only of those in `root` if it is given.
 
     Raises:
         InputError: DUET_LESSONS names something unusable (see places).
@@ -329,7 +332,7 @@ def load(slug: str, root: Path | None = None) -> LessonFolder:
     """Read and check one lesson.
 
     Raises:
-        InputError: no such lesson.
+        InputError: there is no such lesson.
         LessonError: its files are not usable; the sentence names file, line and key.
     """
     known = places(root)
@@ -342,24 +345,25 @@ def load(slug: str, root: Path | None = None) -> LessonFolder:
     return LessonFolder(slug, place.folder, place.patch_dir, read_lesson(place.folder))
 
 
-# The server's cache of lessons: read again only when a file changed (YAML takes 25 ms).
+# The server's cache of lessons. A lesson is read again only when a file has changed, because
+# parsing its YAML takes 25 ms.
 
 
 log = logging.getLogger("duet.api")
 
 FRESH_S = 0.05
-"""Files are checked for changes at most this often: opening a lesson does a dozen lookups."""
+"""Shortest time between two checks for changed files. Opening a lesson does a dozen lookups."""
 
 _cached: dict[Path, tuple[object, LessonFolder]] = {}
 _fresh: dict[str, tuple[float, tuple[str | None, ...], LessonFolder]] = {}
-"""Slug -> when it was checked, the roots at that time, and the lesson."""
+"""By slug: the time of the last check, the root folders at that time, and the lesson."""
 
 
 def find(slug: str) -> LessonFolder:
-    """Return the lesson of that slug, from the cache if its files have not changed.
+    """Return the lesson with that slug, from the cache if its files have not changed.
 
     Raises:
-        InputError: there is none, or its files are not usable.
+        InputError: there is no such lesson, or its files are unusable.
     """
     now, bases = time.monotonic(), (os.environ.get(ROOT), os.environ.get(EXTRA_LESSONS))
     looked = _fresh.get(slug)
@@ -383,7 +387,7 @@ def _look(slug: str) -> LessonFolder:
 
 
 def usable() -> list[LessonFolder]:
-    """All lessons in order; broken ones are left out and logged."""
+    """Return all lessons in order. Broken lessons are omitted and logged."""
     found: list[LessonFolder] = []
     for slug in slugs():
         try:

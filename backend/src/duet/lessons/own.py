@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A visitor's arm: an arm of the lesson with a change on top.
+"""A visitor's arm: one of the lesson's arms with a visitor's change on top.
 
-Its name has the changed arm and a digest of the change: `own-srcu-1f2e3d4c5b`. The visitor's arm is
-traced like the changed arm. So a recording with such an arm plays wherever the lesson is installed.
+Its name contains the name of the arm that was changed and a digest of the change, for example
+`own-srcu-1f2e3d4c5b`. It is traced like the arm that was changed, so a recording with such an arm
+plays wherever the lesson is installed.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ OWN = re.compile(r"own-(?P<base>[a-z0-9][a-z0-9-]*)-(?P<digest>[0-9a-f]{10})")
 
 
 def own_name(base: str, digest: str) -> str:
-    """Name of a visitor's arm, with the first ten digits of the change's digest."""
+    """Return the name of a visitor's arm, with the first ten digits of the change's digest."""
     return f"own-{base}-{digest[:10]}"
 
 
 def changed_arm(name: str) -> str | None:
-    """Return the arm that this one changes; None if it is not a visitor's arm."""
+    """Return the name of the arm that a visitor's arm changes; None for any other arm."""
     match = OWN.fullmatch(name)
     return match["base"] if match else None
 
 
 def are_changed(arms: Iterable[str]) -> list[str]:
-    """Filter visitors' arms, by their names."""
+    """Return the names that belong to visitors' arms."""
     return [arm for arm in arms if changed_arm(arm) is not None]
 
 
@@ -43,16 +44,17 @@ def with_own(
     change: Path | None = None,
     text: str = "",
 ) -> LessonFolder:
-    """Return the lesson with a visitor's arm added, as an optional one.
+    """Return the lesson with a visitor's arm added as an optional arm.
 
     Args:
         name: see own_name.
         summary: one line under its name; "" for a default line.
-        change: its patch, in the form of git format-patch; None if not needed or not here.
-        text: the patch's text if there is no file of it, to be shown; "" if there is none.
+        change: its patch, in the form of git format-patch; None if not needed or not on this
+            machine.
+        text: the patch's text, to be shown if there is no file; "" if there is no text.
 
     Raises:
-        InputError: the lesson does not have the changed arm.
+        InputError: the lesson does not have the arm that was changed.
     """
     base = folder.arm(changed_arm(name) or name)
     if name in {arm.name for arm in folder.lesson.arms}:
@@ -80,7 +82,7 @@ def with_own(
 
 
 def with_recorded(folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
-    """Return the lesson with those of these arms added that change its own arms."""
+    """Return the lesson with the visitors' arms among `names` that change one of its arms."""
     known = {arm.name for arm in folder.lesson.arms}
     for name in names:
         if name not in known and changed_arm(name) in known:
@@ -89,7 +91,7 @@ def with_recorded(folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
 
 
 def _joined(part: Strict, base: str, own: str) -> Strict:
-    """Add the visitor's arm to a part that lists the changed arm; a part without arms has all."""
+    """Add the visitor's arm where the arm it changes is listed. A part without a list has all."""
     arms: tuple[str, ...] = getattr(part, "arms", ())
     if base not in arms or own in arms:
         return part

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Turns a lesson's probes and workload into the plan text that the agent carries out.
 
-The agent knows no lesson, so everything is substituted here. Pure.
+The agent knows nothing about lessons, so all names are substituted here. Pure.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from duet.lessons.view import explained
 
 SYMBOL = re.compile(r"\{sym:([A-Za-z0-9_.]+)\}")
 USUAL_S = 60
-"""Seconds that a workload may run if its lesson has no knob for them."""
+"""For how many seconds a workload may run if its lesson has no knob for it."""
 DEADLINE_SLACK_S = 120
-"""How long after its own duration the agent ends a workload; emulated guests are slow."""
+"""How long a workload may overrun its duration before the agent ends it. Emulated guests are
+slow."""
 
 LIVE_BUFFER_KB = 8192
-"""Ring buffer per CPU of a run whose events are sent while it runs."""
+"""Size of the ring buffer per CPU in a run whose events are sent while it runs."""
 BUFFER_SHARE = 4
 BUFFER_MAX_KB = 256 << 10
 
 
 def probes_of(lesson: Lesson, arm: str) -> tuple[Probe, ...]:
-    """The probes that apply to an arm."""
+    """Return the probes that apply to an arm."""
     return tuple(p for p in lesson.probes if not p.arms or arm in p.arms)
 
 
 def workload_of(lesson: Lesson, name: str) -> Workload:
-    """The workload of that name.
+    """Return the workload of that name.
 
     Raises:
-        InputError: there is none; the sentence lists the workloads.
+        InputError: there is none; the remedy lists the workloads.
     """
     if name not in lesson.workloads:
         raise InputError(
@@ -58,7 +59,8 @@ def substitute(text: str, symbols: Mapping[str, int], *, comm: str = "") -> str:
         if name not in symbols:
             raise KernelError(
                 f"the kernel has no symbol '{name}', which a probe of the lesson needs.",
-                remedy="Restrict the probe to the arms that have it, with `arms:`.",
+                remedy="Use `arms:` to restrict the probe to the arms whose kernels have the "
+                "symbol.",
             )
         return f"0x{symbols[name]:x}"
 
@@ -75,7 +77,8 @@ def filled(text: str, values: Mapping[str, int]) -> str:
         return text.format(**values)
     except (KeyError, IndexError, ValueError) as error:
         raise InputError(
-            f"'{text:.80}' cannot be filled in: {error.args[0]!s:.60} has no value.",
+            f"'{text:.80}' cannot be filled in: it names a value that does not exist, or its "
+            f"braces do not match ({error.args[0]!s:.60}).",
             remedy=f"These have values: {', '.join(values) or 'none'}. Run ./duet lint.",
         ) from None
 
@@ -88,9 +91,9 @@ def command(workload: Workload, params: Mapping[str, int]) -> str:
 
 
 def setup_lines(workload: Workload, params: Mapping[str, int]) -> list[str]:
-    """Return the agent's preparations before the run: commands, then writes to files.
+    """Return plan lines that prepare the run: commands first, then writes to files.
 
-    Writes come last, since a file may be in a filesystem that a command mounts.
+    Writes come last, because a file may be in a filesystem that a command mounts.
     """
     lines = [f"setup {filled(line, params)}" for line in workload.setup]
     return lines + [f"write {filled(line, params)}" for line in workload.writes]
@@ -99,21 +102,22 @@ def setup_lines(workload: Workload, params: Mapping[str, int]) -> list[str]:
 def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
     """Return the ring buffer size of a run on the count clock, whose events stay in the guest.
 
-    The 8 MiB of a live run hold some 200,000 events, a second or less of a busy workload. So this
-    is a quarter of the memory that the scratch disk leaves (it is in memory too). It is at most
-    what a session keeps of one run (Limits.transcript_bytes).
+    A live run's 8 MiB hold some 200,000 events, which a busy workload causes in a second or less.
+    So this buffer gets a quarter of the memory that the scratch disk, which is in memory too,
+    leaves free. It is at most as large as what a session keeps of one run
+    (Limits.transcript_bytes).
     """
     free_mb = max(lesson.memory_mb - workload.scratch_mb, 0)
     return min(max(free_mb * 1024 // BUFFER_SHARE, LIVE_BUFFER_KB), BUFFER_MAX_KB)
 
 
 def _explains(probe: Probe, params: Mapping[str, int]) -> bool:
-    """Return whether explain runs switch the probe on: not above `explain_max`."""
+    """Return whether explain runs enable the probe; no knob may exceed its `explain_max`."""
     return probe.explain and all(params.get(n, 0) <= most for n, most in probe.explain_max.items())
 
 
 def boot_cmdline(lesson: Lesson, params: Mapping[str, int]) -> tuple[str, ...]:
-    """Kernel parameters that the knobs set."""
+    """Return the kernel parameters that the knobs set."""
     return tuple(
         filled(p.cmdline, {"value": params[name]}) for name, p in lesson.params.items() if p.cmdline
     )
@@ -137,16 +141,17 @@ def plan_text(
 
     Args:
         params: checked values (LessonFolder.check_params).
-        symbols: name -> address of this arm's kernel.
-        traced: False for measure runs.
-        at_boot: the plan is passed by fw_cfg, starts at boot, and keeps events until the end (for
-            the count clock, on which no host input may follow).
-        autostart: of a plan at boot; False: it waits for START, so that a lens can attach first.
-            Such a run does not repeat exactly.
+        symbols: addresses in this arm's kernel, by name.
+        traced: False for runs that measure.
+        at_boot: whether the plan is passed through fw_cfg, starts at boot, and keeps events until
+            the end. The count clock needs this, because it allows no input from the host during a
+            run.
+        autostart: for a plan at boot; if False, it waits for START, so that a lens can attach
+            first. Such a run does not repeat exactly.
         buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, with at_boot,
             run_buffer_kb().
-        probes: names to switch on, if this arm has them; None: those of explain runs.
-        before: lines before the workload's own preparation.
+        probes: names of probes to enable if this arm has them; None means those of explain runs.
+        before: lines that precede the workload's own preparation.
     """
     workload = workload_of(lesson, workload_name)
     run_kb = run_buffer_kb(lesson, workload) if at_boot else LIVE_BUFFER_KB
@@ -174,7 +179,7 @@ def plan_text(
     return "\n".join(lines) + "\n"
 
 
-# A lesson's mail, terms and recap as plain HTML, for pages without scripts.
+# Renders a lesson's mail, terms and recap as plain HTML, for pages without scripts.
 
 
 def outline(folder: LessonFolder) -> str:
@@ -224,13 +229,13 @@ def _question(one: QuizQuestion) -> str:
 
 
 def right_answer(one: QuizQuestion) -> str:
-    """The right choice in words, or the number with its unit."""
+    """Return the text of the right choice, or the number with its unit."""
     if one.choices and one.right is not None:
         return one.choices[one.right - 1]
     return f"{one.number:,.10g} {one.unit}".rstrip()
 
 
-# What a viewer may do to a live run: a lesson's acts, as lines for its workload. Pure.
+# Turns what a viewer does to a live run, a lesson's acts, into lines for its workload. Pure.
 
 
 def act_line(
@@ -239,11 +244,11 @@ def act_line(
     """Return the line that performs an act.
 
     Args:
-        workload: of the run.
-        params: of the run; one of them may be the largest value.
+        workload: name of the run's workload.
+        params: the run's knobs; an act's largest value may refer to one of them.
 
     Raises:
-        InputError: no such act for this workload, or a value out of its range.
+        InputError: the workload has no such act, or the value is out of range.
     """
     acts = {n: act for n, act in lesson.acts.items() if act.workload == workload}
     act = acts.get(name)
@@ -252,7 +257,7 @@ def act_line(
             f"the workload {workload} has no act '{name:.60}'.",
             remedy=f"It has: {', '.join(acts)}."
             if acts
-            else "It takes none; choose another workload.",
+            else "It has no acts. Choose another workload.",
         )
     most = params[act.max_param] if act.max_param else act.max
     if value < act.min or (most is not None and value > most):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson in other languages: i18n/LANGUAGE/ of its folder has texts by place, and prose.
+"""A lesson in other languages. Its folder i18n/LANGUAGE/ has the prose, and other texts by place.
 
-Each translation contains the English that it was made from. A text whose English has changed since
-falls back to English, and `duet lint` reports it.
+Each translation contains the English text that was translated. If the English text has changed
+since, the page shows the English, and `duet lint` reports it.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from duet.lessons.schema import Place
 from duet.lessons.schema.base import StringsFile
 from duet.lessons.view import HEADING, explained, sections
 
-# The texts of a lesson that people read, each by its place. Translations may name these.
+# The texts in a lesson that people read, each by its place. Translations may name these places.
 
 READ_KEYS: Final = frozenset(
     {"title", "question", "summary", "claim", "notes", "note", "that", "help", "ask", "why", "hint"}
     | {"answer", "says", "said", "became", "because", "not_testable", "context", "plural", "intro"}
 )
-"""Keys whose text is read, at any place."""
+"""Keys whose text people read, at any place."""
 LISTS: Final = frozenset({"choices", "labels", "ours", "caveats"})
-"""Keys of lists whose texts are read."""
+"""Keys of lists whose texts people read."""
 NAMES: Final = frozenset({("operation", "name"), ("thread",)})
-"""Names that are used in sentences."""
+"""Names that occur in sentences."""
 NOT_READ: Final = frozenset({"claims", "probes", "mails", "stress"})
 """Top-level keys that no page shows as text."""
 CONTENT: Final = "content"
 LAB: Final = "lab"
-"""lab.yaml of the folder; its texts belong to the lab, not to the lesson."""
+"""lab.yaml in the lesson's folder. Its texts belong to the lab, not to the lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class Text:
     """One text.
 
     Args:
-        key: as in files, e.g. 'scenes.one-umount.title'; items without a name count from 1.
+        key: key as in the files, e.g. 'scenes.one-umount.title'; items without a name are counted
+            from 1.
         place: its place in the lesson as the page gets it.
     """
 
@@ -56,7 +57,7 @@ class Text:
 
 
 def texts_of(folder: LessonFolder) -> dict[str, Text]:
-    """Key -> text of everything in a lesson, with its prose (`content.STEP`) and terms."""
+    """Return all texts of a lesson by key, including its prose (`content.STEP`) and terms."""
     tree: dict[str, JsonValue] = folder.lesson.model_dump(mode="json")
     tree["terms"] = _terms(folder)
     tree[CONTENT] = dict(sections(folder.content()))
@@ -98,7 +99,7 @@ def _found(value: JsonValue, key: str, place: Place) -> Iterator[Text]:
 
 
 def _named(item: JsonValue) -> str:
-    """Name of a list's item; "" if it has none."""
+    """Return the name of an item in a list; "" if it has none."""
     if not isinstance(item, dict):
         return ""
     return str(item.get("id") or item.get("name") or "")
@@ -118,7 +119,7 @@ STRINGS: Final = "strings.yaml"
 PROSE: Final = "content.md"
 LANGUAGE: Final = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}")
 MADE_FROM: Final = re.compile(r"<!--\s*en:\s*([0-9a-f]{10})\s*-->")
-"""A comment in a section of the prose: the digest of the English section it translates."""
+"""Comment in a section of the prose, with the digest of the English section that it translates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class Translation:
         key: see Text.
         line: in the file, from 1.
         english: the text that was translated.
-        digest: digest of that text, for a section of the prose; empty: compare `english`.
+        digest: digest of that text, for a section of the prose; if empty, `english` is compared.
     """
 
     key: str
@@ -140,49 +141,49 @@ class Translation:
     digest: str
 
     def is_of(self, text: Text) -> bool:
-        """Return whether it translates the current text."""
+        """Return whether this translates the current text."""
         return digest(text.text) == self.digest if self.digest else text.text == self.english
 
 
 def digest(text: str) -> str:
-    """The first ten digits of a SHA-256, which identify a section of the prose."""
+    """Return the first ten digits of a section's SHA-256, which identify it."""
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def languages(folder: LessonFolder) -> list[str]:
-    """The languages of a lesson besides English."""
+    """Return the languages of a lesson besides English."""
     found = (folder.folder / FOLDER).glob("*/")
     return sorted(one.name for one in found if LANGUAGE.fullmatch(one.name))
 
 
 def files(folder: LessonFolder, language: str) -> list[Path]:
-    """The existing files of one language."""
+    """Return the files that exist for one language."""
     inside = folder.folder / FOLDER / language
     return [inside / name for name in (STRINGS, PROSE) if (inside / name).is_file()]
 
 
 def translated_places(folder: LessonFolder, language: str) -> list[tuple[Place, str]]:
-    """(place, translation) of each text of the lesson as the page gets it.
+    """Return (place, translation) for each text in the lesson as the page gets it.
 
-    Missing and outdated translations are left out.
+    Missing and outdated translations are omitted.
 
     Raises:
-        LessonError: a file of the translation is not usable.
+        LessonError: one of the translation's files is unusable.
     """
     return [(text.place, said) for text, said in _current(folder, language) if text.place[0] != LAB]
 
 
 def by_english(folder: LessonFolder, language: str) -> dict[str, str]:
-    """English text -> translation, for the lesson and the lab in its folder.
+    """Return translations by English text, for the lesson and the lab in its folder.
 
     Raises:
-        LessonError: a file of the translation is not usable.
+        LessonError: one of the translation's files is unusable.
     """
     return {text.text: said for text, said in _current(folder, language)}
 
 
 def _current(folder: LessonFolder, language: str) -> Iterator[tuple[Text, str]]:
-    """Yield texts with their translations; missing and outdated ones are left out."""
+    """Yield texts with their translations, except missing and outdated translations."""
     if not LANGUAGE.fullmatch(language) or not files(folder, language):
         return
     known = texts_of(folder)
@@ -196,14 +197,14 @@ def translated(folder: LessonFolder, language: str) -> Iterator[Translation]:
     """Yield all translated texts in the files of a language.
 
     Raises:
-        LessonError: a file is not usable.
+        LessonError: a file is unusable.
     """
     for path in files(folder, language):
         yield from (_strings(path) if path.name == STRINGS else _prose(path))
 
 
 def shown(path: Path) -> str:
-    """Name of a file in problems: `lessons/NN-slug/i18n/de/strings.yaml`."""
+    """Return a file's name for use in problems: `lessons/NN-slug/i18n/de/strings.yaml`."""
     return "/".join(path.parts[-5:])
 
 

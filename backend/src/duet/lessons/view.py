@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson as the page gets it: its files as a tree, with patch texts, prose and recordings."""
+"""Builds a lesson as the page gets it: a tree with its files, patch texts, prose and recordings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ViewPanel(_Generated):
 
 
 class OnlyInFocus(_Generated):
-    """A layer whose kinds are drawn only in steps that focus on them, except colours in `but`."""
+    """A layer. Steps draw only those of its kinds that are in focus or have a colour in `but`."""
 
     layer: Layer
     but: tuple[str, ...]
@@ -86,19 +86,19 @@ class Catalogue(_Generated):
     views: dict[str, View]
 
     def sentences(self, view: View) -> tuple[str, ...]:
-        """Names for `sentence` of a step."""
+        """Return the names that a step's `sentence` may have."""
         return (*self.common.sentences, *view.sentences)
 
     def moments(self, view: View) -> tuple[str, ...]:
-        """Names for `moment` of a step."""
+        """Return the names that a step's `moment` may have."""
         return (*self.common.moments, *view.moments)
 
     def answers(self, view: View) -> tuple[str, ...]:
-        """Names for `metric` of a prediction."""
+        """Return the names that a prediction's `metric` may have."""
         return (*self.common.answers, *view.answers)
 
     def shows(self, view: View) -> tuple[str, ...]:
-        """Names for `show` of a step."""
+        """Return the names that a step's `show` may have."""
         return (*self.common.show, *view.parts, *view.panels)
 
 
@@ -113,16 +113,16 @@ def read_views() -> Catalogue:
         return Catalogue.model_validate_json(CATALOGUE.read_bytes())
     except (OSError, ValidationError) as error:
         raise InfraError(
-            f"the catalogue of views {CATALOGUE.name} cannot be read.",
-            remedy="Run make contract, which writes it.",
+            f"{CATALOGUE.name}, the catalogue of views, cannot be read.",
+            remedy="Run `make contract`, which writes the file.",
             detail=str(error),
         ) from error
 
 
-# The terms of a lesson as readers get them: shared ones filled in, drawings as text.
+# A lesson's terms as readers get them, with shared terms filled in and drawings as text.
 
 COMMON = "_common"
-"""Folder of `lessons` with the terms that several lessons share."""
+"""Subfolder of `lessons` with the terms that several lessons share."""
 FILE = "terms.yaml"
 
 
@@ -131,7 +131,7 @@ class Explained:
     """A term with all of its parts.
 
     Args:
-        drawing: the file of its drawing; None if it has none.
+        drawing: the term's drawing file; None if the term has none.
     """
 
     term: Term
@@ -139,13 +139,13 @@ class Explained:
 
 
 def common_folders(folder: Path) -> tuple[Path, ...]:
-    """The folders of shared terms by precedence: beside the lesson, then the checkout's."""
+    """Return the folders of shared terms: the one next to the lesson, then the checkout's."""
     own, ours = folder.parent / COMMON, repo_root() / "lessons" / COMMON
     return (own,) if own == ours else (own, ours)
 
 
 def read_common(folder: Path) -> tuple[Term, ...]:
-    """Read the terms of a common folder; empty if it has no file.
+    """Read the terms in a common folder; empty if the folder has no terms file.
 
     Raises:
         LessonError: the file is not usable; every problem names file, line and key.
@@ -167,7 +167,7 @@ def read_common(folder: Path) -> tuple[Term, ...]:
 
 
 def explained(lesson: LessonFolder) -> tuple[Explained, ...]:
-    """The terms of a lesson in order; a shared term that no common file has is left out.
+    """Return a lesson's terms in order. A shared term that no common file has is omitted.
 
     Raises:
         LessonError: a common file is not usable.
@@ -193,7 +193,7 @@ def _placed(folder: Path, term: Term) -> Explained:
 
 
 def sources(lesson: LessonFolder) -> list[Path]:
-    """Files, besides the lesson's own YAML, from which its terms are made."""
+    """Return the files, besides the lesson's own YAML, from which its terms are made."""
     if not lesson.lesson.terms:
         return []
     places = (lesson.folder, *common_folders(lesson.folder))
@@ -202,15 +202,15 @@ def sources(lesson: LessonFolder) -> list[Path]:
 
 
 def drawing_texts(terms: Iterable[Explained]) -> dict[str, str]:
-    """Name of a term -> its drawing; forbidden drawings are left out."""
+    """Return drawings by the term's name. Drawings with flaws are omitted."""
     texts = {one.term.name: read_drawing(one.drawing) for one in terms if one.drawing}
     return {name: text for name, text in texts.items() if text}
 
 
 def pattern(forms: Iterable[str]) -> re.Pattern[str]:
-    """Make a pattern of the forms as whole words; lower-case forms match with a capital too.
+    """Make a pattern that matches the forms as whole words. Lower-case forms match capitalised too.
 
-    The page has the same rule (frontend/src/panels/terms/terms.tsx).
+    The page uses the same rule (frontend/src/panels/terms/terms.tsx).
     """
     longest_first = sorted(forms, key=len, reverse=True)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(_either, longest_first))})(?![\w-])")
@@ -242,7 +242,7 @@ def read_patch(path: Path) -> Patch:
     """Read a patch file.
 
     Raises:
-        InputError: absent, too large, or not in the form of git format-patch.
+        InputError: the file is absent, too large, or not in the form of git format-patch.
     """
     if not path.is_file():
         raise InputError(f"the patch {path.name} does not exist.", remedy=REMEDY)
@@ -281,12 +281,12 @@ def lesson_tree(
 
     Args:
         recordings: from Recordings.listing.
-        ready: arm -> its kernel is built.
+        ready: whether the kernel is built, by arm.
     """
     tree: dict[str, JsonValue] = folder.lesson.model_dump(mode="json")
     tree["slug"] = folder.slug
     tree["content"] = dict(sections(folder.content()))
-    if folder.lesson.view is None:  # no scenes to show the prose with: it is shown whole
+    if folder.lesson.view is None:  # without scenes, all of the prose is shown
         tree["prose"] = COMMENT.sub("", folder.content()).strip()
     tree["recordings"] = list(recordings)
     terms = _terms(folder)
@@ -306,7 +306,7 @@ def lesson_tree(
 
 
 def _terms(folder: LessonFolder) -> tuple[Explained, ...]:
-    """The lesson's terms; empty if a common file is unusable, which lint reports."""
+    """Return the lesson's terms; empty if a common file is unusable, which lint reports."""
     try:
         return explained(folder)
     except InputError:
@@ -314,7 +314,7 @@ def _terms(folder: LessonFolder) -> tuple[Explained, ...]:
 
 
 def _patch_tree(path: Path) -> JsonValue:
-    """A patch, or the error in it as its subject: the lesson can be shown without the patch."""
+    """Return a patch. If it is unusable, its subject is the error, so the lesson can be shown."""
     try:
         patch = read_patch(path)
     except InputError as error:
@@ -329,7 +329,7 @@ Laid = Mapping[Place, str]
 ENGLISH: Final[Laid] = {}
 
 PREDICTED = re.compile(r"^---[ \t]*$", re.MULTILINE)
-"""Text below this line is shown after the viewer has predicted."""
+"""Text below this line is shown only after the viewer has made a prediction."""
 PARAGRAPHS = re.compile(r"\n\s*\n")
 CODE = re.compile(r"`([^`]+)`")
 STRONG = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
@@ -337,10 +337,10 @@ STRESSED = re.compile(r"\*(.+?)\*", re.DOTALL)
 
 
 def step_text(folder: LessonFolder, step: str | None, said: Laid = ENGLISH) -> str:
-    """Return a step's title and text as escaped HTML; text after the prediction is folded.
+    """Return a step's title and text as escaped HTML. Text after the prediction is collapsed.
 
     Args:
-        step: see scene_called; the first scene if it is None or unknown.
+        step: see scene_called; None or an unknown name means the first scene.
         said: texts in another language, by their places (lessons/translations.py).
     """
     scenes = folder.lesson.scenes
@@ -358,14 +358,14 @@ def step_text(folder: LessonFolder, step: str | None, said: Laid = ENGLISH) -> s
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Yield paragraphs; tables keep their Markdown."""
+    """Yield paragraphs as HTML. Tables stay Markdown."""
     for block in filter(None, map(str.strip, PARAGRAPHS.split(text))):
         tag = "pre" if block.startswith("|") else "p"
         yield f"<{tag}>{_inline(block)}</{tag}>"
 
 
 def _inline(text: str) -> str:
-    """Convert Markdown emphasis and code to HTML; stars in code are literal."""
+    """Convert Markdown emphasis and code to HTML. Asterisks inside code are literal."""
     safe = CODE.sub(
         lambda found: f"<code>{found[1].replace('*', '&#42;')}</code>", escape(text, quote=False)
     )

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds words of single lessons in generic code, where they do not belong.
+"""Finds words that belong to a single lesson in generic code, where they must not occur.
 
-A lesson is a folder, its picture included. Generic code that names a knob, a probe, a kind, a
+A lesson, including its picture, is one folder. Generic code that names a knob, a probe, a kind, a
 function or the slug of one lesson works for that lesson only. The words come from the lessons'
 files, so a new lesson adds its own.
 
-A compound word (with a dash or an underscore) is searched anywhere. A single word may also be plain
-English and is searched as a whole string.
+A compound word (with a dash or an underscore) is searched for anywhere. A simple word may also be
+plain English, so it is searched for only as a whole string.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from duet.lessons.schema import Lesson
 
-# Names of lessons that are also general terms: generic code may use them.
+# Names in lessons that are also general terms, so that generic code may use them.
 
 _ENGLISH = "plain English, not used as a lesson's name"
 GENERIC: dict[str, str] = {
@@ -52,7 +52,7 @@ GENERIC: dict[str, str] = {
         _ENGLISH,
     ),
 }
-"""Names that lessons share with the program -> why the program may use them."""
+"""Why the program may use each name that it shares with lessons."""
 
 
 COMPOUND = re.compile(r"[a-z0-9]+[_-][a-z0-9_-]+")
@@ -64,14 +64,14 @@ EXCLUDED = (
     "backend/src/duet/lessons/words.py",
     "frontend/src/gallery/",
 )
-"""The list above, and a page for developers."""
+"""Files that are not searched: this one, because of the list above, and a page for developers."""
 TEST_PARTS = (".test.", "/fixtures/", ".gen.")
-"""Parts of the names of tests, of their fixtures, and of generated files."""
+"""Parts of path names that identify tests, their fixtures and generated files."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordUse:
-    """A word of a lesson in a generic file."""
+    """A lesson's word in a generic file."""
 
     path: str
     line: int
@@ -80,9 +80,9 @@ class WordUse:
 
 
 def words_of(slug: str, lesson: Lesson) -> set[str]:
-    """The names that belong to this lesson: slug, knobs, probes, kinds, functions."""
+    """Return the names that belong to this lesson: slug, knobs, probes, kinds, functions."""
     words = {slug, slug.partition("-")[2]}
-    # A model's knob is named after the number that it sets, which belongs to the model.
+    # A model knob is named after the number that it sets, and that name belongs to the model.
     words |= {name for name, param in lesson.params.items() if param.applies != "model"}
     words |= {kind.name for kind in lesson.kinds}
     words |= {track.name for track in lesson.tracks}
@@ -97,13 +97,13 @@ def words_of(slug: str, lesson: Lesson) -> set[str]:
 
 
 def _is_shared(probe: str) -> bool:
-    """Return whether an x-ray probe is one of the program, for all lessons."""
+    """Return whether an x-ray probe belongs to the program, for use by all lessons."""
     name = f"{probe.replace('-', '_')}.py"
     return (Path(__file__).parents[1] / "lenses" / "probes" / name).is_file()
 
 
 def generic_files(root: Path) -> list[str]:
-    """Paths below `root` of code that serves every lesson, without tests."""
+    """Return the paths below `root` of code that serves every lesson, except tests."""
     found: list[str] = []
     for base in (BACKEND, FRONTEND):
         for path in sorted((root / base).rglob("*")):
@@ -114,10 +114,10 @@ def generic_files(root: Path) -> list[str]:
 
 
 def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[WordUse]:
-    """Yield each place in generic code that has a word of a lesson.
+    """Yield each place in generic code that contains a lesson's word.
 
     Args:
-        lessons: slug -> lesson.
+        lessons: lessons by slug.
     """
     owners: dict[str, str] = {}
     for slug, lesson in lessons.items():

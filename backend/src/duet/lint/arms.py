@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules on a lesson's kernels: patches are readable, arms differ, and only by their patches."""
+"""Rules on a lesson's kernels: patches can be read, and arms differ, but only by their patches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Found = Iterator[Finding | NotChecked]
 
 
 def patches(subject: Subject) -> Found:
-    """Every patch that an arm names exists and is readable; no patch file is unused."""
+    """Check that every patch that an arm names can be read, and that no patch file is unused."""
     folder = subject.folder
     named: set[str] = set()
     for index, arm in enumerate(folder.lesson.arms):
@@ -55,28 +55,28 @@ def patches(subject: Subject) -> Found:
 
 
 def differ(subject: Subject) -> Found:
-    """No two arms are the same kernel: same base, config and patches."""
+    """Check that no two arms are the same kernel, with the same base, config and patches."""
     first: dict[tuple[object, ...], str] = {}
     usual = _usual_base(subject)
     for index, arm in enumerate(subject.folder.lesson.arms):
         made_of = (arm.base or usual, arm.config, arm.patches)
         other = first.setdefault(made_of, arm.name)
         if other != arm.name:
-            what = "both are stock" if not arm.patches else "they have the same patches"
-            sentence = f"the arms {other} and {arm.name} are one kernel: {what}"
-            remedy = f"Name a patch of kernel-patches/{subject.folder.slug} in one of them."
+            what = "both are stock kernels" if not arm.patches else "they have the same patches"
+            sentence = f"the arms {other} and {arm.name} are the same kernel: {what}"
+            remedy = f"Name a patch from kernel-patches/{subject.folder.slug} in one of them."
             yield Finding(sentence, remedy, ("arms", index, "patches"))
 
 
 def fair(subject: Subject) -> Found:
-    """The build inputs of arms on one base differ only by the arm's own patches.
+    """Check that the build inputs of arms on one base differ only by the arms' own patches.
 
-    Shared patches are used: a lesson without instrumentation has no both/. At least two arms have
-    the same base. Arms on different bases or configs are not compared here; measurements of two
-    such arms carry a warning.
+    Also check that shared patches are used (a lesson without instrumentation has no both/) and that
+    at least two arms have the same base. Arms on different bases or configs are not compared here.
+    Measurements of two such arms carry a warning.
 
-    Source and compiler are the machine's, equal for every arm. Config and shared patches are
-    compared as the builder takes them.
+    Source and compiler are the machine's and thus equal for every arm. Config and shared patches
+    are compared in the form in which the builder uses them.
     """
     patches_dir, folder = subject.root / "kernel-patches", subject.folder
     common: dict[tuple[str, str | None], tuple[object, ...]] = {}
@@ -105,20 +105,22 @@ def fair(subject: Subject) -> Found:
         inputs = (built.config_sha256, shared)
         if common.setdefault(stands, inputs) != inputs:
             sentence = f"arm {name} differs from the others by more than its own patches"
-            remedy = "Move what is shared to both/."
+            remedy = "Move the shared patches to both/."
             yield Finding(sentence, remedy, ("arms", index), where=f"arm {name}")
     if arms and max(map(len, arms.values())) < 2:
         sentence = "no two arms have the same base, so none differ by one patch"
         yield Finding(sentence, "Give two arms the same base.", ("arms",), where="arms")
     if folder.lesson.instrumentation == "none":
         for path in sorted((folder.patch_dir / BOTH).glob("*.patch")):
-            sentence = f"no kernel carries {BOTH}/{path.name}: the lesson has no instrumentation"
+            sentence = (
+                f"no kernel carries {BOTH}/{path.name}, because the lesson has no instrumentation"
+            )
             remedy = "Remove it, or the line 'instrumentation: none'."
             yield Finding(sentence, remedy, file=path, where="instrumentation")
 
 
 def _usual_base(subject: Subject) -> str:
-    """Name of the base of arms that name none; "" if that base is missing."""
+    """Return the base of arms that name no base; "" if that base is missing."""
     try:
         return find_base(None, subject.root / "kernel-patches").name
     except DuetError:
@@ -126,7 +128,7 @@ def _usual_base(subject: Subject) -> str:
 
 
 def lit(subject: Subject) -> Found:
-    """Highlighted lines exist in the arm's patches; for an unpatched arm, among removed lines."""
+    """Check that highlighted lines exist in the arm's patches. Stock may use removed lines."""
     folder = subject.folder
     lines = {arm.name: patch_lines(subject, arm.name) for arm in folder.lesson.arms}
     others = [line for of in lines.values() for line in of or () if line[:1] in "- "]
@@ -136,7 +138,7 @@ def lit(subject: Subject) -> Found:
             if own is None:
                 continue  # `patches` reports it
             if not any(one.match in line for line in own or others):
-                sentence = f"no line of the patches of {arm} has '{one.match}'"
+                sentence = f"no line in the patches of {arm} contains '{one.match}'"
                 remedy = "Copy the line from the patch."
                 if not own:
                     remedy = "Copy a line that another arm's patch removes."
@@ -144,7 +146,7 @@ def lit(subject: Subject) -> Found:
 
 
 def patch_lines(subject: Subject, arm: str) -> list[str] | None:
-    """Lines of an arm's patches with their signs; None if a patch cannot be read."""
+    """Return the lines in an arm's patches with their signs; None if a patch cannot be read."""
     folder = subject.folder
     if all(one.name != arm for one in folder.lesson.arms):
         return None
@@ -159,14 +161,15 @@ def _short(error: DuetError) -> str:
     return error.sentence.removesuffix(".")
 
 
-# Braces in commands, kernel parameters and lines: each must name a knob of the lesson.
+# Rules on braces in commands, kernel parameters and input lines. Each pair must name something that
+# is replaced there, such as a knob.
 IN_PROBES = re.compile(r"\{(?!sym:[A-Za-z0-9_.]+\}|comm\})[^}]*\}?")
-"""In a probe only {sym:NAME} and {comm} are replaced."""
+"""Matches braces that are not replaced in a probe: all but {sym:NAME} and {comm}."""
 VALUE = ["value"]
 
 
 def workloads(subject: Subject) -> Found:
-    """Commands and values of workloads name only knobs of a run."""
+    """Check that workloads' commands and written values name only knobs of a run."""
     lesson = subject.folder.lesson
     knobs = [name for name, param in lesson.params.items() if param.applies != "model"]
     for name, workload in lesson.workloads.items():
@@ -183,7 +186,7 @@ def workloads(subject: Subject) -> Found:
 
 
 def values(subject: Subject) -> Found:
-    """Kernel parameters and acts use only {value}."""
+    """Check that kernel parameters and acts use no braces but {value}."""
     lesson = subject.folder.lesson
     for name, param in lesson.params.items():
         if param.cmdline:
@@ -193,12 +196,12 @@ def values(subject: Subject) -> Found:
 
 
 def probes(subject: Subject) -> Found:
-    """Probes use only {sym:NAME} and {comm}."""
+    """Check that probes use no braces but {sym:NAME} and {comm}."""
     for index, probe in enumerate(subject.folder.lesson.probes):
         for key in ("define", "filter"):
             for match in IN_PROBES.findall(getattr(probe, key) or ""):
                 sentence = f"'{match}' is not replaced here"
-                remedy = "Only {comm} and {sym:NAME} are; write the value."
+                remedy = "Write the value. Only {comm} and {sym:NAME} are replaced."
                 yield Finding(sentence, remedy, ("probes", index, key))
 
 
@@ -223,7 +226,7 @@ Look = tuple[float, dict[str, float]]
 
 
 def lanes_of(log: RunLog) -> dict[str, LaneTables]:
-    """Arm -> its tables, from the messages in the log."""
+    """Return each arm's tables, built from the messages in the log."""
     parts: dict[str, dict[str, list[Columns]]] = {}
     looks: dict[str, dict[str, list[Look]]] = {}
     threads: dict[str, int] = {}
@@ -260,7 +263,7 @@ def lanes_of(log: RunLog) -> dict[str, LaneTables]:
 
 
 def _seen(looks: list[Look]) -> ProbeSamples:
-    # Guest times may be in the wrong order by less than their error.
+    # Guest times may be out of order by less than their error.
     looks = sorted(looks, key=lambda look: look[0])
     names = sorted({name for _, facts in looks for name in facts})
     columns = {
@@ -277,22 +280,22 @@ def _joined(table: str, parts: list[Columns]) -> Columns:
     }
 
 
-# Programs: the guest has each command, and the lesson's own programs compile.
+# Rules on programs: the guest has each command, and the lesson's own programs compile.
 RECIPE = "vm-images/root/build"
 RECIPE_S = 30.0
 COMPILE_S = 60.0
 KINDS = ("c", "sh")
-"""Suffixes of workloads that the recipe builds."""
+"""Suffixes of workload sources that the recipe builds."""
 MESSAGE = re.compile(r"^[^:\n]+:(\d+)(?::\d+)?: (?:fatal )?(?:error|warning): (.*)$", re.MULTILINE)
 SHELL_MESSAGE = re.compile(r"^[^:\n]+: (?:line )?(\d+): (.*)$", re.MULTILINE)
 
 
 def programs(subject: Subject) -> Found:
-    """Every command of a workload is a program of the guest."""
+    """Check that every command of a workload is a program that the guest has."""
     lesson, own = subject.folder.lesson, workload_sources(subject)
     reported = guest_programs(subject.root)
     if isinstance(reported, str):
-        yield NotChecked(f"whether the guest has the programs of the workloads: {reported}")
+        yield NotChecked(f"whether the guest has the workloads' programs: {reported}")
         return
     known = sorted({*reported["programs"], *(path.stem for path in own)})
     for name, workload in lesson.workloads.items():
@@ -311,7 +314,7 @@ def programs(subject: Subject) -> Found:
 
 
 def builds(subject: Subject) -> Found:
-    """The lesson's own programs compile without a warning, as the recipe compiles them."""
+    """Check that the lesson's own programs compile without a warning, with the recipe's flags."""
     reported = guest_programs(subject.root)
     if isinstance(reported, str):
         yield NotChecked(f"whether the workloads compile: {reported}")
@@ -332,14 +335,14 @@ def builds(subject: Subject) -> Found:
 
 
 def workload_sources(subject: Subject) -> list[Path]:
-    """The sources of the lesson's own programs."""
+    """Return the source files of the lesson's own programs."""
     folder = subject.folder.folder / "workload"
     return sorted(path for kind in KINDS for path in folder.glob(f"*.{kind}"))
 
 
 @lru_cache(maxsize=1)
 def guest_programs(root: Path) -> dict[str, list[str]] | str:
-    """Ask the recipe of the guest's root for its programs and flags; a string is an error."""
+    """Get programs and compiler flags from the guest root's recipe. A string is an error."""
     try:
         done = subprocess.run(
             [sys.executable, str(root / RECIPE), "--programs"],
@@ -359,8 +362,8 @@ def guest_programs(root: Path) -> dict[str, list[str]] | str:
 def compile_messages(
     path: Path, flags: tuple[str, ...], compiler: str, mtime_ns: int, size: int
 ) -> tuple[tuple[int, str], ...]:
-    """Run the compiler or shell; return (line, message) of each complaint. Time and size key the
-    cache."""
+    """Run the compiler or shell and return (line, message) for each error and warning. Time and
+    size are cache keys."""
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / path.stem
         words = [compiler, *flags, "-o", str(out), str(path)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Input and output of a lint rule."""
+"""Types of a lint rule's input and output."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Finding:
     """One thing that a rule found.
 
     Args:
-        sentence: what was wanted and what came, without a full stop.
+        sentence: what was expected and what was found, without a full stop.
         remedy: what to do now, a whole sentence.
         place: keys and indices of a value in the lesson's YAML files.
         file: another file, such as a patch or a program; None for the YAML files.
         line: of `file`, from 1.
-        where: `where` of the JSON document; default: the key, or the file's name.
+        where: value of `where` in the JSON document; default: the key, or the file's name.
     """
 
     sentence: str
@@ -36,17 +36,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NotChecked:
-    """A check that could not be made here, and why. It is not a problem."""
+    """A check that could not be made on this machine, and the reason. It is not a problem."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Input of rules.
+    """A lesson as the input of rules.
 
     Args:
-        root: of the checkout.
+        root: root folder of the checkout.
         catalogue: the page's views.
     """
 

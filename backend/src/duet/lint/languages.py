@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rule on i18n/: translations whose English text is missing or has changed."""
+"""Rule on i18n/. It reports translations whose English text is missing or has changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from duet.lint.finding import Finding, NotChecked, Subject
 
 
 def translations(subject: Subject) -> Iterator[Finding | NotChecked]:
-    """Every translation is of a text that the lesson has now, unchanged."""
+    """Check that the English text of every translation still exists and is unchanged."""
     folder = subject.folder
     for path in sorted((folder.folder / FOLDER).glob("*")):
         if not LANGUAGE.fullmatch(path.name):
@@ -49,7 +49,9 @@ def _one(said: Translation, known: dict[str, Text]) -> Iterator[Finding]:
         sentence = f"the English text of '{said.key}' has changed since it was translated"
         made = digest(text.text)
         now = f"<!-- en: {made} -->" if said.key.startswith(f"{CONTENT}.") else text.text
-        remedy = f"Check the translation, then write what it was made from: {now}"
+        remedy = (
+            f"Check the translation, then write into it the English from which it is made: {now}"
+        )
         yield Finding(sentence, _ended(remedy), file=said.file, line=said.line)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs all rules on a lesson: problems with file and line, and what could not be checked."""
+"""Runs all rules on a lesson. Returns problems with file and line, and what could not be
+checked."""
 
 from __future__ import annotations
 
@@ -69,18 +70,18 @@ RULES: tuple[Rule, ...] = (
     recorded.windows,
     recorded.native,
 )
-"""In the order in which an author meets them."""
+"""The rules, in the order in which an author meets them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of a lesson.
+    """One problem in a lesson.
 
     Args:
-        where: the part of the lesson in a word or two, else file and line.
-        sentence: what was wanted and what came, without a full stop.
-        file: relative to the checkout if it is inside; `line` counts from 1.
-        key: of a YAML file, e.g. 'spans[2].open'; else empty.
+        where: the part of the lesson in a word or two, or otherwise file and line.
+        sentence: what was expected and what was found, without a full stop.
+        file: path relative to the checkout, if the file is inside it; `line` counts from 1.
+        key: for a YAML file its key, e.g. 'spans[2].open'; otherwise empty.
     """
 
     lesson: str
@@ -106,7 +107,7 @@ class Result:
 
 
 def lint(slugs: Sequence[str]) -> Result:
-    """Check these lessons, and generic code for their words.
+    """Check these lessons, and search generic code for their words.
 
     Raises:
         InputError: one of them does not exist.
@@ -154,13 +155,13 @@ def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
 
 
 def of_plugins(slug: str) -> list[Problem]:
-    """Problems that plug-ins find in a lesson's folder; with an empty slug, outside of lessons."""
+    """Return problems that plug-ins find in a lesson's folder. An empty `slug` means elsewhere."""
     found = (one for module in plugins.offered("rules") for one in module.problems(slug))
     return [_of_file(name, problem) for name, problem in found]
 
 
 def beside() -> dict[str, type[BaseModel]]:
-    """Further files in a lesson's folder for which editors get a schema."""
+    """Return models of the further files in a lesson's folder for which editors get a schema."""
     models: dict[str, type[BaseModel]] = {STRINGS: StringsFile}
     for module in plugins.offered("rules"):
         models |= module.BESIDE
@@ -176,14 +177,14 @@ def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
 
 
 def _of_file(slug: str, one: FileProblem, where: str = "") -> Problem:
-    """Make a problem of a YAML file; the default for `where` is 'trace.yaml:41'."""
+    """Make a problem from one in a YAML file. The default for `where` is like 'trace.yaml:41'."""
     name = one.file.rpartition("/")[2]
     place = where or f"{name}:{one.line}"
     return Problem(slug, place, one.sentence, one.remedy, one.file, one.line, one.key)
 
 
 def _beside(slug: str, found: Finding, path: Path) -> Problem:
-    """Make a problem of another file of the lesson."""
+    """Make a problem from a finding in another file of the lesson."""
     root = repo_root()
     shown = path.relative_to(root) if path.is_relative_to(root) else path
     where = found.where or path.name
@@ -191,7 +192,7 @@ def _beside(slug: str, found: Finding, path: Path) -> Problem:
 
 
 def stale_schemas() -> list[Problem]:
-    """Problems of editor schemas that differ from the models."""
+    """Return problems for editor schemas that differ from the models."""
     sentence = "it differs from the models of duet/lessons/schema"
     remedy = "Run ./duet lint --schemas and commit it."
     return [
@@ -201,9 +202,10 @@ def stale_schemas() -> list[Problem]:
 
 
 def words_in_generic_code(slugs: Sequence[str]) -> list[Problem]:
-    """Problems of names of these lessons in generic code; unreadable lessons are skipped.
+    """Return problems for these lessons' names in generic code. Unreadable lessons are skipped.
 
-    Lessons outside the checkout are skipped: their authors cannot change the checkout's code.
+    Lessons outside the checkout are skipped, because their authors cannot change the checkout's
+    code.
     """
     usable: dict[str, Lesson] = {}
     for slug in slugs:
@@ -212,7 +214,8 @@ def words_in_generic_code(slugs: Sequence[str]) -> list[Problem]:
             if folder.folder.is_relative_to(repo_root()):
                 usable[slug] = folder.lesson
     remedy = (
-        "If the word is plain English there, rename it in the lesson. Else move the code into the "
+        "If the word is plain English there, rename it in the lesson. Otherwise move the code "
+        "into the "
         "lesson's folder or its view, or add a lesson key for it."
     )
     return [

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules on names that a lesson's view must know, on patterns, and on claims against tables."""
+"""Rules on names that a lesson's view must know, on patterns, and on claims that tables must
+confirm."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def view(subject: Subject) -> Found:
 
 
 def steps(subject: Subject) -> Found:
-    """The view knows every sentence, moment and part that a step names."""
+    """Check that the view knows every sentence, moment and part that a step names."""
     if subject.view is None:
         return
     catalogue, own = subject.catalogue, subject.view
@@ -42,25 +43,25 @@ def steps(subject: Subject) -> Found:
 
 
 def answers(subject: Subject) -> Found:
-    """The view can answer every prediction and draw every published value."""
+    """Check that the view can answer every prediction and draw every published value."""
     if subject.view is None:
         return
     lesson, own = subject.folder.lesson, subject.view
     for key, prediction in lesson.predictions.items():
         if prediction.metric not in (known := subject.catalogue.answers(own)):
             place = ("predictions", key, "metric")
-            what = f"the view {lesson.view} cannot answer by"
+            what = f"the view {lesson.view} has no answer"
             yield unknown(what, prediction.metric, known, place)
     for index, reference in enumerate(lesson.references):
         if reference.quantity not in own.quantities:
-            what = f"the view {lesson.view} has no chart of"
+            what = f"the view {lesson.view} has no chart for"
             yield unknown(
                 what, reference.quantity, own.quantities, ("references", index, "quantity")
             )
 
 
 def focus(subject: Subject) -> Found:
-    """The view draws the kinds in focus and the kinds of questions."""
+    """Check that the view draws the kinds that steps focus on and that questions ask for."""
     if subject.view is None:
         return
     lesson, own = subject.folder.lesson, subject.view
@@ -75,14 +76,17 @@ def focus(subject: Subject) -> Found:
         marks = own.marks if own.marks != "points" else [point.name for point in lesson.points]
         drawn = kind in marks if layers.get(kind) == "mark" else layers.get(kind) in own.layers
         if kind in layers and not drawn:
-            sentence = f"the view {lesson.view} draws no kind '{kind}' of the layer {layers[kind]}"
-            all_of = [f"all of the layer {layer}" for layer in own.layers]
+            sentence = (
+                f"the view {lesson.view} does not draw the kind "
+                f"'{kind}' in the layer {layers[kind]}"
+            )
+            all_of = [f"all in the layer {layer}" for layer in own.layers]
             remedy = f"Choose a kind that it draws: {', '.join((*all_of, *marks))}."
             yield Finding(sentence, remedy, place)
 
 
 def hidden(subject: Subject) -> Found:
-    """Spans that the view draws only in focus are in focus in some step."""
+    """Check that some step focuses on each span that the view draws only in focus."""
     if subject.view is None or (rule := subject.view.only_in_focus) is None:
         return
     lesson = subject.folder.lesson
@@ -93,14 +97,14 @@ def hidden(subject: Subject) -> Found:
         if kind.layer == rule.layer and kind.name in opened and not seen:
             sentence = (
                 f"no step shows '{kind.name}': the view {lesson.view} draws a {rule.layer} only "
-                "in steps that have it in focus"
+                "in steps that focus on it"
             )
             remedy = f"Add '{kind.name}' to `focus:` of a step, or remove `kind` from its span."
             yield Finding(sentence, remedy, ("kinds", index))
 
 
 def knobs(subject: Subject) -> Found:
-    """The view's model has every number that a model knob sets."""
+    """Check that the view's model has every number that a model knob sets."""
     lesson = subject.folder.lesson
     known = subject.view.knobs if subject.view else {}
     for name, param in lesson.params.items():
@@ -110,7 +114,7 @@ def knobs(subject: Subject) -> Found:
 
 
 def points(subject: Subject) -> Found:
-    """The points that the view draws are declared, with their fields."""
+    """Check that the points that the view draws are declared with their fields."""
     if subject.view is None:
         return
     lesson = subject.folder.lesson
@@ -127,17 +131,18 @@ def points(subject: Subject) -> Found:
                 f"the view {lesson.view} reads {len(fields)} fields of '{name}' "
                 f"({', '.join(fields)}), but the point has {len(given)}"
             )
-            yield Finding(sentence, "Name them in this order.", ("points", index, "fields"))
+            yield Finding(sentence, "Name the fields in this order.", ("points", index, "fields"))
 
 
-# Patterns that read numbers and names from text: valid, and matching in the recordings.
+# Rules on patterns that read numbers and names from text: they are valid and match lines in the
+# recordings.
 Lines = Mapping[str, Sequence[str]]
-"""Arm -> what its workload printed."""
+"""Lines that each arm's workload printed."""
 OPS = ("ops", "per_s")
 
 
 def patterns(subject: Subject) -> Found:
-    """Every pattern is valid and has the required groups."""
+    """Check that every pattern is valid and has the required groups."""
     lesson = subject.folder.lesson
     for name, metric in lesson.metrics.items():
         yield from _pattern(metric.line, ("metrics", name, "line"), ("value",))
@@ -165,7 +170,7 @@ def _pattern(text: str | None, place: Place, groups: tuple[str, ...]) -> Found:
 
 
 def unmatched(subject: Subject, recorded: Sequence[tuple[Manifest, Lines]]) -> Found:
-    """Yield findings for patterns of a recorded workload that match no line of any recording."""
+    """Yield findings for patterns of a recorded workload that match no line in any recording."""
     lesson = subject.folder.lesson
     for name, metric in lesson.metrics.items():
         if metric.line is not None:
@@ -182,7 +187,7 @@ def unmatched(subject: Subject, recorded: Sequence[tuple[Manifest, Lines]]) -> F
 def _lines_for(
     metric: Metric, recorded: Sequence[tuple[Manifest, Lines]]
 ) -> Iterator[Sequence[str]]:
-    """The output of the lanes from which the metric is read."""
+    """Yield the output of each lane from which the metric is read."""
     for run, arms in recorded:
         if metric.workloads and run.workload not in metric.workloads:
             continue
@@ -207,7 +212,7 @@ def _matching(text: str, place: Place, texts: Sequence[Sequence[str]]) -> Found:
         yield Finding(sentence, "Change it to match a line that the workload prints.", place)
 
 
-# A lesson's claims against its recorded measured tables. Pure.
+# Checks a lesson's claims against its recorded measured tables. Pure.
 
 
 def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
@@ -222,17 +227,18 @@ def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
 
 
 def ratio_of(claim: Claim, table: Measured) -> float | None:
-    """Return the claim's arm over the other; None if a row has no number."""
+    """Return the ratio of the claim's arm to the other arm; None if a row has no number."""
     rates = {row.arm: row.ops_per_s_median for row in table.rows}
     one, other = rates.get(claim.arm), rates.get(claim.to or claim.arm)
     return one / other if one is not None and other else None
 
 
 def broken_claims(lesson: Lesson, tables: list[Measured]) -> Iterator[tuple[int, str]]:
-    """Yield (index, sentence) of each claim that the tables break or do not cover.
+    """Yield (index, sentence) for each claim that the tables contradict or do not cover.
 
-    Some claims are checked on live guests only: those about another metric than the headline, at
-    another shift than 0, or about an arm that no table has (it is newer than the recording).
+    Some claims are checked on live guests only: those about a metric other than the headline, those
+    at a shift other than 0, and those about an arm that is newer than the recording, so that no
+    table has it.
     """
     recorded = {row.arm for table in tables for row in table.rows}
     for index, claim in enumerate(lesson.claims):

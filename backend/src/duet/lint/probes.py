@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules on the functions, tracepoints and symbols that a lesson names, on the built kernels."""
+"""Rules that check the functions, tracepoints and symbols that a lesson names against the built
+kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ SYSCALLS = "syscalls"
 
 
 def definitions(subject: Subject) -> Found:
-    """Each `define` is a line of kprobe_events, for the probe's own event."""
+    """Check that each `define` is a line of kprobe_events and defines the probe's own event."""
     for index, probe in enumerate(subject.folder.lesson.probes):
         place: Place = ("probes", index, "define")
         if probe.define is None:
@@ -44,11 +45,11 @@ def definitions(subject: Subject) -> Found:
             yield Finding("this is not a line of kprobe_events", remedy, place)
         elif found["event"] != probe.event:
             sentence = f"it defines {found['event']}, but the probe's event is {probe.event}"
-            yield Finding(sentence, "Give both the same name.", place)
+            yield Finding(sentence, "Give both events the same name.", place)
 
 
 def kernels(subject: Subject) -> Found:
-    """The kernel of each arm has what its probes and its microscope name."""
+    """Check that each arm's kernel has everything that its probes and its microscope name."""
     settings = KernelSettings.default()
     refused: dict[tuple[Place, str, Refusal], list[str]] = {}
     missing: list[str] = []
@@ -63,7 +64,9 @@ def kernels(subject: Subject) -> Found:
     if missing:
         many = len(missing) > 1
         kernels = f"kernel{'s' if many else ''} of {', '.join(missing)}"
-        yield NotChecked(f"the probes on the {kernels}, which {'are' if many else 'is'} not built")
+        yield NotChecked(
+            f"whether the probes fit the {kernels}, which {'are' if many else 'is'} not built"
+        )
     for (place, what, refusal), arms in refused.items():
         sentence = f"the kernel of {' and '.join(arms)} has no {what}: {refusal.why}"
         yield Finding(sentence, refusal.remedy, place)
@@ -72,7 +75,7 @@ def kernels(subject: Subject) -> Found:
 def _refused(
     subject: Subject, arm: str, functions: Functions
 ) -> Iterator[tuple[Place, str, Refusal]]:
-    """Yield (place, what is missing, why) of everything that a kernel lacks."""
+    """Yield (place, what is missing, why) for everything that a kernel lacks."""
     lesson = subject.folder.lesson
     for index, probe in enumerate(lesson.probes):
         if probe.arms and arm not in probe.arms:
@@ -109,7 +112,7 @@ ELSEWHERE = "Correct the name, or restrict the probe with `arms:` to the kernels
 
 
 def xray(subject: Subject) -> Found:
-    """Each x-ray probe exists, in the lesson or for all lessons; the lesson's own parse."""
+    """Check that each x-ray probe exists, and that the lesson's own probes can be parsed."""
     lesson = subject.folder.lesson
     known = probe_names(subject.folder.slug, others=False)
     named: list[tuple[str, Place]] = [
@@ -125,6 +128,6 @@ def xray(subject: Subject) -> Found:
         try:
             ast.parse(path.read_bytes())
         except (SyntaxError, ValueError) as error:
-            sentence = f"it is not Python: {getattr(error, 'msg', error)}"
+            sentence = f"this is not valid Python: {getattr(error, 'msg', error)}"
             line = getattr(error, "lineno", None) or 1
             yield Finding(sentence, "Correct that line.", file=path, line=line, where="xray")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules on the story: text for each step, predictions, questions, caveats, slides, terms."""
+"""Rules on the story: each step's text, predictions, questions, caveats, slides and terms."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ CAVEATS = 3
 PROSE = "content.md"
 TEMPLATE = "lessons/_template/lesson.yaml"
 REPLACE = "Replace this"
-"""Prefix of template texts that a lesson must replace."""
+"""Prefix of texts in the template that a lesson must replace."""
 WRITE = "Write your own."
 
 
 def prose(subject: Subject) -> Found:
-    """content.md has a section for each step, and no other."""
+    """Check that content.md has a section for each step, and no other section."""
     folder = subject.folder
     path = folder.folder / PROSE
     texts = sections(folder.content())
@@ -54,7 +54,7 @@ def _heads(line: str, ident: str) -> bool:
 
 
 def predictions(subject: Subject) -> Found:
-    """A lesson with a view has a prediction, and each bound separates two choices."""
+    """Check that a lesson with a view has a prediction, and each bound separates two choices."""
     lesson = subject.folder.lesson
     if lesson.view is not None and not lesson.predictions:
         sentence = "a lesson with a view needs a prediction"
@@ -75,22 +75,24 @@ def predictions(subject: Subject) -> Found:
 
 
 def questions(subject: Subject) -> Found:
-    """A lesson with a view has five questions and at least three caveats."""
+    """Check that a lesson with a view has five questions and at least three caveats."""
     lesson = subject.folder.lesson
     if lesson.view is None:
         return
     if (count := len(lesson.questions)) != QUESTIONS:
         place = ("questions",) if count else ("scenes",)
         sentence = f"a lesson with a view needs {QUESTIONS} questions, not {count}"
-        yield Finding(sentence, "Ask for something that the picture shows.", place)
+        yield Finding(
+            sentence, "Write more questions about something that the picture shows.", place
+        )
     if (count := len(lesson.caveats)) < CAVEATS:
         place = ("caveats",) if count else ("claims",)
         sentence = f"a lesson with a view needs at least {CAVEATS} caveats, not {count}"
-        yield Finding(sentence, "Name wrong conclusions to avoid.", place)
+        yield Finding(sentence, "Write more caveats: name wrong conclusions to avoid.", place)
 
 
 def template(subject: Subject) -> Found:
-    """Title, question, summary, prose and caveats are no longer the template's."""
+    """Check that title, question, summary, prose and caveats are no longer the template's."""
     folder = subject.folder
     for line, text in enumerate(folder.content().splitlines(), 1):
         if text.startswith(REPLACE):
@@ -108,27 +110,28 @@ def template(subject: Subject) -> Found:
             yield Finding(f"this is still the template's {key}", WRITE, (key,))
 
 
-# The steps as slides of a class: one claim each, existing lines of a patch, and a plan.
+# Rules on the steps as slides for a class: each has one claim, its patch lines exist, and its time
+# is planned.
 CLAIM_CHARS = 110
-"""At most two lines in the size of a slide's claim."""
+"""Maximum length of a claim: at most two lines at the size of a slide's claim."""
 LEAST_MINUTES, MOST_MINUTES = 35, 45
 """Minutes of a class, including the introduction and the final questions."""
 
 
 def claims(subject: Subject) -> Found:
-    """A claim is one sentence, short enough to be read from the last row."""
+    """Check that a claim is one sentence that is short enough to be read from the last row."""
     for index, scene in enumerate(subject.folder.lesson.scenes):
         place = ("scenes", index, "claim")
         if scene.claim and scene.claim[-1] not in ".?!":
             remedy = "Write a whole sentence, with its full stop."
             yield Finding("a claim must be a sentence", remedy, place)
         if (count := len(scene.claim)) > CLAIM_CHARS:
-            sentence = f"a claim has at most {CLAIM_CHARS} characters, not {count}"
+            sentence = f"a claim may have at most {CLAIM_CHARS} characters, not {count}"
             yield Finding(sentence, "Leave out what the picture shows.", place)
 
 
 def excerpts(subject: Subject) -> Found:
-    """Each patch line that a slide shows is in a patch of the step's arms."""
+    """Check that each patch line that a slide shows is in a patch of the step's arms."""
     for index, scene in enumerate(subject.folder.lesson.scenes):
         place = ("scenes", index, "patch_at")
         if scene.patch_at and "patch" not in scene.show:
@@ -143,29 +146,30 @@ def excerpts(subject: Subject) -> Found:
 
 
 def plan(subject: Subject) -> Found:
-    """Minutes are planned for all steps or for none, and each planned step has notes."""
+    """Check that minutes are planned for all steps or for none, and planned steps have notes."""
     scenes = subject.folder.lesson.scenes
     total = sum(scene.minutes for scene in scenes)
     if total == 0:
         return
     for index, scene in enumerate(scenes):
         if scene.minutes == 0:
-            sentence = f"other steps have minutes, '{scene.id}' has none"
+            sentence = f"other steps have `minutes:`, but '{scene.id}' has none"
             yield Finding(sentence, "Add `minutes:`.", ("scenes", index))
         if not scene.notes.strip():
-            sentence = f"the plan has a step without notes, '{scene.id}'"
-            yield Finding(sentence, "Add `notes:`, what to say.", ("scenes", index))
+            sentence = f"the step '{scene.id}' has `minutes:` but no notes"
+            yield Finding(sentence, "Add `notes:` that tell what to say.", ("scenes", index))
     if not LEAST_MINUTES <= total <= MOST_MINUTES:
-        sentence = f"a class has {LEAST_MINUTES} to {MOST_MINUTES} minutes, not {total:g}"
+        sentence = f"a class must take {LEAST_MINUTES} to {MOST_MINUTES} minutes, not {total:g}"
         yield Finding(sentence, "Change `minutes:` of the steps.", ("scenes",))
 
 
-# terms.yaml and recap.yaml: used terms, valid drawings, and enough questions.
+# Rules on terms.yaml and recap.yaml: terms are used, drawings are valid, and there are enough
+# questions.
 QUIZ = 5
 
 
 def terms(subject: Subject) -> Found:
-    """Each term occurs in the lesson, and no two terms share a word."""
+    """Check that each term occurs in the lesson, and that no two terms share a word."""
     given = subject.folder.lesson.terms
     known = {one.term.name: one.term for one in explained(subject.folder)}
     text = texts_of(subject)
@@ -181,15 +185,20 @@ def terms(subject: Subject) -> Found:
             other = taken.setdefault(form.lower(), term.name)
             if other != term.name:
                 sentence = f"'{form}' is already a form of the term '{other}'"
-                yield Finding(sentence, "Keep it in one of them.", ("terms", index, "name"))
+                yield Finding(
+                    sentence, "Keep the form in only one of them.", ("terms", index, "name")
+                )
         if not pattern((term.name, *whole.also)).search(text):
             sentence = f"the term '{term.name}' does not occur in the lesson"
-            remedy = "Use it in content.md or a question, add the form that is used, or remove it."
+            remedy = (
+                "Use it in content.md or a question, "
+                "add the form that the lesson uses, or remove the term."
+            )
             yield Finding(sentence, remedy, ("terms", index, "name"))
 
 
 def drawings(subject: Subject) -> Found:
-    """Each drawing is valid and used; each term shown at the beginning has one."""
+    """Check that each drawing is valid and used, and each term shown at the beginning has one."""
     used = set()
     for one in explained(subject.folder):
         index = [term.name for term in subject.folder.lesson.terms].index(one.term.name)
@@ -218,10 +227,10 @@ def _drawing(path: Path, place: Place) -> Found:
 
 
 def recap(subject: Subject) -> Found:
-    """A lesson that ends with questions has five, and an explanation."""
+    """Check that a lesson that ends with questions has five questions and an explanation."""
     lesson = subject.folder.lesson
     if (count := len(lesson.quiz)) not in (0, QUIZ):
-        sentence = f"a lesson that ends with questions needs {QUIZ}, not {count}"
+        sentence = f"a lesson that ends with questions needs {QUIZ} questions, not {count}"
         yield Finding(sentence, "Ask what the steps have shown.", ("quiz",))
     if lesson.quiz and lesson.explain is None:
         remedy = "Add `explain:` with `ask:` and `ours:` to recap.yaml."
@@ -229,7 +238,7 @@ def recap(subject: Subject) -> Found:
 
 
 def texts_of(subject: Subject) -> str:
-    """All texts that a reader of the lesson sees, except the terms themselves."""
+    """Return all texts that a reader of the lesson sees, except the terms themselves."""
     lesson = subject.folder.lesson
     parts = [COMMENT.sub("", subject.folder.content()), lesson.question, lesson.summary]
     parts += [*lesson.caveats, *(scene.title for scene in lesson.scenes)]
@@ -240,11 +249,11 @@ def texts_of(subject: Subject) -> str:
     return "\n".join(parts)
 
 
-# `discussion:` of story.yaml: each state that a reader is sent to exists.
+# Rule on `discussion:` in story.yaml: each state to which readers are sent exists.
 
 
 def trials(subject: Subject) -> Found:
-    """Each trial has a clock of the lesson, an existing patch, and valid values of its knobs."""
+    """Check that each trial has one of the lesson's clocks, an existing patch, and valid knobs."""
     for index, remark in enumerate(subject.folder.lesson.discussion):
         for number, trial in enumerate(remark.tried):
             yield from _trial(subject, trial, ("discussion", index, "tried", number))
@@ -273,16 +282,17 @@ def _value(name: str, value: int, param: Param, place: Place) -> Found:
         yield Finding(f"{name} cannot be {value}", f"Choose {low} to {high}.", place)
 
 
-# challenges.yaml: three or none, measurable goals, and valid patterns.
+# Rules on challenges.yaml: three challenges or none, goals that can be measured, and valid
+# patterns.
 COUNT = 3
 
 
 def challenges(subject: Subject) -> Found:
-    """A lesson that has challenges has three, and each of their limits can be measured."""
+    """Check that a lesson has three challenges or none, and that their limits can be measured."""
     folder = subject.folder
     given = folder.lesson.challenges
     if (count := len(given)) not in (0, COUNT):
-        sentence = f"a lesson that has challenges needs {COUNT}, not {count}"
+        sentence = f"a lesson that has challenges needs {COUNT} challenges, not {count}"
         yield Finding(
             sentence,
             "Write an easy one, one that breaks something, and a hard one.",
@@ -302,13 +312,16 @@ def challenges(subject: Subject) -> Found:
                 yield Finding(error.sentence.removesuffix("."), error.remedy, (*where, "params"))
                 continue
             if goal.metric not in metrics_of(plan, one.arm):
-                sentence = f"{plan.workload} on {one.arm} gives no {goal.metric}"
-                remedy = "Name a workload that gives it, with `workload:`."
+                sentence = (
+                    f"the workload {plan.workload} on {one.arm} does "
+                    f"not give the metric {goal.metric}"
+                )
+                remedy = "Use `workload:` to name a workload that gives it."
                 yield Finding(sentence, remedy, (*where, "metric"))
 
 
 def stress(subject: Subject) -> Found:
-    """The stress names an existing script, and its patterns are valid."""
+    """Check that the stress test names an existing script and that its patterns are valid."""
     said = subject.folder.lesson.stress
     scripts = sorted(path.stem for path in SCRIPTS.glob("*.sh"))
     if said.beside is not None and said.beside not in scripts:

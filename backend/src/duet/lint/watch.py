@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Detects changed files of lessons: their own, their patches, and those that all lessons share."""
+"""Detects changes to lessons' files: their own, their patches, and files that all lessons share."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from duet.lessons.view import CATALOGUE, COMMON
 LOOK_S = 0.3
 """Interval between checks; a check takes a millisecond."""
 SETTLE_S = 0.1
-"""Quiet time that ends a change: an editor may write a file in several steps."""
+"""Time without further changes after which a change is complete, because an editor may write a file
+in several steps."""
 
 Stamps = dict[Path, tuple[int, int]]
 
 
 def stamps(slugs: Sequence[str]) -> Stamps:
-    """Time and size of every file that the lint of these lessons reads."""
+    """Return time and size of every file that the lint of these lessons reads."""
     known = places()
     folders = [repo_root() / "kernel-patches" / BASES, repo_root() / "lessons" / COMMON]
     for slug in slugs:
@@ -40,13 +41,13 @@ def stamps(slugs: Sequence[str]) -> Stamps:
 
 
 def changed(before: Stamps, after: Stamps) -> list[Path]:
-    """Files that were added, removed, or have other contents."""
+    """Return the files that were added, removed or changed."""
     paths = before.keys() | after.keys()
     return sorted(path for path in paths if before.get(path) != after.get(path))
 
 
 def changes(slugs: Sequence[str], before: Stamps, look_s: float = LOOK_S) -> Iterator[list[Path]]:
-    """Yield the files of each change, forever.
+    """Yield the changed files after each change, without end.
 
     Args:
         before: stamps from before the first check, so that no change is missed.

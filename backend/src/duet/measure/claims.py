@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check a lesson's claims: the measurement that one needs, and whether it holds. Pure."""
+"""Check a lesson's claims: plan the measurement that a claim needs, and judge the claim. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from duet.measure.model import Table
 from duet.measure.plan import MeasurePlan
 
 LIVE_SECONDS = 1
-"""Seconds of a workload if the claim does not set them; the count clock has no noise."""
+"""Seconds that a workload runs if the claim does not set them. This is enough, because the count
+clock has no noise."""
 
 
 def plan_of_claim(folder: LessonFolder, claim: Claim, repeats: int = 1) -> MeasurePlan:
@@ -40,7 +41,7 @@ def claim_text(claim: Claim) -> str:
 
 
 def figure(claim: Claim, table: Table) -> str:
-    """Return a claim's measured figure, '5.2 ms, 0.31 of srcu', or why there is no number."""
+    """Return a claim's measured figure, such as '5.2 ms, 0.31 of srcu', or why there is none."""
     value = _middle(table, claim.metric, claim.arm)
     if isinstance(value, str):
         return value
@@ -56,7 +57,7 @@ def figure(claim: Claim, table: Table) -> str:
 
 
 def wanted(claim: Claim) -> str:
-    """Return the limits of a claim in words: 'at most 0.5 of srcu'."""
+    """Return the limits of a claim in words, such as 'at most 0.5 of srcu'."""
     if claim.ratio_min is not None and claim.ratio_min == claim.ratio_max:
         return f"{claim.ratio_min:g} of {claim.to}"
     limits = [
@@ -70,7 +71,7 @@ def wanted(claim: Claim) -> str:
 
 
 def broken(claim: Claim, table: Table) -> str | None:
-    """Return what contradicts a claim in this table; None if it holds."""
+    """Return what in this table contradicts a claim, or None if the claim holds."""
     value = _middle(table, claim.metric, claim.arm)
     if isinstance(value, str):
         return value
@@ -95,7 +96,7 @@ def broken(claim: Claim, table: Table) -> str | None:
 
 
 def _middle(table: Table, metric: str, arm: str) -> float | str:
-    """Return the median, or a sentence why there is none."""
+    """Return the median, or a sentence that says why there is none."""
     one = table.of(metric, arm)
     if one is None:
         return f"{arm} has no metric {metric} here"

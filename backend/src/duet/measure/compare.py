@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compare one arm with another: a verdict, or a sentence with the reason for none. Pure."""
+"""Compare one arm with another; give a verdict, or a sentence that says why there is none. Pure."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from duet.measure.model import (
 
 # Statistics of samples: medians, intervals, tests. Pure.
 #
-# scipy.stats takes more than a second to import, so the functions that need it import it. A server
-# or command that measures nothing does not wait for it.
+# scipy.stats takes more than a second to import, so only the functions that need it import it. A
+# server or command that measures nothing does not wait for it.
 
 CONFIDENCE = 0.95
 RESAMPLES = 9999
 SEED = 20260101
-"""Seed of the bootstrap: equal samples give equal intervals, at any time on any machine."""
+"""Seed of the bootstrap. It is fixed so that equal samples always give equal intervals, on any
+machine."""
 
 
 def prepare() -> None:
@@ -40,7 +41,7 @@ def prepare() -> None:
 
 
 def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
-    """Return median, mean, spread and the 95 % interval of the mean (Student's t); None if empty.
+    """Return median, mean, spread and 95 % interval of the mean (Student's t), or None if empty.
 
     There is no interval on the count clock, where equal runs have equal figures.
     """
@@ -54,7 +55,7 @@ def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
 
 
 def mean_ci(samples: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % interval of the mean; None for fewer than two samples."""
+    """Return the 95 % interval of the mean, or None for fewer than two samples."""
     if len(samples) < 2:
         return None
     from scipy import stats
@@ -69,8 +70,8 @@ def mean_ci(samples: Sequence[float]) -> tuple[float, float] | None:
 def ratio_ci(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % interval of median(ours) / median(theirs), by percentile bootstrap.
 
-    All samples must be positive. BCa is not used: for a median of few samples its jackknife takes
-    only two values, which is worse than no correction.
+    All samples must be positive. BCa is not used, because for the median of few samples its
+    jackknife takes only two values, which is worse than no correction.
     """
     from scipy import stats
 
@@ -95,13 +96,13 @@ def mann_whitney_p(ours: Sequence[float], theirs: Sequence[float]) -> float:
 
 
 def equal(samples: Sequence[float]) -> bool:
-    """Whether runs agree within SAME, as equal runs of the count clock must."""
+    """Whether runs agree within SAME, as equal runs on the count clock must."""
     low, high = min(samples), max(samples)
     return high - low <= SAME * max(abs(low), abs(high))
 
 
 RESOLUTION_STEPS = 10
-"""A median below this many steps of its clock measures the clock, not the kernel."""
+"""A median of fewer clock steps than this measures the clock, not the kernel."""
 
 
 def compare_all(table: Table, arms: tuple[str, ...]) -> list[Comparison]:
@@ -123,7 +124,7 @@ def compare(
     """Compare one metric of an arm with the reference arm.
 
     Args:
-        because: reason that forbids wall-clock verdicts of this table (a busy host).
+        because: reason why this table gets no wall-clock verdicts, such as a busy host.
     """
     wall = condition.clock == "wall"
     why = _unusable(ours, theirs)
@@ -139,7 +140,7 @@ def compare(
 
 
 def verdict_line(table: Table, metric: str) -> str:
-    """Join all comparisons of one metric in a line; a common reason is given once."""
+    """Join all comparisons of one metric into a line; state a common reason only once."""
     found = [c for c in table.comparisons if c.metric == metric]
     reasons = {why_refused(c) for c in found}
     if len(found) > 1 and len(reasons) == 1 and None not in reasons:
@@ -148,15 +149,15 @@ def verdict_line(table: Table, metric: str) -> str:
 
 
 def why_refused(comparison: Comparison) -> str | None:
-    """Return the reason of a refusal; None for a verdict."""
+    """Return the reason for a refusal, or None for a verdict."""
     if comparison.verdict != "refused":
         return None
     return comparison.sentence.partition(": ")[2]
 
 
 def shift_words(shift: int | None) -> str:
-    """Return '8 ns an instruction' for shift 3."""
-    return f"{1 << (shift or 0)} ns an instruction"
+    """Return '8 ns per instruction' for shift 3."""
+    return f"{1 << (shift or 0)} ns per instruction"
 
 
 def equal_words(n: int) -> str:
@@ -165,7 +166,7 @@ def equal_words(n: int) -> str:
 
 
 def format_value(value: float) -> str:
-    """Format with four significant digits, or whole: '1,234', '0.01235', '12,916.4'."""
+    """Format with four significant digits or as an integer: '1,234', '0.01235', '12,916.4'."""
     if abs(value) < 1e15 and value == int(value):
         return f"{int(value):,}"
     if abs(value) >= 1000:
@@ -245,9 +246,9 @@ def _measured(ours: Series, theirs: Series) -> Comparison:
 
 
 def _counted(ours: Series, theirs: Series, how: str) -> Comparison:
-    """Compare on the count clock: a difference counts only if all starts show it.
+    """Compare on the count clock, where a difference counts only if all starts show it.
 
-    It does not count within SAME, nor if the ranges of both arms' starts overlap.
+    It does not count if it is within SAME, or if the ranges of the two arms' starts overlap.
     """
     one, other = _figure(ours), _figure(theirs)
     ratio = one / other if other else None
@@ -289,7 +290,7 @@ def _figure(one: Series) -> float:
 
 
 def _range(ours: Series, theirs: Series, ratio: float | None) -> tuple[float, float] | None:
-    """Return the lowest and highest ratio between equal starts, including the headline."""
+    """Return the lowest and highest ratio between equal starts and the headline ratio."""
     if not ours.perturbed or not theirs.perturbed:
         return None
     pairs = zip(ours.starts, theirs.starts, strict=False)
@@ -302,7 +303,7 @@ def _overlap(ours: Sequence[float], theirs: Sequence[float]) -> bool:
 
 
 def _of(theirs: Series, low: float, high: float) -> str:
-    """Format a range of ratios: '0.08 to 0.13 of rwsem'."""
+    """Format a range of ratios, for example '0.08 to 0.13 of rwsem'."""
     return f"{format_value(low)} to {format_value(high)} of {theirs.arm}"
 
 
@@ -322,7 +323,7 @@ def _percent(ratio: float) -> str:
     return f"{100 * (ratio - 1):+.1f} %".replace("-0.0", "+0.0")
 
 
-# Whether a kernel is worse than the first, as an exit code for programs. Pure.
+# Decide whether a kernel is worse than the first one, as an exit code for programs. Pure.
 
 
 class Judgement(IntEnum):
@@ -361,11 +362,11 @@ def judge(table: Table, metric: str, percent: float) -> tuple[Judgement, str]:
 
 
 def worse_by(table: Table, metric: str, arms: tuple[str, str]) -> tuple[float | None, str]:
-    """Return by how much the second arm's `metric` is worse than the first's; also for extras.
+    """Return by how much the second arm's `metric` is worse than the first's, even if it is extra.
 
     Returns:
-        Per cent, negative if better, 0 if no difference is proven, None if there is no verdict;
-        and the sentence of the comparison.
+        The percentage and the sentence of the comparison. The percentage is negative if the second
+        arm is better, 0 if no difference is proven, and None if there is no verdict.
     """
     first, second = (table.of(metric, arm) for arm in arms)
     if first is None or second is None:
@@ -383,21 +384,21 @@ def worse_by(table: Table, metric: str, arms: tuple[str, str]) -> tuple[float | 
     return found.change_percent * sign, found.sentence
 
 
-# Warnings about arms on different bases, for every table that has both. Pure.
+# Warnings about arms on different bases, for every table that has such arms. Pure.
 
 
 def base_words(arm: ArmFacts) -> str:
-    """Return '6.12', or '6.1 with hz-1000' for a variant."""
+    """Return the base in words: '6.12', or '6.1 with hz-1000' for a variant."""
     return f"{arm.base} with {arm.config}" if arm.config else arm.base
 
 
 def warnings(arms: Sequence[ArmFacts]) -> list[str]:
-    """Return sentences on all differences between arms besides their patches."""
+    """Return sentences about all differences between arms other than their patches."""
     return [*other_bases(arms), *other_compilers(arms)]
 
 
 def other_compilers(arms: Sequence[ArmFacts]) -> list[str]:
-    """Return a sentence if arms have different compilers; unknown compilers are ignored."""
+    """Return a sentence if arms have different compilers; ignore unknown compilers."""
     found: dict[str, list[ArmFacts]] = {}
     for arm in arms:
         if arm.compiler:
@@ -411,8 +412,8 @@ def other_compilers(arms: Sequence[ArmFacts]) -> list[str]:
 def other_bases(arms: Sequence[ArmFacts]) -> list[str]:
     """Return one sentence for each base or variant that is not the first arm's.
 
-    Such kernels differ by more than a patch, so a difference has many causes, and no verdict can
-    attribute it to one. Arms without a known base are ignored.
+    Such kernels differ by more than a patch. So a difference may have many causes, and no verdict
+    can attribute it to one of them. Arms without a known base are ignored.
     """
     known = [arm for arm in arms if arm.base]
     if not known:

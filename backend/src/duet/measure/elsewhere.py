@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results of measurements on another host: one file, written there, read and checked here.
+"""Results of measurements on another host, in a file that is written there and checked here.
 
 The file has one JSON object per line: first the pack and the host, then a table for each finished
-job, last an end line. Each line carries `hash`, the SHA-256 of the hash before it and of its own
-content. So a changed number, a lost line or a line of another run is found. The hashes have no
-key: they do not stop somebody who computes them anew, so a result deserves the trust that its
-sender does.
+job, and last an end line. Each line carries `hash`, the SHA-256 of the previous line's hash and of
+its own content. So a changed number, a lost line or a line from another run is detected. The hashes
+use no key, so anybody can recompute them after a change, and a result deserves only as much trust
+as its sender.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from duet.measure.run import Collector, blank_report
 FORMAT: Final = 1
 WHY_CHARACTERS: Final = 2000
 RESULT_BYTES: Final = 64 << 20
-"""Longest result file that is read. One table of 20 series has some 4 kB."""
+"""Largest result file that is read, in bytes. A table with 20 series has some 4 kB."""
 
 
 class BadHostResult(InputError):
-    """The file is not an undamaged result of the kernels and plans of this tree."""
+    """The file is damaged, or its result is not for the kernels and plans of this tree."""
 
     code = "bad-result"
 
@@ -53,8 +53,9 @@ class PackedJob(Job):
     """A job of a pack.
 
     Args:
-        published: it is one of the lesson's published figures, else a plan of the user's.
-        needs_cpus: CPUs that the host must have.
+        published: whether the job measures the lesson's published figures. Otherwise it is a plan
+            of the user's.
+        needs_cpus: number of CPUs that the host must have.
     """
 
     published: bool = False
@@ -69,11 +70,11 @@ class PackedArm(Strict):
 
 
 class PackRecord(Strict):
-    """What a pack is made of.
+    """Record of what a pack contains.
 
     Args:
-        by: version of Kernel Duet that made it, and its commit.
-        statics: lesson -> arm -> metric -> value read from its vmlinux (`dwarf` metrics).
+        by: version and commit of the Kernel Duet that made the pack.
+        statics: lesson -> arm -> metric -> value read from the arm's vmlinux (`dwarf` metrics).
         files: path in the pack -> SHA-256.
     """
 
@@ -94,13 +95,13 @@ class PackRecord(Strict):
 
 
 class HostLine(Strict):
-    """The first line.
+    """The first line of a result: the pack and the host.
 
     Args:
-        pack: digest of the whole record, with its files.
-        record: without its files.
-        name: of the host, for the columns of tables.
-        host: facts of the host; nothing that identifies it on a network.
+        pack: digest of the whole record, including `files`.
+        record: the record without `files`.
+        name: the host's name, for table columns.
+        host: facts about the host, none of which identifies it on a network.
     """
 
     kind: Literal["host"] = "host"
@@ -112,11 +113,11 @@ class HostLine(Strict):
 
 
 class TableLine(Strict):
-    """A finished job.
+    """Line of a finished job.
 
     Args:
-        job: its index in the record.
-        waited_share: largest share of its time that a guest waited for a host CPU; None on the
+        job: index of the job in the record.
+        waited_share: largest share of its time for which a guest waited for a host CPU; None on the
             count clock.
     """
 
@@ -128,7 +129,7 @@ class TableLine(Strict):
 
 
 class SkippedLine(Strict):
-    """A job that was not run, and why."""
+    """Line of a job that was not run, with the reason."""
 
     kind: Literal["skipped"] = "skipped"
     job: int
@@ -136,7 +137,7 @@ class SkippedLine(Strict):
 
 
 class EndLine(Strict):
-    """The last line: the run has ended, and the file is whole."""
+    """The last line, which shows that the run has ended and the file is complete."""
 
     kind: Literal["end"] = "end"
     at: str
@@ -155,23 +156,23 @@ def _digest(before: bytes, tree: object) -> str:
 
 
 def hashed(line: Line, before: str) -> tuple[bytes, str]:
-    """Return the line's bytes, and its hash.
+    """Return the line's bytes and its hash.
 
     Args:
-        before: hash of the previous line; "" for the first.
+        before: hash of the previous line; "" for the first line.
     """
     tree = line.model_dump(mode="json")
     own = _digest(before.encode(), tree)
     return json.dumps({**tree, "hash": own}, ensure_ascii=False).encode() + b"\n", own
 
 
-# Writing, on the host that measures.
+# Write results, on the host that measures.
 
 
 class ResultWriter:
-    """A result file while its jobs run. A context manager; each line is on the disk at once.
+    """Context manager for a result file while its jobs run. Each line is synced to disk at once.
 
-    An existing file of the same pack and host is continued.
+    If there already is a file from the same pack, it is continued.
     """
 
     def __init__(self, path: Path, first: HostLine) -> None:
@@ -179,17 +180,17 @@ class ResultWriter:
         self._file: IO[bytes] | None = None
         self._hash = ""
         self.done: set[int] = set()
-        """Jobs that have a table already."""
+        """Jobs that already have a table."""
 
     def __enter__(self) -> ResultWriter:
         """Open the file.
 
         Raises:
-            BadHostResult: it holds something else, or a result of another pack.
-            OSError: it cannot be written.
+            BadHostResult: the file has other contents, or is a result of another pack.
+            OSError: the file cannot be written.
         """
         text = b"".join(map(self._next, self._kept() or [self._first]))
-        write(self._path, text)  # whole or not at all: it may hold hours of an earlier run
+        write(self._path, text)  # atomic, since the file may hold hours of an earlier run
         self._file = self._path.open("ab")
         return self
 
@@ -211,7 +212,7 @@ class ResultWriter:
         return text
 
     def _kept(self) -> list[Line]:
-        """Return the lines of an earlier run that stay: the host and all tables."""
+        """Return the lines to keep from an earlier run: its host and all its tables."""
         if not self._path.exists() or not self._path.stat().st_size:
             return []
         lines = _read_lines(self._path)
@@ -219,18 +220,18 @@ class ResultWriter:
         assert isinstance(first, HostLine)
         if first.pack != self._first.pack:
             raise BadHostResult(
-                f"{self._path.name} is the result of another pack.",
-                remedy="Name another file for this run, or delete that one.",
+                f"{self._path.name} is a result of another pack.",
+                remedy="Name another file for this run, or delete the old one.",
             )
         return [first, *(line for line in lines if isinstance(line, TableLine))]
 
 
-# Reading, where the figures are judged.
+# Read results, on the host that judges the figures.
 
 
 @dataclass(slots=True)
 class HostResult:
-    """A result, checked."""
+    """A result that has passed the checks of read_result()."""
 
     path: Path
     first: HostLine
@@ -255,7 +256,7 @@ class HostResult:
 
 
 def judged_table(plan: MeasurePlan, table: Table) -> Table:
-    """Return the table with the comparisons of its arms."""
+    """Add the comparisons of a table's arms, and return the table."""
     collector = Collector(plan, table.condition, {})
     collector.table = table
     collector.compare()
@@ -266,7 +267,7 @@ def read_result(path: Path) -> HostResult:
     """Read a result and check it against its hashes, its pack, and the lessons of this tree.
 
     Raises:
-        BadHostResult: it is cut off, changed, or of other kernels or plans.
+        BadHostResult: the file is cut off, was changed, or has results for other kernels or plans.
     """
     lines = _read_lines(path)
     first, last = lines[0], lines[-1]
@@ -281,7 +282,7 @@ def read_result(path: Path) -> HostResult:
     jobs = first.record.jobs
     for line in lines[1:-1]:
         if isinstance(line, HostLine | EndLine) or not 0 <= line.job < len(jobs):
-            raise _changed(path, "a line does not belong to the plan of its pack")
+            raise _changed(path, "a line does not belong to its pack")
         if isinstance(line, TableLine):
             _check_table(path, first, jobs[line.job], line.table)
             result.tables.append((jobs[line.job], line.table))
@@ -293,10 +294,10 @@ def read_result(path: Path) -> HostResult:
 
 
 def _read_lines(path: Path) -> list[Line]:
-    """Return all lines; the first is a HostLine, and each hash fits.
+    """Return all lines, after checking that the first is a HostLine and that every hash fits.
 
     Raises:
-        BadHostResult: the file is none, or was changed.
+        BadHostResult: the file is not a result, or was changed.
     """
     try:
         if path.stat().st_size > RESULT_BYTES:
@@ -310,7 +311,7 @@ def _read_lines(path: Path) -> list[Line]:
     except (OSError, ValueError) as error:
         raise BadHostResult(
             f"{path.name} is not a result of ./measure: {_first_words(error)}.",
-            remedy="Name the file that ./measure of a pack wrote.",
+            remedy="Name the file that a pack's ./measure wrote.",
         ) from error
     before = ""
     for number, (tree, said) in enumerate(zip(trees, hashes, strict=True), 1):
@@ -323,7 +324,7 @@ def _read_lines(path: Path) -> list[Line]:
 def _tree(text: bytes) -> dict[str, Any]:
     tree = json.loads(text)
     if not isinstance(tree, dict) or str(tree.get("kind")) not in _KINDS or "hash" not in tree:
-        raise ValueError("a line is not one of a result")
+        raise ValueError("a line does not have the form of a result line")
     return tree
 
 
@@ -342,30 +343,32 @@ def _changed(path: Path, how: str) -> BadHostResult:
 
 
 def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable) -> None:
-    """Check that a table is one of its job, and that the job is one of this tree."""
+    """Check that a table fits its job, and that the job fits the lessons in this tree."""
     where = f"{job.lesson}, {job.workload} on the {job.clock} clock"
     try:
         plan = job.plan()
     except DuetError as error:
         raise BadHostResult(
-            f"{path.name} is of another plan: {error.sentence.rstrip('.')} ({where}).",
+            f"{path.name} was measured with another plan: {error.sentence.rstrip('.')} ({where}).",
             remedy="Check out the version that made the pack, or make a new pack.",
         ) from error
     key: Key = (plan.workload, plan.clock, job.shift, tuple(plan.params.items()))
     if job.published and not _is_published(plan, key):
         said = " ".join(f"{name}={value}" for name, value in knobs(plan).items())
         raise BadHostResult(
-            f"{path.name} is of another plan than the published figures of this tree need "
+            f"{path.name} was measured with a plan that is not the one for this tree's "
+            "published figures "
             f"({where}{', ' if said else ''}{said}).",
             remedy="Make a new pack with ./duet pack, and run that.",
         )
     packed = first.record.arms.get(job.lesson, {})
     if table.lesson != job.lesson or table.key != key or not has_planned_series(plan, table.series):
-        raise _changed(path, f"a table is not what its job measures ({where})")
+        raise _changed(path, f"a table does not have what its job measures ({where})")
     for arm in table.arms:
         if arm.name not in packed or packed[arm.name].facts.key != arm.key:
             raise BadHostResult(
-                f"{path.name} has figures of another kernel of {arm.name} than its pack ({where}).",
+                f"{path.name} has figures for a kernel of {arm.name} that is not the one in its "
+                f"pack ({where}).",
                 remedy="Name the file that ./measure of this pack wrote.",
             )
     for one in table.series:
@@ -374,13 +377,13 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
 
 
 def _is_published(plan: MeasurePlan, key: Key) -> bool:
-    """Whether the lesson's published figures need just this measurement."""
+    """Whether the lesson's published figures need exactly this measurement."""
     wanted = published_plans(plan.folder, every=True).get(key)
     return wanted is not None and Job.fields_of(wanted) == Job.fields_of(plan)
 
 
 def _check_kernels(path: Path, lesson: str, arms: dict[str, PackedArm]) -> None:
-    """Check that the kernels have the patches and the configuration of this tree."""
+    """Check that the kernels have the same patches and configuration as this tree."""
     settings, folder = KernelSettings.default(), find(lesson)
     for name, packed in arms.items():
         facts = packed.facts
@@ -388,18 +391,19 @@ def _check_kernels(path: Path, lesson: str, arms: dict[str, PackedArm]) -> None:
         changes = changes_since(then, made_of(arm_spec(folder, name), settings))
         if changes:
             raise BadHostResult(
-                f"{path.name} is of another kernel of {name} than this tree has: {changes[0]}.",
+                f"{path.name} was measured with another kernel of {name} than this tree's: "
+                f"{changes[0]}.",
                 remedy=f"Make a new pack with ./duet pack {lesson}, and run that.",
             )
 
 
 def now() -> str:
-    """Return the time, ISO 8601, UTC."""
+    """Return the current time in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def stored_elsewhere(results: Iterable[HostResult]) -> list[StoredTable]:
-    """Return the tables of results, each with the name of its host."""
+    """Return the results' tables of published figures, each with the name of its host."""
     return [
         table.model_copy(update={"on": result.first.name, "host": result.first.host | table.host})
         for result in results

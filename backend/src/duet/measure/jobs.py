@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A measurement of one condition, in the form that travels to another host."""
+"""Measurements of one condition, in the form in which they are sent to other hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Name = Annotated[str, Field(max_length=100)]
 
 
 class Job(BaseModel):
-    """One condition of a lesson, all its arms, no further links."""
+    """One condition of a lesson with all its arms, on kernels with the default link order only."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,12 +36,12 @@ class Job(BaseModel):
 
     @field_serializer("metrics")
     def _sorted(self, metrics: frozenset[str] | None) -> list[str] | None:
-        """Give the same text in every process: a set's order depends on the hash seed."""
+        """Sort, because a set's order depends on the hash seed and so differs between processes."""
         return None if metrics is None else sorted(metrics)
 
     @staticmethod
     def fields_of(plan: MeasurePlan) -> dict[str, object]:
-        """Return a plan's values, for a plan without a sweep and with one shift."""
+        """Return a job's fields from a plan without a sweep and with only one shift."""
         return {
             "lesson": plan.folder.slug,
             "arms": plan.arms,
@@ -55,7 +55,7 @@ class Job(BaseModel):
         }
 
     def plan(self) -> MeasurePlan:
-        """Return the plan, from the lesson on this host.
+        """Return the job's plan, made from the lesson on this host.
 
         Raises:
             InputError: the lesson, an arm, the workload or a knob is missing.
@@ -78,7 +78,7 @@ class Job(BaseModel):
         )
 
 
-# What a table that comes back has to be.
+# Check a table that another host sends back.
 
 
 def has_planned_series(plan: MeasurePlan, series: Iterable[Series]) -> bool:
@@ -89,6 +89,6 @@ def has_planned_series(plan: MeasurePlan, series: Iterable[Series]) -> bool:
 
 
 def is_usable(series: Series) -> bool:
-    """Return whether all figures are finite, and no more than a plan can have."""
+    """Return whether all samples are finite and no more numerous than in any plan."""
     found = [series.samples, series.perturbed, *series.layouts.values()]
     return all(len(each) <= MAX_REPEATS and all(map(math.isfinite, each)) for each in found)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data of a measurement: samples, series, comparisons, tables, a report. Pure.
+"""Data model of a measurement: samples, series, comparisons, tables, a report. Pure.
 
-The runner fills them, the statistics compare them, and the report formats only read them.
+The runner fills these objects, the statistics compare them, and the report formats only read them.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from typing import Literal
 from duet.base.clock import Clock
 from duet.base.errors import DuetError
 
-# Hosts of the comparisons on a pool, and whether two hosts are alike. Pure.
+# The hosts on which comparisons ran on a pool, and whether two hosts are alike. Pure.
 #
 # A verdict never mixes times of different hosts. Figures of the count clock may be mixed, because
 # they do not depend on the CPU.
 
 SHORT = 12
-"""Hash digits that are shown."""
+"""Number of hash digits that reports show."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """Host of one comparison.
+    """The host on which one comparison ran.
 
     Args:
-        comparison: its condition in words.
-        table: index of its table in the report.
-        layout: number of the layout that ran; 0 is the default link.
-        node: the pool's name of the host.
+        comparison: the comparison's condition in words.
+        table: index of the comparison's table in the report.
+        layout: number of the layout that ran; 0 is the default link order.
+        node: the pool's name for the host.
         cpu: CPU model.
-        qemu: its version; "" if no guest booted.
+        qemu: QEMU's version; "" if no guest booted.
         accel: tcg or kvm; "" if no guest booted.
-        kernels: arm -> SHA-256 of its bzImage on that host.
-        root: SHA-256 of the guests' root on that host.
-        waited_share: highest share that a guest of an untraced run waited for a CPU; None on the
-            count clock, where waiting changes no figure.
-        again: why it ran a second time, as a sentence; "" if it did not.
+        kernels: arm -> SHA-256 of the arm's bzImage on that host.
+        root: SHA-256 of the guests' root file system on that host.
+        waited_share: highest share of its time for which a guest waited for a CPU in an untraced
+            run; None on the count clock, where waiting changes no figure.
+        again: sentence that says why the comparison ran a second time; "" if it ran once.
     """
 
     comparison: str
@@ -62,7 +62,7 @@ def other_kernels(one: HostFacts, other: HostFacts) -> list[str]:
 
 
 def differences(one: HostFacts, other: HostFacts) -> list[str]:
-    """Return differences that make two hosts' times incomparable; empty if they are alike."""
+    """Return the differences that make two hosts' times incomparable; none if they are alike."""
     pairs = (
         ("CPU model", one.cpu, other.cpu),
         ("QEMU version", one.qemu, other.qemu),
@@ -74,7 +74,7 @@ def differences(one: HostFacts, other: HostFacts) -> list[str]:
 
 
 def other_inputs(one: HostFacts, other: HostFacts) -> list[str]:
-    """Return inputs of a count-clock run that differ between two hosts, with both values."""
+    """Return the inputs of count-clock runs that differ between two hosts, with both values."""
     found = [
         f"the kernel of {arm} (SHA-256 {one.kernels[arm][:SHORT]} and {other.kernels[arm][:SHORT]})"
         for arm in other_kernels(one, other)
@@ -92,7 +92,7 @@ def other_inputs(one: HostFacts, other: HostFacts) -> list[str]:
 
 
 def unlike(hosts: Iterable[HostFacts]) -> list[str]:
-    """Return differences of any host from the first; empty if all are alike."""
+    """Return all differences between the first host and any other; none if all are alike."""
     first, *others = [*hosts] or [HostFacts("", 0, 0, "")]
     return list(dict.fromkeys(word for other in others for word in differences(first, other)))
 
@@ -108,14 +108,14 @@ def host_words(facts: HostFacts) -> str:
 
 
 Evidence = Literal["measured", "counted", "sampled", "static"]
-"""measured: the wall clock; counted: events, or instructions of the count clock; sampled: at the
-kernel's tick, on any clock; static: DWARF."""
+"""How a metric's numbers are obtained. measured: wall-clock times; counted: events, or the count
+clock's instructions; sampled: at the kernel's tick, on any clock; static: read from DWARF."""
 Verdict = Literal["higher", "lower", "no difference proven", "deterministic", "refused"]
 
 MIN_RUNS = 5
-"""Fewest untraced runs per arm for a verdict on the wall clock."""
+"""Smallest number of untraced runs per arm that allows a wall-clock verdict."""
 SAME = 0.01
-"""Share by which equal runs on the count clock may differ; a smaller change counts as none."""
+"""Share by which equal runs on the count clock may differ. A smaller change counts as none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ class Condition:
     """What all runs of one table have in common.
 
     Args:
-        shift: 2^shift ns an instruction; None on the wall clock.
-        sharing: vCPUs that share the one thread of the count clock.
+        shift: an instruction takes 2^shift ns; None on the wall clock.
+        sharing: number of vCPUs that share the count clock's only thread.
     """
 
     clock: Clock
@@ -139,13 +139,13 @@ class SourceFacts:
     """The source tree of a trial's arm.
 
     Args:
-        version: from its Makefile.
+        version: version in the tree's Makefile.
         commit: full hash; "" outside a repository.
         describe: the commit, as `git describe` names it.
-        tree: git tree id of the files as they were tried.
+        tree: git tree id of the files in the state in which they were tried.
         dirty: whether the files differ from the commit.
         changes: SHA-256 of the diff from the commit to the files; "" if equal.
-        patches: how many of the arm's first patches belong to the tree.
+        patches: how many of the arm's patches, counted from the first, belong to the tree.
     """
 
     version: str
@@ -162,7 +162,7 @@ class PatchOrigin:
     """Origin of a patch.
 
     Args:
-        commit: full hash if git format-patch wrote one, else "".
+        commit: full hash of the commit, or "" if git format-patch did not write one.
     """
 
     subject: str
@@ -175,17 +175,18 @@ class ArmFacts:
 
     Args:
         kernel: output of `uname -r`; "" until a guest has reported it.
-        key: key of the build in the store.
-        config_sha256: of the requested options (of its base, and of the variant).
-        patches: (file, SHA-256 of its diff) of the arm's own patches, without those in both/.
-        both: the same for both/ of its base and both/ of the lesson.
-        compiler: its name and version.
+        key: key of the kernel in the store.
+        config_sha256: digest of the requested options, which come from the base and the variant.
+        patches: (file, SHA-256 of its diff) for each of the arm's own patches, without those in
+            both/.
+        both: the same for the patches in its base's both/ and in the lesson's both/.
+        compiler: the compiler's name and version.
         base: name of its kernel base; "" if unknown.
-        config: variant of the base's configuration; "" for the base's own.
+        config: variant of the base's configuration; "" for the base's own configuration.
         origins: one per entry of `patches`, in order; () if unknown.
-        source: source tree of a trial; None if the base is the source.
-        tarball_sha256: of the base's source; "" if unknown.
-        settings: config options that affect times, in words; "" until it is built.
+        source: source tree of a trial's arm; None if the source is the base's.
+        tarball_sha256: digest of the base's source; "" if unknown.
+        settings: config options that affect times, in words; "" until the kernel is built.
     """
 
     name: str
@@ -210,10 +211,11 @@ class Series:
     """Samples of one metric on one arm under one condition, in the order of the runs.
 
     Args:
-        samples: one per run of the default start.
-        perturbed: count clock only: one per run with another seed.
-        refused: why there is no number, or none that may be used.
-        layouts: layout number -> samples of the relinked kernel; robustness, not evidence.
+        samples: one sample per run of the default start.
+        perturbed: one sample per run with another seed; only on the count clock.
+        refused: why there is no number, or no usable number.
+        layouts: layout number -> samples of the relinked kernel. They show robustness and are no
+            evidence.
     """
 
     metric: str
@@ -231,25 +233,25 @@ class Series:
 
     @property
     def n(self) -> int:
-        """Number of samples of the default start."""
+        """Number of samples from the default start."""
         return len(self.samples)
 
     @property
     def starts(self) -> list[float]:
-        """Values whose median is the figure; on the count clock one for each start."""
+        """Values whose median is the figure. On the count clock there is one value per start."""
         if not self.samples or not self.perturbed:
             return list(self.samples)
         return [statistics.median(self.samples), *self.perturbed]
 
     @property
     def figure(self) -> float | None:
-        """The headline: the median over all starts; None if there is no number."""
+        """The headline number: the median over all starts, or None if there is no number."""
         return statistics.median(self.starts) if self.samples else None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Statistics of a series; `ci` is the 95 % interval of the mean, None if there is none."""
+    """Statistics of a series. `ci` is the 95 % interval of the mean, or None if there is none."""
 
     n: int
     median: float
@@ -263,11 +265,12 @@ class Comparison:
     """Comparison of one metric of `arm` with `to`.
 
     Args:
-        ratio: figure over figure; None if refused.
+        ratio: the arm's figure divided by that of `to`; None if refused.
         ci: 95 % interval of the ratio (bootstrap, wall clock); None on the count clock.
-        range: lowest and highest ratio over all starts (count clock); None without perturbed ones.
-        p: Mann-Whitney U, two-sided; None on the count clock.
-        verdict: "deterministic" is a difference on the count clock that all starts show.
+        range: lowest and highest ratio over all starts (count clock); None without perturbed
+            starts.
+        p: two-sided p of the Mann-Whitney U test; None on the count clock.
+        verdict: "deterministic" means a count-clock difference that all starts show.
         sentence: the verdict in words.
     """
 
@@ -283,7 +286,7 @@ class Comparison:
 
     @property
     def change_percent(self) -> float | None:
-        """For example -78.2 for a ratio of 0.218."""
+        """The change in per cent, for example -78.2 for a ratio of 0.218."""
         return None if self.ratio is None else 100 * (self.ratio - 1)
 
 
@@ -293,9 +296,10 @@ class Table:
 
     Args:
         lines: arm -> the workload's output lines from its untraced runs, verbatim.
-        refusals: sentences about the whole table, e.g. that the host was busy.
+        refusals: sentences that say why the whole table gets no verdict, e.g. because the host was
+            busy.
         errors: arm -> the error that stopped it.
-        counted: arm -> events read and lost in the counted runs.
+        counted: arm -> numbers of events read and lost in the counted runs.
     """
 
     condition: Condition
@@ -317,20 +321,22 @@ class Report:
 
     Args:
         arms: in the lesson's order; the first is the reference.
-        tables: one per condition, by sweep value, then shift.
+        tables: one per condition, ordered by sweep value, then by shift.
         sweep: (param, values) if one knob was swept.
-        host: fingerprint: cpu, cpus, memory_mib, os, kernel, qemu, accel.
+        host: fingerprint with the keys cpu, cpus, memory_mib, os, kernel, qemu and accel.
         command: command line that repeats the measurement.
-        at: ISO 8601, UTC.
-        partial: why it is incomplete ("interrupted after 7 of 20 runs"); None if complete.
-        tasks: knob with the number of parallel tasks; None if the lesson has none.
-        made_by: command line that makes the lesson first; "" for a lesson of the checkout.
-        hosts: hosts of the comparisons on a pool; empty if all ran on this machine.
+        at: time of the measurement in UTC, as ISO 8601.
+        partial: why the report is incomplete ("interrupted after 7 of 20 runs"); None if it is
+            complete.
+        tasks: knob that sets the number of parallel tasks; None if the lesson has no such knob.
+        made_by: command line that creates the lesson before it can be measured; "" for a lesson in
+            the checkout.
+        hosts: hosts of comparisons on a pool; empty if everything ran on this machine.
         programs: guest programs that the workload runs -> version.
-        by: version of Kernel Duet, and its commit.
-        waiting: whether the cost of this lesson is waiting, which the count clock scales.
-        remarks: sentences about these hosts (which were not mixed, and what is missing), or about
-            the kernels of a trial (options that one lacks, an x-ray that saw nothing).
+        by: version and commit of Kernel Duet.
+        waiting: whether this lesson's cost is waiting, which the count clock scales.
+        remarks: sentences about the hosts (which results were not mixed, what is missing) or about
+            a trial's kernels (options that a kernel lacks, an x-ray that saw nothing).
     """
 
     lesson: str
@@ -353,5 +359,5 @@ class Report:
 
     @property
     def wall(self) -> bool:
-        """Whether its figures are wall-clock times."""
+        """Whether the report's figures are wall-clock times."""
         return any(table.condition.clock == "wall" for table in self.tables)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plan of a measurement: which runs, in which order. Pure.
+"""Plan a measurement: decide which runs it has, in which order. Pure.
 
-Wall clock: arms are interleaved A B B A, so that slow drift of the host affects all alike. One
-guest runs at a time, and each stretch of one arm boots a new one. Count clock: other work on the
-host does not change a run, so the order only decides what is known first after an interruption.
+On the wall clock, arms are interleaved A B B A, so that slow drift of the host affects all arms
+alike. One guest runs at a time, and each change of the arm boots a new guest. On the count clock,
+other work on the host does not change a run, so the order only determines which results are known
+after an interruption.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from duet.session import Line
 
 MAX_REPEATS = 100
 MAX_RUNS = 2000
-"""Most runs of one measurement; a sweep multiplies them."""
+"""Largest number of runs in a measurement. A sweep multiplies the runs."""
 EQUAL_RUNS = 2
 PERTURBED = 3
 WAITING_SHIFTS = (0, 3)
-"""Shifts (2^shift ns an instruction) for a lesson whose cost is waiting."""
+"""Shifts (2^shift ns per instruction) for a lesson whose cost is waiting."""
 FIRST_SEED = 1
 
 
@@ -47,16 +48,18 @@ class MeasurePlan:
     """A validated plan.
 
     Args:
-        arms: at least one; the first is the reference.
-        params: checked by LessonFolder.check_params; the value of a swept knob is replaced.
-        repeats: untraced runs per arm on the wall clock, equal runs on the count clock.
-        shifts: settings of 2^shift ns an instruction; (0,) on the wall clock.
-        sweep: (param, values), each checked.
-        perturbed: runs per arm with another seed, on the count clock.
+        arms: one or more arms; the first is the reference.
+        params: knob values that LessonFolder.check_params has checked; that of a swept knob is
+            replaced.
+        repeats: number of runs per arm: untraced runs on the wall clock, equal runs on the count
+            clock.
+        shifts: settings of the count clock (2^shift ns per instruction); (0,) on the wall clock.
+        sweep: (param, values); each value has been checked.
+        perturbed: number of runs per arm with other seeds, on the count clock.
         explain: whether to add one traced run per arm with all probes, for `duet run`.
-        metrics: only these; None means all that apply.
+        metrics: the only metrics to measure; None means all that apply.
         layouts: number of relinked kernels per arm.
-        link: only runs of this layout, 0 being the default link; None means all.
+        link: the only layout to run, where 0 is the default link; None means all layouts.
     """
 
     folder: LessonFolder
@@ -80,11 +83,11 @@ class MeasurePlan:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One run.
+    """One run of a plan.
 
     Args:
-        table: index of its condition.
-        seed: of the guest, on the count clock.
+        table: index of the run's condition.
+        seed: the guest's seed on the count clock.
         layout: number of the arm's layout; 0 is the default link.
     """
 
@@ -106,14 +109,14 @@ def default_shifts(lesson: Lesson, clock: Clock) -> tuple[int, ...]:
 
 
 def order(arms: Iterable[str], repeats: int) -> list[str]:
-    """Return the order of untraced runs: A B C C B A A B C ..., so that drift affects all alike."""
+    """Order untraced runs as A B C C B A A B C ..., so that drift affects all arms alike."""
     forward = list(arms)
     rounds = [forward if r % 2 == 0 else forward[::-1] for r in range(repeats)]
     return [arm for one in rounds for arm in one]
 
 
 def conditions(plan: MeasurePlan) -> list[Condition]:
-    """Return one condition per table: each sweep value with each shift."""
+    """Return one condition per table, combining each sweep value with each shift."""
     swept, values = plan.sweep or ("", (0,))
     wall = plan.clock == "wall"
     found = []
@@ -126,15 +129,15 @@ def conditions(plan: MeasurePlan) -> list[Condition]:
 
 
 def steps(plan: MeasurePlan) -> list[Step]:
-    """Return every run of the default link, in order.
+    """Return all runs with the default link order, in the order in which they take place.
 
     Raises:
-        InputError: no arm, an invalid number of repeats, or more than MAX_RUNS runs.
+        InputError: there is no arm, an invalid number of repeats, or more than MAX_RUNS runs.
     """
     if not plan.arms or not 1 <= plan.repeats <= MAX_REPEATS:
         raise InputError(
-            f"a measurement wants arms and 1 to {MAX_REPEATS} repeats, "
-            f"but {len(plan.arms)} arms and {plan.repeats} repeats came.",
+            f"a measurement needs arms and 1 to {MAX_REPEATS} repeats, "
+            f"but {len(plan.arms)} arms and {plan.repeats} repeats were given.",
             remedy="Give --arms and --repeats.",
         )
     tables = range(len(conditions(plan)))
@@ -173,16 +176,16 @@ def _count_steps(plan: MeasurePlan, tables: Sequence[int]) -> list[Step]:
 
 
 def _untraced(plan: MeasurePlan) -> int:
-    """Return untraced runs per arm; 0 if no metric reads them."""
+    """Return the number of untraced runs per arm, or 0 if no metric reads them."""
     lines = any(metrics_of(plan, arm, ("line",)) for arm in plan.arms)
     others = any(_has(plan, arm, kind) for arm in plan.arms for kind in COUNTING)
     return plan.repeats if plan.explain or lines or not others else 0
 
 
 COUNTING = {Kind.COUNTED: TRACED, Kind.WATCHED: ("microscope",)}
-"""Kinds of counting runs -> sources of the metrics that they provide."""
+"""Kinds of counting runs, each with the sources of the metrics that it provides."""
 AFTER = (*COUNTING, Kind.TRACED)
-"""Kinds of runs that follow the untraced ones, in this order."""
+"""Kinds of runs that follow the untraced runs, in this order."""
 
 
 def _has(plan: MeasurePlan, arm: str, kind: Kind) -> bool:
@@ -192,7 +195,7 @@ def _has(plan: MeasurePlan, arm: str, kind: Kind) -> bool:
 
 
 def metrics_of(plan: MeasurePlan, arm: str, sources: Sequence[str] = SOURCES) -> dict[str, Metric]:
-    """Return the planned metrics that this arm has, from these sources."""
+    """Return the planned metrics from these sources that this arm has."""
     return {
         name: metric
         for name, metric in plan.lesson.metrics.items()
@@ -203,7 +206,7 @@ def metrics_of(plan: MeasurePlan, arm: str, sources: Sequence[str] = SOURCES) ->
 
 
 def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: str) -> bool:
-    """Whether an arm has a metric; it lacks those of events that it does not emit."""
+    """Whether an arm has a metric. It lacks metrics computed from events that it does not emit."""
     needed = set(metric.probes)
     there = {p.name for p in lesson.probes if not p.arms or arm in p.arms}
     return (
@@ -216,13 +219,13 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
 
 
 def _is_watched(lesson: Lesson, workload: str, clock: Clock) -> bool:
-    """Whether the microscope works: on the wall clock, in workloads that wait for it."""
+    """Whether the microscope works. It needs the wall clock and a workload that waits for it."""
     config = lesson.microscope
     return config is not None and clock == "wall" and workload in config.workloads
 
 
 def knobs(plan: MeasurePlan) -> dict[str, int]:
-    """Return knobs with other than default values, without the swept one."""
+    """Return the knobs whose values are not the defaults, without the swept knob."""
     usual = {name: param.default for name, param in plan.lesson.params.items()}
     if plan.clock == "count" and (cpus := knob(plan.lesson, "cpus")) is not None:
         usual[cpus] = 1
@@ -234,7 +237,7 @@ def headline(lesson: Lesson, workload: str, clock: Clock) -> str:
     """Return the first metric that this workload has on this clock.
 
     Raises:
-        InputError: it has none.
+        InputError: the workload has no metric on this clock.
     """
     for name, metric in lesson.metrics.items():
         if not metric.extra and any(
@@ -252,17 +255,18 @@ def probes_for(plan: MeasurePlan, arm: str) -> frozenset[str]:
     return frozenset(n for m in metrics_of(plan, arm, TRACED).values() for n in m.probes)
 
 
-# Runs of layouts: the same objects, linked in other orders. Pure.
+# Plan the runs of layouts, which are the same objects linked in other orders. Pure.
 
 WALL_RUNS = 3
-"""Runs per layout on the wall clock, whose median is used; the count clock needs one."""
+"""Number of runs per layout on the wall clock, whose median is used. The count clock needs one
+run."""
 
 
 def all_steps(plan: MeasurePlan) -> list[Step]:
-    """Return every run of a measurement in order; those of layouts come last.
+    """Return every run of a measurement in order; runs of layouts come last.
 
     Raises:
-        InputError: more than MAX_RUNS runs, or see `steps`.
+        InputError: there are more than MAX_RUNS runs, or one of the reasons in `steps`.
     """
     found = (steps(plan) if not plan.link else []) + layout_steps(plan)
     if len(found) > MAX_RUNS:
@@ -274,7 +278,7 @@ def all_steps(plan: MeasurePlan) -> list[Step]:
 
 
 def layout_steps(plan: MeasurePlan) -> list[Step]:
-    """Return runs of layouts: all arms of one layout before the next, interleaved A B B A."""
+    """Return the runs of layouts, one layout after another, with arms interleaved A B B A."""
     if not plan.layouts:
         return []
     arms = [arm for arm in plan.arms if metrics_of(plan, arm, ("line",))]
@@ -298,7 +302,7 @@ def add_layout(series: Iterable[tuple[Series, Metric]], number: int, lines: Iter
 
 
 def fault_aside(step: Step, words: str) -> str | None:
-    """Return why a failed perturbed or layout run voids its table; None for other runs."""
+    """Return why a failed perturbed or layout run spoils its table; return None for other runs."""
     if step.kind is Kind.PERTURBED:
         return f"{step.arm} failed on a perturbed start (seed {step.seed}): {words}"
     if step.kind is Kind.LAYOUT:

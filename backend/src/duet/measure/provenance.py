@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Provenance of a measurement: kernels, patches, the machine."""
+"""Provenance of a measurement: its kernels, their patches, and the machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SAID_S = 10.0
 
 
 def host_fingerprint() -> dict[str, str]:
-    """Describe the machine as far as it affects times, without identifying it.
+    """Describe what affects times on this machine, without identifying the machine.
 
     The code that boots a guest adds QEMU's version and accelerator.
     """
@@ -50,9 +50,9 @@ def host_fingerprint() -> dict[str, str]:
 
 
 def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFacts:
-    """Return an arm's provenance, from the inputs that decide its build.
+    """Return an arm's provenance, derived from the inputs that determine its build.
 
-    `kernel` is the version of the stored image, "" if it is not built; a guest reports the exact
+    `kernel` is the version of the stored image, or "" if it is not built. A guest reports the exact
     release later.
 
     Raises:
@@ -86,7 +86,7 @@ def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFac
 
 
 def settings_words(config: Path) -> str:
-    """Return 'HZ=250, PREEMPT_NONE, NR_CPUS=64, no debug checks' from a kernel config."""
+    """Describe a kernel config, as in 'HZ=250, PREEMPT_NONE, NR_CPUS=64, no debug checks'."""
     try:
         read = read_options(config.read_text(encoding="utf-8"))
     except OSError:
@@ -102,14 +102,14 @@ def settings_words(config: Path) -> str:
 
 @lru_cache(maxsize=1)
 def our_version() -> str:
-    """Return '0.1.0, commit 0123456789ab', with '-dirty' if the checkout has changes."""
+    """Return '0.1.0, commit 0123456789ab', and append '-dirty' if the checkout has changes."""
     words = ["git", "-C", str(repo_root()), "describe", "--always", "--dirty", "--exclude=*"]
     said = _said([*words, "--abbrev=12"])
     return f"{__version__}, commit {said}" if said else __version__
 
 
 def program_versions(commands: str) -> dict[str, str]:
-    """Return versions of the PROGRAMS that a command names; guests use this machine's copies.
+    """Return the versions of PROGRAMS that commands name. Guests use this machine's copies.
 
     Args:
         commands: shell lines.
@@ -133,7 +133,7 @@ def _said(words: list[str]) -> str:
 
 
 def source_facts(arm: Arm) -> SourceFacts | None:
-    """Return the facts of the source tree that a lesson names for an arm, or None."""
+    """Return facts about the source tree that a lesson names for an arm, or None."""
     return SourceFacts(**arm.source.model_dump()) if arm.source is not None else None
 
 
@@ -152,10 +152,10 @@ def _os_name() -> str:
         return platform.system()
 
 
-# Stored result of `duet selftest --kvm` on this host, and what reports say about it.
+# The stored result of `duet selftest --kvm` on this host, and what reports say about it.
 
 _SAME = ("cpu", "kernel")
-"""Keys of the host fingerprint for which the result is valid."""
+"""Keys of the host fingerprint that must be unchanged for the result to be valid."""
 
 
 def result_file() -> Path:
@@ -174,10 +174,10 @@ def remember(result: Mapping[str, Any]) -> Path:
 
 
 def tested_words(host: Mapping[str, str]) -> str:
-    """Return a report's words on guests under KVM: on hardware, and the self-test's result.
+    """Return what reports say about KVM guests, including the self-test's result.
 
     Args:
-        host: fingerprint of the report, with `qemu`.
+        host: the report's host fingerprint, including `qemu`.
     """
     try:
         tree = json.loads(result_file().read_text())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Published figures of mails: the measurements that they need. Pure."""
+"""Figures published in mails, and the measurements that they need. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from duet.measure.plan import PERTURBED, MeasurePlan, default_repeats
 from duet.measure.verdicts import Interval, Judged, Verdict, judge, judge_exponent
 
 Key = tuple[str, Clock, int, tuple[tuple[str, int], ...]]
-"""Workload, clock, shift and knobs. Rows with equal keys share their runs."""
+"""Workload, clock, shift and knobs. Rows with equal keys share runs."""
 
 
 def key_of(folder: LessonFolder, figure: PublishedFigure, of_reference: bool = False) -> Key:
@@ -42,12 +42,12 @@ def host_cpus() -> int:
 
 
 def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, MeasurePlan]:
-    """Return the measurements that a lesson's rows need, each once, with only the arms needed.
+    """Return the measurements that a lesson's rows need, each once and with only the needed arms.
 
-    Those of the count clock come first, because other work on the host does not disturb them.
+    Count-clock measurements come first, because other work on the host does not disturb them.
 
     Args:
-        every: also those that need more CPUs than this host has.
+        every: whether to include measurements that need more CPUs than this host has.
     """
     most = sys.maxsize if every else host_cpus()
     arms: dict[Key, set[str]] = {}
@@ -78,7 +78,7 @@ def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, M
 
 
 def needed_cpus(folder: LessonFolder) -> dict[Key, int]:
-    """Return the CPUs that a host needs for each measurement of the published figures."""
+    """Return how many CPUs a host needs for each measurement of the published figures."""
     found: dict[Key, int] = {}
     for figure in folder.lesson.published:
         if figure.metric is not None:
@@ -87,7 +87,7 @@ def needed_cpus(folder: LessonFolder) -> dict[Key, int]:
     return found
 
 
-# One row per published figure: the mail's figure, ours, and a verdict. Pure.
+# Make one row per published figure, with the mail's figure, ours, and a verdict. Pure.
 
 UNMEASURED = Judged(Verdict.NOT_MEASURED, Verdict.NOT_MEASURED)
 REFUSED = Judged(Verdict.NOTHING, Verdict.NOTHING)
@@ -98,8 +98,9 @@ class FigureRow:
     """A published figure and ours.
 
     Args:
-        interval: 95 % of the ratio (wall), or the range over perturbed starts (count).
-        because: why it is not reproduced; "" if it is.
+        interval: the ratio's 95 % interval (wall clock), or its range over perturbed starts (count
+            clock).
+        because: why the figure is not reproduced; "" if it is.
         on: name of the host that measured it; "" for this host.
     """
 
@@ -148,8 +149,8 @@ class Place:
     """A host that measured figures.
 
     Args:
-        cpus: its number of CPUs. A figure that needs more is not testable there.
-        on: its name; "" for this host.
+        cpus: number of the host's CPUs. A figure that needs more CPUs is not testable there.
+        on: the host's name; "" for this host.
     """
 
     cpus: int
@@ -162,11 +163,11 @@ def rows_of(
     troubles: Mapping[Key, str] | None = None,
     place: Place | None = None,
 ) -> list[FigureRow]:
-    """Return a row for each figure of the lesson, measured or not.
+    """Return a row for each of the lesson's figures, whether measured or not.
 
     Args:
-        troubles: key -> why its table is missing or incomplete.
-        place: where they were measured; None: here.
+        troubles: key -> why the table with this key is missing or incomplete.
+        place: host that measured the figures; None means this host.
     """
     where = place or Place(host_cpus())
     return [row_of(folder, one, tables, troubles or {}, where) for one in folder.lesson.published]
@@ -230,11 +231,11 @@ def _judge(figure: PublishedFigure, ratio: float, interval: Interval | None) -> 
 def _ratio(
     ours: Series, theirs: Series, table: Table, found: Comparison
 ) -> tuple[float | None, str | None]:
-    """Return the ratio, or None and the reason for having none."""
+    """Return the ratio, or None and the reason why there is none."""
     n = min(ours.n, theirs.n)
     counted_once = ours.evidence == "counted" and n > 0 and not (ours.refused or theirs.refused)
     if found.ratio is None and counted_once and table.condition.clock == "wall":
-        # Events of one traced run: exact for that run, and no time enters.
+        # Events of one traced run are exact for that run, and times play no part.
         base = statistics.median(theirs.samples)
         if base:
             return statistics.median(ours.samples) / base, None
@@ -256,10 +257,10 @@ def counts(rows: Iterable[FigureRow]) -> dict[str, int]:
     return found
 
 
-# Measured tables of published figures, stored in one JSON file.
+# Store the measured tables of published figures in one JSON file.
 #
-# The file has samples, not verdicts: rows are judged when they are printed, so that changing the
-# rule or a figure needs no new run.
+# The file has samples rather than verdicts. Rows are judged when they are printed, so that changing
+# the rule or a figure needs no new run.
 
 
 VERSION = 1
@@ -269,9 +270,9 @@ class StoredTable(BaseModel):
     """Results of one condition, with their provenance.
 
     Args:
-        at: ISO 8601, UTC.
-        host: fingerprint, as in a report.
-        arms: facts of the arms that ran, with their hashes.
+        at: time of the measurement in UTC, as ISO 8601.
+        host: host fingerprint, as in a report.
+        arms: facts about the arms that ran, with their hashes.
         on: name of the host that measured it; "" for this host.
     """
 
@@ -299,7 +300,7 @@ class StoredTable(BaseModel):
         return Table(condition, series=series, refusals=list(self.refusals))
 
     def has(self, arms: Mapping[str, str], metrics: Iterable[str]) -> bool:
-        """Whether it has numbers of all these metrics, on these kernels (arm -> key)."""
+        """Whether the table has numbers for all these metrics on these kernels (arm -> key)."""
         keys = {arm.name: arm.key for arm in self.arms}
         return all(keys.get(arm) == key for arm, key in arms.items()) and all(
             any(s.metric == m and s.arm == a and s.samples for s in self.series)
@@ -316,20 +317,21 @@ class Stored(BaseModel):
     tables: list[StoredTable] = []
 
     def of(self, lesson: str, on: str = "") -> dict[Key, StoredTable]:
-        """Return the tables of one lesson from the host of that name."""
+        """Return one lesson's tables by key, from the host with that name."""
         return {t.key: t for t in self.tables if t.lesson == lesson and t.on == on}
 
     def places(self) -> list[Place]:
-        """Return the hosts that have tables: this one, then the others, the largest first."""
+        """Return the hosts that have tables: first this host, then the others by number of CPUs."""
         found = {t.on: Place(int(t.host.get("cpus", 1)), t.on) for t in self.tables}
         here = found.pop("", Place(host_cpus()))
         return [here, *sorted(found.values(), key=lambda place: (-place.cpus, place.on))]
 
     def fitted(self, knobs: Mapping[str, Mapping[str, int]]) -> Stored:
-        """Add the default value of each knob that a lesson got since, in the lesson's knob order.
+        """Add default values for knobs that lessons have gained since, in the lessons' knob order.
 
         Args:
-            knobs: lesson -> knob -> its default. A table with a removed knob stays unchanged.
+            knobs: lesson -> knob -> the knob's default. A table with a removed knob stays
+                unchanged.
         """
         tables = []
         for table in self.tables:
@@ -341,7 +343,7 @@ class Stored(BaseModel):
         return Stored(tables=tables)
 
     def put(self, table: StoredTable) -> None:
-        """Replace the table of the same condition and host, or insert this one in order."""
+        """Insert this table in order; it replaces a table of the same condition and host."""
         same = (table.lesson, table.on, table.key)
         others = [one for one in self.tables if (one.lesson, one.on, one.key) != same]
         self.tables = sorted(
@@ -373,7 +375,7 @@ def read_stored(path: Path) -> Stored:
     """Read the file; return an empty one if it does not exist.
 
     Raises:
-        InputError: it cannot be read, or has other contents.
+        InputError: the file cannot be read, or has other contents.
     """
     try:
         return Stored.model_validate_json(path.read_text(encoding="utf-8"))
@@ -381,7 +383,8 @@ def read_stored(path: Path) -> Stored:
         return Stored()
     except (OSError, UnicodeDecodeError, ValidationError) as error:
         raise InputError(
-            f"wanted results of published figures in {path.name}, but it has other contents.",
+            f"wanted results for published figures in {path.name}, but the file has other "
+            "contents.",
             remedy="Name another file, or delete it to measure everything again.",
         ) from error
 

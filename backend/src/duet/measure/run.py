@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run a measurement: boot guests as the plan says, and fill the report run by run."""
+"""Run a measurement: boot guests according to the plan, and fill the report run by run."""
 
 from __future__ import annotations
 
@@ -64,18 +64,19 @@ from duet.session import (
     workload_trouble,
 )
 
-# A session sink that records whether the host let a guest run, from workload start to end.
+# A session sink that records, from start to end of a workload, whether the host let the guest run.
 
 BUSY = 0.15
-"""Limit of the share of wanted CPU time that a guest waited while others used the CPU. An idle host
-shows 0 to 0.13: the cost of reading the times, and the tick of /proc/stat."""
+"""Of the CPU time that a guest wanted, the largest acceptable share for which it waited while
+others used the CPU. An idle host shows 0 to 0.13, because reading the times costs time and
+/proc/stat has tick resolution."""
 
 
 class HostWatch(SessionSink):
-    """Measures how long a run's guest had to wait for a host CPU.
+    """Measure how long a run's guest had to wait for a host CPU.
 
-    It reads the guest's own CPU times: a single guest sleeps and wakes, so `on_contention` does not
-    apply.
+    It reads the guest's own CPU times. `on_contention` does not apply, because a single guest
+    sleeps and wakes.
 
     Args:
         place: called with the guest's process id before its workload begins.
@@ -92,7 +93,7 @@ class HostWatch(SessionSink):
 
     @property
     def waited_share(self) -> float | None:
-        """Share of the wanted CPU time that other processes had; None if it cannot be read."""
+        """Share of the wanted CPU time that other processes had, or None if it cannot be read."""
         if self.used is None:
             return None
         if self._host_ran_ns is None:
@@ -120,14 +121,14 @@ class HostWatch(SessionSink):
                     self._host_ran_ns = host - self._host_before_ns
 
 
-# Reports and series before the first run. No I/O.
+# Make reports and series before the first run. No I/O.
 
 Statics = Mapping[str, Mapping[str, float | DuetError]]
-"""arm -> metric -> raw value from its vmlinux, or the error of reading it."""
+"""arm -> metric -> raw value from the arm's vmlinux, or the error from reading it."""
 
 
 def blank_series(name: str, metric: Metric, arm: str, clock: Clock, statics: Statics) -> Series:
-    """Return a series without runs; a static one already has its value.
+    """Return a series without runs. A static series already has its value.
 
     Args:
         statics: values of `dwarf` metrics.
@@ -168,8 +169,7 @@ def blank_report(
     """Return a report without tables.
 
     Args:
-        facts: one per arm; arms without facts get plain_facts().
-    """
+        facts: provenance, one per arm; arms without facts get plain_facts()."""
     known = {fact.name: fact for fact in facts}
     return Report(
         lesson=plan.folder.slug,
@@ -189,13 +189,13 @@ def blank_report(
 
 
 def _commands(plan: MeasurePlan) -> str:
-    """Return the command lines that guests run, joined."""
+    """Return the command lines that guests run, joined into one text."""
     workload = plan.lesson.workloads[plan.workload]
     return "\n".join([workload.run, *workload.setup, plan.lesson.made_by])
 
 
 def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
-    """Return what the lesson alone says of an arm, and its base."""
+    """Return what the lesson alone says about an arm, and the arm's base."""
     one = plan.folder.arm(arm)
     base = one.base or KernelSettings.default().base.name
     return ArmFacts(
@@ -203,15 +203,15 @@ def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
     )
 
 
-# Collecting the runs of one table into its series, or the reasons for missing numbers. No I/O.
+# Collect the runs of one table into its series, or the reasons for missing numbers. No I/O.
 
 TSC = ("", "tsc", "tsc-early")
-"""Guest clock sources that are its TSC; tsc-early is in use until its frequency is refined, a
-second after boot. "" if the agent did not report one."""
+"""Guest clock sources that are the guest's TSC. tsc-early is in use until the TSC's frequency is
+refined, a second after boot. "" means that the agent did not report a clock source."""
 
 
 class Collector:
-    """One table, filled run by run.
+    """One table, which is filled run by run.
 
     Args:
         statics: values of `dwarf` metrics.
@@ -231,7 +231,7 @@ class Collector:
                     self.table.series.append(blank_series(name, metric, arm, plan.clock, statics))
 
     def failed(self, arm: str) -> bool:
-        """Whether an arm has failed, so that its other runs are skipped."""
+        """Whether an arm has failed, so that its remaining runs are skipped."""
         return arm in self.table.errors
 
     def add(
@@ -244,7 +244,7 @@ class Collector:
         """Add a finished run.
 
         Args:
-            waited_share: share of the wanted CPU time that the guest waited.
+            waited_share: share of the wanted CPU time for which the guest waited.
             places: addresses of variables whose accesses were counted.
         """
         error = lane.error or workload_trouble(lane)
@@ -276,7 +276,7 @@ class Collector:
         self.table.comparisons = compare_all(self.table, self.plan.arms)
 
     def check_host(self) -> None:
-        """Refuse the table if its arms had different machines, or if the host was busy."""
+        """Refuse the table if its arms ran on different machines, or if the host was busy."""
         if len(set(self._machines.values())) > 1:
             words = ", ".join(f"{arm}: {a} {q}" for arm, (a, q) in self._machines.items())
             self._refuse_table(f"the arms ran on different machines ({words})")
@@ -368,19 +368,20 @@ class Collector:
 
 
 MEASURE_LIMITS = Limits(run_slack_s=900.0, transcript_bytes=0, history_events=10_000)
-"""A counted guest may be slow on the host; the transcript of a measure run is never replayed."""
+"""A guest on the count clock may be slow on the host. Transcripts are not kept, because a
+measurement's runs are never replayed."""
 RETRIES = 2
-"""Retries of a run on a busy host, within a budget of a quarter of all runs."""
+"""Retries per run on a busy host. All retries together are limited to a quarter of all runs."""
 MAX_WORKERS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Progress when a run begins.
+    """Progress of a measurement when a run begins.
 
     Args:
-        number: of the run that begins, from 1; `total` runs in all.
-        done: finished runs.
+        number: number of the run that begins, from 1 to `total`.
+        done: number of finished runs.
         left_s: estimate of the remaining time; None before the first run has finished.
         report: the report so far.
     """
@@ -401,7 +402,7 @@ class Measuring:
     """One measurement. `report` has all results so far, also after a cancellation.
 
     Args:
-        sources: one per arm.
+        sources: what to boot, one source per arm.
         layouts: sources of relinked kernels, by arm and layout number.
         facts: provenance, one per arm; arms without facts get plain_facts().
         host: fingerprint of the machine.
@@ -409,8 +410,9 @@ class Measuring:
         command: command line that repeats the measurement.
         progress: called when a run begins.
         on_run: called when a run has finished.
-        at_once: most guests at once on the count clock; None: as many as the host allows.
-        judged: False: take samples only, without scipy. Another host compares them.
+        at_once: largest number of guests at once on the count clock; None means as many as the host
+            allows.
+        judged: if False, only take samples, without scipy; another host compares them.
     """
 
     def __init__(
@@ -434,8 +436,8 @@ class Measuring:
         self._layouts = layouts or {}
         self._progress, self._on_run, self._at_once = progress, on_run, at_once
         self.waited_share: float | None = None
-        """Highest share that a guest of an untraced run waited for a CPU; None on the count clock,
-        where waiting changes no figure."""
+        """Highest share of its time for which a guest waited for a CPU in an untraced run; None on
+        the count clock, where waiting changes no figure."""
         self._steps = deque(enumerate(all_steps(plan), 1))
         self.total = len(self._steps)
         self.done = 0
@@ -447,7 +449,7 @@ class Measuring:
         self.report.tables = [collector.table for collector in self._collectors]
 
     async def run(self) -> Report:
-        """Do all runs. On cancellation close the report as partial and end the guests."""
+        """Do all runs. If cancelled, close the report as partial and end the guests."""
         if self._judged:
             await asyncio.to_thread(prepare)
         self._began = time.monotonic()
@@ -486,7 +488,7 @@ class Measuring:
                 collector.check_host()
 
     def _missing(self) -> str | None:
-        """Return which arms lack runs; None if the report is complete."""
+        """Return which arms lack runs, or None if the report is complete."""
         arms = dict.fromkeys(a for c in self._collectors for a in c.table.errors)
         if not arms:
             return None
@@ -494,7 +496,7 @@ class Measuring:
         return f"{' and '.join(arms)} failed, and {whose} remaining runs were skipped"
 
     async def _work(self) -> None:
-        """Do runs in one guest at a time until none is left; end the guest on exit."""
+        """Do runs, in one guest at a time, until no run is left; end the guest on exit."""
         async with Lanes(self._limits) as lanes:
             while self._steps:
                 number, step = self._steps.popleft()
@@ -522,7 +524,7 @@ class Measuring:
     async def _quietly(
         self, lanes: Lanes, number: int, step: Step
     ) -> tuple[LaneResult, float | None]:
-        """Do one run; retry it if the host did not let its guest run."""
+        """Do one run, and retry it if the host did not let its guest run."""
         lane, share = await self._once(lanes, number, step)
         if step.kind in AFTER or self.plan.clock == "count":
             return lane, None
@@ -551,7 +553,7 @@ class Measuring:
 
 
 def learn(report: Report, lane: LaneResult) -> None:
-    """Add what only a guest knows: kernel release, QEMU version, accelerator."""
+    """Add to the report what only a guest knows: kernel release, QEMU version, accelerator."""
     if lane.facts:
         report.host["qemu"] = lane.facts.qemu_version
         report.host["accel"] = str(lane.facts.accel)
@@ -568,7 +570,7 @@ def _words(cpus: OwnCpus) -> str:
 
 
 def workers(memory_mb: int) -> int:
-    """Return how many guests may run at once on the count clock: one per CPU, in half of memory."""
+    """Return how many guests may run at once on the count clock: one per CPU, in half the RAM."""
     cpus = len(os.sched_getaffinity(0))
     room = int(psutil.virtual_memory().available / 2**20 / 2 // memory_mb)
     return max(1, min(cpus, room, MAX_WORKERS))
@@ -593,7 +595,7 @@ def _spec(plan: MeasurePlan, number: int, step: Step, condition: Condition) -> R
 
 
 def _probes(plan: MeasurePlan, step: Step) -> frozenset[str] | None:
-    """Return the probes of a run; a counted run enables only those that it counts."""
+    """Return a run's probes. A counted run enables only the probes that it counts."""
     if step.kind is Kind.WATCHED:
         return frozenset()
     return probes_for(plan, step.arm) if step.kind is Kind.COUNTED else None
@@ -605,7 +607,7 @@ def _microscope(plan: MeasurePlan, step: Step) -> MicroscopeRequest | None:
 
 
 def _aimed_by(plan: MeasurePlan, step: Step) -> tuple[Wanted, ...] | None:
-    """Return the x-ray of a watched run, which only finds the object to watch."""
+    """Return a watched run's x-ray, which only serves to find the object to watch."""
     config = plan.lesson.microscope
     if config is None or step.kind is not Kind.WATCHED:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Spread of a figure over layouts (other link orders) of its kernel, in numbers and words. Pure."""
+"""Spread of a figure over its kernel's layouts (link orders), in numbers and words. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from duet.measure.model import Series
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A figure over layouts.
+    """A figure's spread over layouts.
 
     Args:
-        values: one per layout that gave a number; the median of its runs.
-        runs: runs per layout, the fewest of all layouts.
-        figure: median of the default link.
-        noise: half of the range of the default link's own runs (on the count clock: of its
-            perturbed starts), as a share of its figure; None if there are fewer than two.
+        values: median of the runs of each layout that gave a number.
+        runs: number of runs per layout; if it varies, the smallest.
+        figure: median with the default link order.
+        noise: half the range of the default link's own runs (on the count clock: of its perturbed
+            starts), as a share of its figure; None if there are fewer than two values.
     """
 
     values: tuple[float, ...]
@@ -37,17 +37,17 @@ class Spread:
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Lowest and highest value over the default link's figure."""
+        """Lowest and highest value, divided by the default link's figure."""
         return self.low / self.figure, self.high / self.figure
 
     @property
     def part(self) -> float:
-        """Half of the range over layouts, as a share of the figure: 0.02 is +-2 %."""
+        """Half the range over layouts as a share of the figure; 0.02 means +-2 %."""
         return (self.high - self.low) / 2 / self.figure
 
 
 def spread(one: Series) -> Spread | None:
-    """Return the spread of a series; None if no layout gave a number or the figure is not > 0."""
+    """Return a series' spread, or None if no layout gave a number or the figure is not positive."""
     runs = [samples for _, samples in sorted(one.layouts.items()) if samples]
     figure = statistics.median(one.samples) if one.samples else 0.0
     if not runs or figure <= 0:
@@ -59,7 +59,7 @@ def spread(one: Series) -> Spread | None:
 
 
 def ratios(ours: Series, theirs: Series) -> tuple[float, float] | None:
-    """Return the lowest and highest ratio of two arms with equal link order, or None."""
+    """Return the lowest and highest ratio between two arms over shared link orders, or None."""
     both = [number for number in ours.layouts if theirs.layouts.get(number)]
     found = [
         statistics.median(ours.layouts[number]) / bottom
@@ -86,7 +86,7 @@ def spread_words(one: Series) -> str | None:
 
 
 def ratio_words(ours: Series, theirs: Series, ratio: float | None) -> str | None:
-    """Return what layouts do to the change between two arms; None without layouts."""
+    """Return how layouts affect the change between two arms, or None without layouts."""
     found = ratios(ours, theirs)
     if found is None:
         return None
@@ -102,7 +102,7 @@ def ratio_words(ours: Series, theirs: Series, ratio: float | None) -> str | None
 
 
 def _beside(one: Series, found: Spread) -> str:
-    """Compare the spread with that of the default link's own runs, in words."""
+    """Compare in words the spread over layouts with that of the default link's own runs."""
     if found.noise is None:
         return ""
     whose = "its perturbed starts" if one.perturbed else "its own runs"

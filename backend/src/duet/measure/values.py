@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The numbers of a run, from the workload's output lines and from its events. Pure."""
+"""Get a run's numbers from the workload's output lines and from its events. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PICKS: dict[str, Callable[[Sequence[float]], float]] = {
     "p50": statistics.median,
 }
 NO_UNIT = "1"
-"""Unit of a metric that names none."""
+"""Unit of a metric that names no unit."""
 WHOLE = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)?(?:\.\d*)?(?:[eE][+-]?\d+)?")
 BYTES = re.compile(
     r"\s?(?P<prefix>[kKMGTP]i?)?(?P<base>B|[Bb]ytes?|bits?|b)(?P<per>/s|/sec|ps)?(?![\w=:])"
@@ -41,7 +41,7 @@ TIMES = {"": 1.0, "m": 1e-3, "u": 1e-6, "\u00b5": 1e-6, "n": 1e-9}
 
 
 class NoNumber(ValueError):
-    """The text at a metric's place is not a number; the message is half a sentence."""
+    """The text at a metric's place is not a number. The message is a clause, not a sentence."""
 
 
 def line_value(metric: Metric, lines: Sequence[str]) -> float | None:
@@ -53,10 +53,10 @@ def line_value(metric: Metric, lines: Sequence[str]) -> float | None:
 
 
 def read_value(metric: Metric, lines: Sequence[str]) -> float | None:
-    """Return the value in the workload's lines, in the metric's unit; None if no line has it.
+    """Return the value in the workload's lines, in the metric's unit, or None if there is none.
 
     Raises:
-        NoNumber: a line has other text at that place.
+        NoNumber: a line has something else at that place.
     """
     assert metric.line is not None
     pattern = re.compile(metric.line)
@@ -67,7 +67,7 @@ def read_value(metric: Metric, lines: Sequence[str]) -> float | None:
 
 
 def line_unit(metric: Metric, lines: Sequence[str]) -> str:
-    """Return the metric's unit, or else the unit after the number, without its prefix."""
+    """Return the metric's unit, or else the unit that follows the number, without its prefix."""
     if metric.unit == NO_UNIT and metric.line is not None:
         for line in lines:
             for match in re.finditer(metric.line, line):
@@ -82,7 +82,7 @@ def tally_value(name: str, metric: Metric, tallies: Mapping[str, float]) -> floa
 
 
 def _value(metric: Metric, match: re.Match[str]) -> float:
-    """Return one number, converted from the prefixed unit after it to the metric's unit.
+    """Return one number, converted to the metric's unit from the prefixed unit that follows it.
 
     For example, fio prints KiB/s on one line and MiB/s on the next.
     """
@@ -97,15 +97,15 @@ def _value(metric: Metric, match: re.Match[str]) -> float:
     if said is None or metric.scale != 1 or (own is None and metric.unit != NO_UNIT):
         return value
     if own is not None and own[1] != said[1]:
-        return value  # the word after the number is not a unit of this kind
+        return value  # the word after the number is not a matching unit
     return value * (said[0] / (own[0] if own else 1))
 
 
 def _whole(match: re.Match[str]) -> tuple[str, int]:
-    """Return the number in group `value`, and its end.
+    """Return the number in group `value` and its end position.
 
     If the expression ends inside a number, as `[0-9.]+` does in 1.2e+06 and in 1,234.5, the whole
-    number is used. In a comma-separated list each number is separate.
+    number is used. In a comma-separated list each number stands alone.
     """
     begin, end = match.span("value")
     line = match.string
@@ -118,7 +118,7 @@ def _whole(match: re.Match[str]) -> tuple[str, int]:
 
 
 def _unit(text: str) -> tuple[float, str] | None:
-    """Parse a unit at the start of a text: its factor and base unit; None if there is none."""
+    """Parse the unit at the start of a text; return its factor and base unit, or None."""
     if match := BYTES.match(text):
         base = "B" if match["base"][0] == "B" or "yte" in match["base"] else "b"
         prefix = match["prefix"] or ""
@@ -129,18 +129,18 @@ def _unit(text: str) -> tuple[float, str] | None:
     return None
 
 
-# Metrics that the microscope counts: loads and stores of its functions at one place. Pure except
-# for `variable_places`, which reads a vmlinux.
+# Metrics that the microscope counts: its functions' loads and stores at one place in memory. Pure,
+# except for `variable_places`, which reads a vmlinux.
 
 Ranges = tuple[tuple[int, int], ...]
-"""(start, end) of each part, end exclusive."""
+"""(start, end) of each part; the end is exclusive."""
 Places = Mapping[str, Ranges | DuetError]
-"""Metric -> address ranges of its variable, or why they are unknown."""
+"""Metric -> address ranges of its variable, or the reason why they are unknown."""
 CLASSES = ("reads", "writes", "rmws")
 
 
 def variable_places(vmlinux: Path, metrics: Mapping[str, Metric]) -> Places:
-    """Look up the address ranges of these metrics' variables in a kernel. Blocking."""
+    """Look up the address ranges of these metrics' variables in a kernel. Blocks."""
     found: dict[str, Ranges | DuetError] = {}
     for name, metric in metrics.items():
         if metric.microscope is None or metric.microscope.variable is None:
@@ -158,13 +158,14 @@ def access_value(
     microscope: MicroscopeRequest,
     places: Ranges | DuetError | None = None,
 ) -> float:
-    """Return the count, per operation or per run.
+    """Return the number of accesses per operation or per run.
 
     Args:
-        places: address ranges of the variable, if the count names one.
+        places: address ranges of the variable if the count names a variable.
 
     Raises:
-        DuetError: there is no such place, or no complete operation; no accesses count as zero.
+        DuetError: there is no such place, or no complete operation. If there are merely no
+            accesses, the number is zero.
     """
     counted = scope.cells.cells
     if count.shared:
@@ -183,10 +184,10 @@ def access_value(
 
 
 def on_shared_lines(cells: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Return which cells lie on a line that at least two vCPUs touched and one wrote.
+    """Return which cells lie on a cache line that two or more vCPUs touched and one wrote.
 
-    User memory and the vmalloc area, which has the stacks, are left out: the stack of a task that
-    migrated looks shared but is not.
+    User memory and the vmalloc area, which has the stacks, are left out, because the stack of a
+    migrated task looks shared but is not.
     """
     address = cells["address"]
     vmalloc = (address >= np.uint64(VMALLOC)) & (address < np.uint64(VMALLOC_END))
@@ -241,8 +242,9 @@ def _lies_in(cells: NDArray[np.void], ranges: Ranges | None, lines: bool) -> NDA
     if ranges is None:
         return np.ones(len(cells), np.bool_)
     first = cells["address"]
-    # A cell has accesses of several sizes that begin at one byte: bit k stands for 2^k bytes. An
-    # access that continues in the next line is also counted there.
+    # A cell has the accesses that begin at one byte. They may have several sizes, and bit k of
+    # `sizes` stands for 2^k bytes. An access that continues in the next cache line is also counted
+    # there.
     longest = np.array([1 << max(0, int(bits).bit_length() - 1) for bits in cells["sizes"]])
     line_end = (first // LINE + 1) * LINE
     end = np.minimum(first + longest.astype(np.uint64), line_end)

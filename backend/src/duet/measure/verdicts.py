@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The verdict on a published figure and ours. Numbers only; pure.
+"""Judge our figure against a published one. Only numbers are compared. Pure.
 
-The rule compares *effects*. An effect is the larger side over the smaller one, less 1: 0.43 for
--30 %, 1 for half and for double, 547 for 548 times. For small changes it is about the relative
-change. For large ones it is about the factor, so 23 times is far from 548 times. The relative
-change (-95.7 and -99.8 %) or the logarithm (half) would not separate them. A rate and the time that
-is its inverse have equal effects.
+The rule compares *effects*. An effect is the larger side divided by the smaller side, minus 1. It
+is 0.43 for -30 %, 1 for half and for double, and 547 for 548 times. For a small change it is close
+to the relative change, and for a large one close to the factor. So 23 times is far from 548 times,
+which would not be so with the relative change (-95.7 and -99.8 %) or the logarithm (half as large).
+A rate and the time that is its inverse have equal effects.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ Interval = tuple[float, float]
 NEAR = 0.25
 """Effects that differ by at most this share of the mail's effect are the same."""
 NO_EFFECT = 0.05
-"""If the mail says that nothing changes, its effect and ours must be below this."""
+"""If the mail says that nothing changes, its effect and ours must be smaller than this."""
 LEAST = 0.01
-"""A smaller effect counts as none: equal runs of the count clock agree only within this."""
+"""A smaller effect counts as none, because equal runs on the count clock agree only within this."""
 WIDEST = 2.0
-"""An interval whose ends differ by more than this factor in effect decides nothing."""
+"""An interval is too wide for a verdict if the effects at its ends differ by more than this
+factor."""
 EXPONENT_NEAR = 0.1
-"""Exponents that differ by at most this are the same, even if the interval has no width.
+"""Exponents that differ by at most this count as the same, even if the interval has no width.
 
-It must separate n from n log n, whose exponent from 200 to 400 is 1.18. It tolerates a lower-order
-term of up to 7 % of the cost when n doubles.
+The value must separate n from n log n, whose exponent between 200 and 400 is 1.18. It tolerates a
+lower-order term of up to 7 % of the cost when n doubles.
 """
 
 
@@ -64,7 +65,8 @@ class Judged:
     """A verdict.
 
     Args:
-        times: factor by which our effect is larger or smaller; None for other verdicts.
+        times: factor by which our effect is larger or smaller than the mail's; None for other
+            verdicts.
         words: the verdict as printed.
     """
 
@@ -76,11 +78,12 @@ class Judged:
 def judge(
     mail: float, ours: float, interval: Interval | None = None, range_: Interval | None = None
 ) -> Judged:
-    """Judge two ratios, each arm over reference.
+    """Judge our ratio against the mail's. Each is arm over reference.
 
     Args:
-        interval: ours: 95 % (wall clock), or the range over perturbed starts (count clock).
-        range_: the mail's, if it gives one.
+        interval: interval of our ratio: 95 % (wall clock), or the range over perturbed starts
+            (count clock).
+        range_: the mail's interval if it gives one.
     """
     low, high = _around(ours, interval)
     if mail <= 0 or ours < 0 or low < 0 or not math.isfinite(high):
@@ -96,7 +99,7 @@ def judge(
         return Judged(Verdict.NOTHING, "no verdict: our interval is too wide")
     first, last = _around(mail, range_)
     theirs, found = effect(mail), effect(ours)
-    # The tolerance is for rounding: the bounds themselves belong to the rule.
+    # The tolerance covers rounding, because the bounds themselves are within the rule.
     within = abs(found - theirs) <= NEAR * theirs * (1 + 1e-9)
     if (low <= last and first <= high) or within:
         return Judged(Verdict.REPRODUCED, Verdict.REPRODUCED)
@@ -106,12 +109,12 @@ def judge(
 def judge_exponent(
     mail: float, n_ratio: float, ours: float, interval: Interval | None = None
 ) -> Judged:
-    """Judge a complexity: the mail's cost grows with n to the power `mail`.
+    """Judge a complexity, where the mail's cost grows with n to the power of `mail`.
 
     Args:
-        n_ratio: the first n over the second; not 1.
-        ours: our cost at the first n over that at the second.
-        interval: of `ours`.
+        n_ratio: the first n divided by the second n; not 1.
+        ours: our cost at the first n divided by our cost at the second n.
+        interval: interval of `ours`.
     """
     low, high = _around(ours, interval)
     if low <= 0 or n_ratio <= 0 or n_ratio == 1:
@@ -134,14 +137,14 @@ def judge_exponent(
 
 
 def effect(ratio: float) -> float:
-    """Return the larger side over the smaller, less 1; infinite for 0."""
+    """Return the larger side divided by the smaller, minus 1, or infinity for 0."""
     if ratio <= 0:
         return math.inf
     return max(ratio, 1 / ratio) - 1
 
 
 def exponent(ratio: float, n_ratio: float) -> float:
-    """Return p of cost = n^p, from two points."""
+    """Return p in cost = n^p, computed from two points."""
     return math.log(ratio) / math.log(n_ratio)
 
 
@@ -169,22 +172,23 @@ def _by_times(ours: float, theirs: float) -> Judged:
 
 
 def _around(value: float, interval: Interval | None) -> Interval:
-    """Extend an interval to contain the value, which perturbed starts need not do."""
+    """Extend an interval to contain the value, which intervals of perturbed starts may not."""
     low, high = interval or (value, value)
     return min(low, value), max(high, value)
 
 
-# Planted wrong results, none of which may be judged as reproduced. Tested, and printed with the
-# table. The first ones passed an earlier rule, which accepted half to double the mail's logarithm.
+# Planted wrong results, none of which may be judged as reproduced. They are tested, and printed
+# with the table. The first of them passed an earlier rule, which accepted logarithms from half to
+# twice the mail's.
 
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A wrong result.
+    """A planted wrong result.
 
     Args:
-        what: the mail's figure and the planted one.
-        exponent: for a complexity claim, whose sizes are `n_ratio` apart; None for a ratio.
+        what: the mail's figure and the planted figure, in words.
+        exponent: exponent of a complexity claim whose sizes differ by `n_ratio`; None for a ratio.
         verdict: the verdict that the rule must give.
     """
 
@@ -233,23 +237,23 @@ PLANTED = (
     Planted("no change, and it is anything", V.NOTHING, 1.0, 1.0, (0.5, 2.0)),
     Planted("-0.1 %, and it is -88 %", V.DIFFERS, 0.9989, 0.12),
 )
-"""Results that the rule must reject."""
+"""Wrong results that the rule must reject."""
 
 
-# Differences that are a property of the count clock; reports warn of them. Pure.
+# Find differences that are a property of the count clock, so that reports warn of them. Pure.
 
 
 CLOCK_RULE = "a result that depends on the choice is a property of the clock, not of the patch"
-"""The sentence of docs/NUMBERS.md."""
+"""Sentence from docs/NUMBERS.md."""
 MOST = 4
-"""Most comparisons that are named."""
+"""Largest number of comparisons that a warning names."""
 
 
 def of_the_clock(report: Report) -> list[str]:
-    """Return warnings on results that change with the length of an instruction.
+    """Return warnings about results that depend on how long an instruction takes.
 
-    A lesson whose cost is waiting always gets one, because the clock decides how many instructions
-    a wait lasts.
+    A lesson whose cost is waiting always gets a warning, because the clock determines how many
+    instructions a wait lasts.
     """
     tables = [table for table in report.tables if table.condition.clock == "count"]
     if not tables:
@@ -270,7 +274,7 @@ def of_the_clock(report: Report) -> list[str]:
 
 
 def _by_shift(report: Report) -> dict[tuple[str, ...], dict[int, Comparison]]:
-    """Return (metric, arm, knobs) -> shift -> its comparison."""
+    """Return comparisons by (metric, arm, knobs), and then by shift."""
     found: dict[tuple[str, ...], dict[int, Comparison]] = {}
     for table in report.tables:
         static = {one.metric for one in table.series if one.evidence == "static"}
@@ -282,7 +286,7 @@ def _by_shift(report: Report) -> dict[tuple[str, ...], dict[int, Comparison]]:
 
 
 def _differs(found: dict[int, Comparison]) -> str:
-    """How a change differs between settings; "" where it is near enough the same."""
+    """Return how a change differs between shifts, or "" if it is about the same."""
     if all(one.verdict == "no difference proven" for one in found.values()):
         return ""
     effects = [effect(one.ratio or 0) for one in found.values()]

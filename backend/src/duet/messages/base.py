@@ -39,7 +39,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The part of a numbered table that a message carries; a gap names it if it is dropped."""
+    """The rows of a numbered table in a message. If the message is dropped, a gap reports them."""
 
     run_id: str
     arm: str
@@ -49,7 +49,7 @@ class Span:
 
 
 class Message(BaseModel):
-    """Base of all models: frozen, and without unknown keys."""
+    """Base of all models. They are frozen and reject unknown keys."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, json_schema_serialization_defaults_required=True
@@ -69,27 +69,31 @@ class ServerMessage(Tagged):
     """A message to the page.
 
     Attributes:
-        latest_by: names of fields. A queued message for a slow viewer is replaced by a newer one
-            of this type with equal values in these fields. None if no message may be replaced.
-        lasting: the message belongs to the viewer, not to a run; a switch of runs keeps it.
+        latest_by: names of fields. A queued message for a slow viewer is replaced by a newer one of
+            this type with equal values in these fields. If None, no message is replaced.
+        lasting: the message belongs to the viewer and not to a run, so it stays queued when the
+            viewer switches to another run.
     """
 
     latest_by: ClassVar[tuple[str, ...] | None] = None
     lasting: ClassVar[bool] = False
 
     def key(self) -> Key | None:
-        """Return the key by which a newer message replaces this one in an outbox; None: never."""
+        """Return the key with which a newer message replaces this one in an outbox, or None."""
         if self.latest_by is None:
             return None
         return (self.tag(), *(str(getattr(self, field)) for field in self.latest_by))
 
     def span(self) -> Span | None:
-        """Return the span to report as a gap if this message is dropped; None: never drop it."""
+        """Return the span to report as a gap if this message is dropped.
+
+        If this returns None, the message is never dropped.
+        """
         return None
 
 
 class SessionMessage(ServerMessage):
-    """A message of a session about its run; a host process may send no other messages to pages."""
+    """A session's message about its run. A host process may send only such messages to pages."""
 
     if TYPE_CHECKING:  # each subclass declares it after `type`
         run_id: str
@@ -103,8 +107,9 @@ class Command(ClientMessage):
     """A request of a viewer.
 
     Attributes:
-        needs: the action that the viewer's role must allow; control of a run is checked separately.
-        frequent: a page sends about ten a second, so the command has a separate rate limit.
+        needs: the action that the viewer's role must allow. Control of a run is checked separately.
+        frequent: a page sends the command about ten times per second, so it has a separate rate
+            limit.
         boots: the command boots guests.
     """
 
@@ -117,7 +122,7 @@ Some = TypeVar("Some", bound=Tagged)
 
 
 def models(kind: type[Some]) -> dict[str, type[Some]]:
-    """Return all models of a kind by their `type`, sorted, including those of plug-ins.
+    """Return all models of a kind by `type`, in sorted order, including the plug-ins' models.
 
     Args:
         kind: ServerMessage, ClientMessage, or a subclass.
@@ -129,7 +134,9 @@ def models(kind: type[Some]) -> dict[str, type[Some]]:
     found: dict[str, type[Some]] = {}
     for model in _tagged(kind):
         if model.tag() in found:
-            raise ValueError(f"{model.__name__} and {found[model.tag()].__name__} have equal types")
+            raise ValueError(
+                f"{model.__name__} and {found[model.tag()].__name__} have the same type"
+            )
         found[model.tag()] = model
     return dict(sorted(found.items()))
 

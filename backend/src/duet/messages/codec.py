@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Encoding of server messages and parsing of client messages. No sockets.
+"""Encode server messages and parse client messages. No sockets.
 
 A server message is encoded once for all viewers; its packet has the properties that an outbox
 needs. A client message is untrusted: its size, depth and structure are checked here.
@@ -21,7 +21,7 @@ from duet.base.errors import InputError, as_duet_error
 from duet.messages.base import Key, Span, message_parser
 
 MAX_CLIENT_BYTES = 64 * 1024
-"""Largest message of a browser. Usual: a `start` is below 1 KiB."""
+"""Largest message from a browser. Usual: a `start` is below 1 KiB."""
 MAX_CLIENT_ITEMS = 256
 """Largest map or list in a client message."""
 
@@ -33,10 +33,12 @@ class Packet:
     """An encoded message.
 
     Args:
-        key: a newer packet with an equal key replaces this one in an outbox; None: never.
-        span: gap to report if this packet is dropped for a slow viewer; None: never drop it.
-        rest: packets with spans that are queued, sent and dropped together with this one, after it.
-        size: bytes of this packet and its rest; 0 without a rest.
+        key: a newer packet with an equal key replaces this one in an outbox. If None, it is never
+            replaced.
+        span: gap to report if this packet is dropped for a slow viewer. If None, it is never
+            dropped.
+        rest: packets with spans that follow this one, and are queued, sent and dropped with it.
+        size: total bytes of this packet and its `rest`; 0 if there is no `rest`.
     """
 
     body: bytes
@@ -61,7 +63,7 @@ def pack_line(message: m.Line, seq: int, body: bytes = b"") -> Packet:
     """Encode a workload line, which may be dropped like rows.
 
     Args:
-        seq: number of the line in its lane.
+        seq: the line's number within its lane.
         body: the encoded message, if the caller has it.
     """
     span = Span(message.run_id, message.arm, "lines", seq, 1)
@@ -105,13 +107,15 @@ def batch(
 
 
 def unpack_client(body: bytes) -> m.Command | m.Ack:
-    """Decode and check one message of a browser.
+    """Decode and check one message from a browser.
 
     Raises:
         InputError: the message is too large, not msgpack, or not in the contract.
     """
     if len(body) > MAX_CLIENT_BYTES:
-        raise _malformed(f"a message of {len(body)} bytes came, but {MAX_CLIENT_BYTES} are allowed")
+        raise _malformed(
+            f"a message of {len(body)} bytes arrived, but at most {MAX_CLIENT_BYTES} are allowed"
+        )
     try:
         tree = msgpack.unpackb(
             body,
@@ -122,14 +126,14 @@ def unpack_client(body: bytes) -> m.Command | m.Ack:
             max_ext_len=0,
         )
     except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as error:
-        raise _malformed(f"a message that is not msgpack came ({type(error).__name__})") from error
+        raise _malformed(f"a received message is not msgpack ({type(error).__name__})") from error
     try:
         message: m.Command | m.Ack = message_parser(m.ClientMessage).validate_python(tree)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the message"
         raise _malformed(
-            f"a message that is not in the contract came: {place:.80}: {first['msg']:.200}"
+            f"a received message does not match the contract: {place:.80}: {first['msg']:.200}"
         ) from error
     return message
 
@@ -143,7 +147,7 @@ def _malformed(what: str) -> InputError:
 
 
 def failure(error: Exception, run: str | None = None) -> m.ErrorMessage:
-    """Build an ErrorMessage; of an unexpected exception it shows the type, never a traceback.
+    """Build an ErrorMessage. For an unexpected exception it shows the type but no traceback.
 
     Args:
         run: the requested run that fails because of the error.

@@ -13,13 +13,14 @@ from duet.messages.base import ClientMessage, Command
 
 
 class Open(Command):
-    """Show a lesson with a given run, or with the recording that fits a step best.
+    """Show a lesson with a given run, or with the recording that best fits a step.
 
     Args:
         run: id of a run, which may be live; name of a recording of the lesson; `recorded` for the
             default; or `none` for the lesson without a run.
         step: the step that the recording must fit; default: the first step.
-        segments: whether this page can fetch segments; else it gets all messages by WebSocket.
+        segments: whether this page can fetch segments. If not, it gets all messages over the
+            WebSocket.
     """
 
     needs = Action.WATCH
@@ -38,7 +39,7 @@ class Start(Command):
     """Run live, now or when the request reaches the head of the queue (see `runs`).
 
     The request replaces the visitor's queued request. It also stops the visitor's current run,
-    unless other visitors are queued or requested that run. Equal requests share a run.
+    unless other visitors share that run or wait in the queue. Equal requests share a run.
     """
 
     boots = True
@@ -55,8 +56,8 @@ class Stop(Command):
     """End a live run or a measurement, or cancel a queued request.
 
     Args:
-        run: its id; default: the visitor's queued request, and the live run that the visitor
-            watches or has started.
+        run: id of the run. Without an id, the command applies to the visitor's queued request and
+            to the live run that the visitor watches or has started.
     """
 
     needs = Action.RUN
@@ -85,7 +86,7 @@ class Hold(Command):
     """Hold the guests of the live run that this page watches, or resume them.
 
     Args:
-        on: hold them; else resume them.
+        on: True to hold them, False to resume them.
         after: number of further accesses before the guests stop.
     """
 
@@ -96,7 +97,7 @@ class Hold(Command):
 
 
 class Measure(Command):
-    """Fill the measured table: one guest at a time, untraced, A B B A."""
+    """Fill the measured table by running one guest at a time, untraced, in the order A B B A."""
 
     boots = True
     needs = Action.MEASURE
@@ -118,7 +119,7 @@ class TakeControl(Command):
 
 
 class Ack(ClientMessage):
-    """Acknowledge messages: the page has handled `n` in total. It limits how many are in flight."""
+    """Report that the page has handled `n` messages in total. This limits the number in flight."""
 
     type: Literal["ack"]
     n: Annotated[StrictInt, Field(ge=0)]

@@ -22,7 +22,7 @@ from duet.messages.base import (
 
 
 class Run(SessionMessage):
-    """State of a run; latest wins."""
+    """State of a run. A newer message replaces the previous one."""
 
     latest_by = ("run_id",)
     type: Literal["run"] = "run"
@@ -31,7 +31,7 @@ class Run(SessionMessage):
     source: Source
     purpose: Literal["explain", "measure"] = "explain"
     clock: Clock
-    shift: int = Field(default=0, description="count clock: 2^shift ns an instruction")
+    shift: int = Field(default=0, description="count clock: 2^shift ns per instruction")
     params: dict[str, int]
     workload: str
     arms: list[str]
@@ -43,20 +43,24 @@ class Run(SessionMessage):
 
 
 class Contention(Message):
-    """CPU time that a lane's vCPUs got and waited for, since its workload's start.
+    """CPU time that a lane's vCPUs used, and time that they waited for a CPU, since the start.
 
-    A run is distorted if its lanes together waited for more than `bound` of that time.
+    A run is distorted if its lanes together spent more than the fraction `bound` of both times
+    waiting.
     """
 
     ran_s: float = Field(ge=0, description="seconds on a CPU, summed over all vCPUs")
     waited_s: float = Field(
-        ge=0, description="seconds in which a vCPU was runnable without a CPU, or it was stolen"
+        ge=0,
+        description="seconds in which a vCPU was runnable without a CPU, or its CPU was stolen",
     )
-    bound: float = Field(description="share of waiting above which times are distorted, 0 to 1")
+    bound: float = Field(
+        description="fraction of time spent waiting above which times are distorted, 0 to 1"
+    )
 
 
 class Lane(SessionMessage):
-    """State of one lane; latest wins."""
+    """State of one lane. A newer message replaces the previous one."""
 
     latest_by = ("run_id", "arm")
     type: Literal["lane"] = "lane"
@@ -74,12 +78,13 @@ class Lane(SessionMessage):
         default=False, description="true: a copy of a template; boot_s is the time that it took"
     )
     contention: Contention | None = Field(
-        default=None, description="null: not measured, as on the count clock, which it cannot harm"
+        default=None,
+        description="null if not measured, as on the count clock, where contention does no harm",
     )
 
 
 class Row(Message):
-    """A row of a lane: a thread of the workload, another process of it, or a track."""
+    """A row of a lane: a thread of the workload, another process of the workload, or a track."""
 
     row: int = Field(ge=0)
     tid: int
@@ -88,7 +93,7 @@ class Row(Message):
 
 
 class Rows(SessionMessage):
-    """All known rows of a lane; replaces the previous list."""
+    """All known rows of a lane. The list replaces the previous one."""
 
     latest_by = ("run_id", "arm")
     type: Literal["rows"] = "rows"
@@ -118,7 +123,7 @@ class Batch(SessionMessage):
     )
 
     def key(self) -> Key | None:
-        """Return a key for open spans only: a newer batch replaces them."""
+        """Return a key only for open spans, because a newer batch replaces them."""
         return ("open", self.run_id, self.arm) if self.table == "open" else None
 
     def span(self) -> Span | None:
@@ -129,16 +134,16 @@ class Batch(SessionMessage):
 
 
 class Reading(ServerMessage):
-    """Progress of reading a recording; sent between its batches."""
+    """Progress of reading a recording, which is sent between its batches."""
 
     type: Literal["reading"] = "reading"
     run_id: str
-    read: int = Field(ge=0, description="decoded bytes of the transcripts, at least")
+    read: int = Field(ge=0, description="minimum number of decoded transcript bytes")
     total: int = Field(ge=0, description="all bytes of the transcripts; 0: not known yet")
     whole: bool = Field(description="true: no more batches follow")
 
     def key(self) -> Key | None:
-        """Return a key for the last message only; the others keep their order among the batches."""
+        """Return a key only for the last message. The others keep their order among the batches."""
         return ("reading", self.run_id) if self.whole else None
 
 
@@ -152,7 +157,7 @@ class Waits(Message):
 
 
 class Metrics(SessionMessage):
-    """Counts so far of one lane; latest wins."""
+    """One lane's counts so far. A newer message replaces the previous one."""
 
     latest_by = ("run_id", "arm")
     type: Literal["metrics"] = "metrics"
@@ -172,7 +177,7 @@ class Metrics(SessionMessage):
 
 
 class Gap(ServerMessage):
-    """Batches that this viewer does not get, because its outbox or the replay buffer was full."""
+    """Batches that this viewer does not get because its outbox or the replay buffer was full."""
 
     type: Literal["gap"] = "gap"
     run_id: str
@@ -233,7 +238,10 @@ Purpose = Literal["explain", "measure"]
 
 
 class Control(ServerMessage):
-    """The visitor in control of the live run that this page watches; latest wins."""
+    """The visitor in control of the live run that this page watches.
+
+    A newer message replaces the previous one.
+    """
 
     latest_by = ()
     lasting = True
@@ -273,7 +281,10 @@ class WaitingRun(Message):
 
 
 class Runs(ServerMessage):
-    """Live runs of this server, and the queued run of this visitor; latest wins."""
+    """Live runs of this server, and this visitor's queued run.
+
+    A newer message replaces the previous one.
+    """
 
     latest_by = ()
     lasting = True
@@ -283,7 +294,7 @@ class Runs(ServerMessage):
 
 
 class Begun(ServerMessage):
-    """A run that this page requested begins; its messages follow, and the page shows it."""
+    """A run that this page requested has begun. Its messages follow, and the page shows it."""
 
     latest_by = ()
     lasting = True

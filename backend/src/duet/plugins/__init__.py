@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Optional capabilities, one folder each. Deleting the folder removes the capability.
+"""Optional capabilities, each in its own folder. Deleting the folder removes the capability.
 
 The core imports no plug-in: it finds them through `duet.base.plugins`. A plug-in may import the
-core, and the plug-ins that its `REQUIRES` names.
+core and the plug-ins that its `REQUIRES` names.
 """

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CPU reservation for measured guests, CPU times of guests, and priorities of the server.
+"""Reserve CPUs for measured guests, read guests' CPU times, and raise the server's priority.
 
 A reservation pins this process and its descendants to the other CPUs while a measurement runs.
-Processes that start meanwhile inherit that (sched_setaffinity(2)). Programs of other users may
-still run on the reserved CPUs, so the time that a guest waits for a CPU is always measured. A
-reservation takes whole cores, so that the sibling thread of a reserved CPU is idle.
+Processes that start during the measurement inherit this affinity (sched_setaffinity(2)). Programs
+of other users may still run on the reserved CPUs, so the time that a guest waits for a CPU is
+always measured. A reservation takes whole cores, so that the sibling thread of a reserved CPU is
+idle.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ CPU_FOLDER = Path("/sys/devices/system/cpu")
 
 
 class OwnCpus:
-    """A reservation of CPUs. Use as a context manager, one at a time in a process.
+    """A CPU reservation. Use as a context manager; a process can have only one at a time.
 
     Args:
         wanted: number of CPUs to reserve, if the host has enough.
@@ -40,15 +41,15 @@ class OwnCpus:
 
     _taken = False
     top_pid: int | None = None
-    """Root of the process tree that moves to the other CPUs; None for this process."""
+    """Root of the process tree that moves to the other CPUs. None means this process."""
 
     def __init__(self, wanted: int, least: int) -> None:
         self._wanted, self._least = wanted, least
         self._all: frozenset[int] = frozenset()
         self.cpus: frozenset[int] = frozenset()
-        """Reserved CPUs; empty if the host has too few, or another reservation is active."""
+        """Reserved CPUs. Empty if the host has too few CPUs or another reservation is active."""
         self.why_not = ""
-        """Why no CPUs are reserved; '' if some are."""
+        """The reason why no CPUs are reserved; '' if some are."""
 
     def __enter__(self) -> OwnCpus:
         self._all = frozenset(os.sched_getaffinity(0))
@@ -83,7 +84,7 @@ class OwnCpus:
 
 def move(pid: int, to: frozenset[int]) -> None:
     """Pin a process and its descendants to CPUs."""
-    for _ in range(2):  # twice: a process may start another one meanwhile
+    for _ in range(2):  # twice: a process may start another in between
         with contextlib.suppress(psutil.Error):
             for process in psutil.Process(pid).children(recursive=True):
                 _pin(process.pid, to)
@@ -91,7 +92,7 @@ def move(pid: int, to: frozenset[int]) -> None:
 
 
 def cores(cpus: Iterable[int], folder: Path = CPU_FOLDER) -> list[frozenset[int]]:
-    """Return the CPUs of each core, in order; a CPU with unknown siblings counts as a core."""
+    """Return each core's CPUs, in order. A CPU with unknown siblings counts as a core."""
     found: dict[str, set[int]] = {}
     for cpu in sorted(cpus):
         try:
@@ -103,7 +104,7 @@ def cores(cpus: Iterable[int], folder: Path = CPU_FOLDER) -> list[frozenset[int]
 
 
 def choose(given: list[frozenset[int]], wanted: int) -> frozenset[int]:
-    """Return CPUs of the last cores, at least `wanted`; empty if that would leave no core."""
+    """Return at least `wanted` CPUs from the last cores, or no CPUs if no core would be left."""
     chosen: frozenset[int] = frozenset()
     for core in reversed(given[1:]):
         if len(chosen) >= wanted:
@@ -113,19 +114,19 @@ def choose(given: list[frozenset[int]], wanted: int) -> frozenset[int]:
 
 
 def _pin(pid: int, cpus: frozenset[int]) -> None:
-    """Pin all threads of a process; skip ended threads and those of other users."""
+    """Pin all threads of a process, but skip threads that have ended or belong to other users."""
     with contextlib.suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(int(thread.name), cpus)
 
 
-# Time that a guest's vCPUs spent in the host's run queues: the noise of a wall-clock run.
+# Time that a guest's vCPUs spent in the host's run queues. It is the noise in a wall-clock run.
 #
 # On a busy host, a hand-off from one vCPU to another completes only after both have got a host CPU.
-# That slows arms with hand-offs (SRCU's callbacks) far more than arms without, so a wall-clock
-# comparison on a busy host is biased, not only noisy. A measurement takes a reading before and
-# after a run, and refuses or marks a run with too much waiting.
+# That slows arms with hand-offs (SRCU's callbacks) far more than arms without hand-offs, so a
+# wall-clock comparison on a busy host is biased, not only noisy. A measurement takes a reading
+# before and after a run, and refuses or marks a run with too much waiting.
 
 PROC = Path("/proc")
 VCPU_THREAD = "CPU "
@@ -137,8 +138,8 @@ class CpuTime:
     """CPU times of a process since its start, summed over all threads.
 
     Args:
-        ran_ns: time on a host CPU.
-        waited_ns: time runnable without a CPU.
+        ran_ns: time spent running on a host CPU.
+        waited_ns: time spent runnable, but waiting for a CPU.
     """
 
     ran_ns: int
@@ -147,7 +148,8 @@ class CpuTime:
     def since(self, before: CpuTime) -> CpuTime:
         """Return the increase since an earlier reading; never negative.
 
-        The times of a thread that has ended meanwhile are lost, for example of a killed QEMU.
+        The times of a thread that ended between the readings are lost, for example if QEMU was
+        killed.
         """
         return CpuTime(
             max(0, self.ran_ns - before.ran_ns), max(0, self.waited_ns - before.waited_ns)
@@ -155,20 +157,21 @@ class CpuTime:
 
     @property
     def waited_share(self) -> float:
-        """Waiting as a share of the time in which the process was runnable; 0 on an idle host."""
+        """Fraction of the process's runnable time that it spent waiting; 0 on an idle host."""
         wanted = self.ran_ns + self.waited_ns
         return self.waited_ns / wanted if wanted else 0.0
 
     def waited_for_others(self, host_ran_ns: int, elapsed_ns: int) -> float:
-        """Return the largest share of waiting that other processes can have caused.
+        """Return the largest waited share (as above) that other processes can have caused.
 
         QEMU's threads also wait for each other: on an idle host, a guest that sleeps and wakes all
-        the time waited for 37 % of its time. So waiting counts only up to the time that other
-        processes ran. For a guest that mostly sleeps, the share is relative to the elapsed time,
+        the time waited for 37 % of its time. So the waiting time counts only up to the CPU time of
+        other processes. For a guest that mostly sleeps, the share is relative to the elapsed time,
         because its work cannot have slowed down by more.
 
         Args:
-            host_ran_ns: CPU time of all processes of the host meanwhile, including this one.
+            host_ran_ns: CPU time of all host processes between the two readings, including this
+                one.
             elapsed_ns: wall-clock time between the two readings.
         """
         others_ns = max(host_ran_ns - self.ran_ns, 0)
@@ -187,7 +190,7 @@ def cpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
 
 
 def vcpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
-    """Read the CPU time of the vCPU threads of a QEMU; None if there are none.
+    """Read the CPU time of a QEMU process's vCPU threads; None if it has none.
 
     QEMU's other threads (main loop, RCU) wait for each other even on an idle host, so they say
     nothing about the host's load. Needs `-name ...,debug-threads=on`.
@@ -200,7 +203,7 @@ def vcpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
 
 
 def _thread_times(pid: int, proc: Path) -> dict[str, CpuTime]:
-    """Return the CPU time of each thread by `name tid`; empty if the process has ended."""
+    """Return each thread's CPU time by `name tid`; empty if the process has ended."""
     times = {}
     try:
         for task in (proc / str(pid) / "task").iterdir():
@@ -234,7 +237,7 @@ class HostTicks:
     stolen: int
 
     def stolen_share(self, before: HostTicks) -> float:
-        """Return stolen time since `before` as a share of busy and stolen time."""
+        """Return the stolen time since `before` as a fraction of the busy plus stolen time."""
         stolen = max(0, self.stolen - before.stolen)
         wanted = max(0, self.ran - before.ran) + stolen
         return stolen / wanted if wanted else 0.0
@@ -264,7 +267,7 @@ def host_ran_ns(proc: Path = PROC) -> int | None:
     return (ticks.ran + ticks.stolen) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
-# Priority of the server over the processes that it starts.
+# The server has priority over the processes that it starts.
 #
 # With autogroups (sched(7)) Linux divides CPU time among sessions first, so niceness only matters
 # within a session. Guests have separate sessions or control groups. So the server raises its
@@ -287,7 +290,7 @@ def session_first() -> Iterator[str]:
     """Raise the priority of this process's session while the block runs.
 
     Yields:
-        Why the host refuses, without a full stop; '' if it does not.
+        The host's reason for a refusal, without a full stop; '' if it does not refuse.
     """
     try:
         found = re.search(r"nice (-?\d+)", SESSION.read_text())
@@ -313,7 +316,7 @@ def thread_first() -> str:
     """Raise the priority of the calling thread.
 
     Returns:
-        Why the host refuses, without a full stop; '' if it does not.
+        The host's reason for a refusal, without a full stop; '' if it does not refuse.
     """
     thread = threading.get_native_id()
     try:
@@ -325,13 +328,13 @@ def thread_first() -> str:
 
 
 def loop_first() -> str:
-    """Raise the priority of the calling thread, which runs the event loop, and of to_thread's.
+    """Raise the priority of the calling thread (the event loop) and of to_thread's threads.
 
-    Before Python 3.12, asyncio starts a thread that waits for each child process; this replaces
-    those threads by pidfds.
+    Before Python 3.12, asyncio starts a thread that waits for each child process; this function
+    replaces those threads with pidfds.
 
     Returns:
-        Why the host refuses, without a full stop; '' if it does not.
+        The host's reason for a refusal, without a full stop; '' if it does not refuse.
     """
     loop = asyncio.get_running_loop()
     loop.set_default_executor(
@@ -347,11 +350,11 @@ def loop_first() -> str:
 
 
 def be_prompt() -> None:
-    """Reduce pauses of the event loop: a shorter switch interval, and imports exempt from GC.
+    """Shorten the event loop's pauses with a shorter switch interval and no GC of imported objects.
 
     Each system call of the loop releases the interpreter lock. While other threads decode, the loop
-    would wait 5 ms for the lock each time. Imported objects are never garbage, and a collection
-    spends 60 ms on them.
+    would otherwise wait 5 ms for the lock each time. Imported objects are never garbage, and a
+    collection spends 60 ms on them.
     """
     sys.setswitchinterval(LOCK_SWITCH_S)
     gc.collect()

@@ -10,10 +10,11 @@ END_S: Final = 5.0
 host's kernel."""
 
 DRAFT_S: Final = 60.0
-"""Age at which an unfinished private directory is removed: its owner was killed."""
+"""Age at which an unfinished private directory is removed, because its owner must have been
+killed."""
 
 TERM_S: Final = 2.0
 """Time from SIGTERM to SIGKILL, for a launcher that cleans up."""
 
 NICE: Final = 10
-"""Niceness of guests: server and browser have priority."""
+"""Niceness of guests, so that the server and the browser have priority."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Child processes that end with their owner.
 
-A QEMU or a Chromium must not outlive its owner, even after kill -9 of the owner. setpriv(1)
-requests SIGKILL at the death of the parent (PR_SET_PDEATHSIG). The kernel sends no signal if the
-owner died before that request, so a shell then checks that the parent is still the owner.
+QEMU and Chromium must not outlive their owner, even if the owner is killed with kill -9. setpriv(1)
+asks the kernel to send SIGKILL when the parent dies (PR_SET_PDEATHSIG). The kernel sends no signal
+if the owner died before that request, so a shell then checks that the parent is still the owner.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from duet.base.errors import InfraError
 from duet.processes.limits import END_S, NICE, TERM_S
 from duet.processes.run_dir import Outlet, Pipes
 
-# In _IF_OWNED, $0 is the owner's pid. It must run after setpriv: a later death causes a signal.
+# In _IF_OWNED, $0 is the owner's pid. It must run after setpriv, because the kernel signals only
+# deaths after setpriv.
 _JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1"; shift; done; shift; exec "$@"'
 _IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
 
@@ -45,15 +46,15 @@ def find_program(name: str, package: str) -> str:
 
 
 def parent_death_prefix() -> tuple[str, ...]:
-    """Return the command prefix of a program that dies with the thread that starts it.
+    """Return a command prefix that makes a program die with the thread that starts it.
 
-    The program must not have children: they would survive.
+    The program must not have children, because they would survive.
     """
     return (find_program("setpriv", "util-linux"), "--pdeathsig", "KILL", "--")
 
 
 def reaper_prefix() -> tuple[str, ...]:
-    """Return the command prefix of a program whose descendants must end with it.
+    """Return a command prefix that makes all descendants of a program end with it.
 
     The prefix starts duet.processes.reaper.
     """
@@ -71,14 +72,14 @@ class OwnedProcess(Pipes):
         on_exit: called once when the process has ended.
         death_signal: signal that the kernel sends the process when its owner dies.
         grace_s: time between SIGTERM and SIGKILL; 0 sends SIGKILL immediately.
-        commands: open standard input for commands (`write`).
+        commands: whether to open standard input for commands (`write`).
         before: command prefix that confines the process (duet.confine.sandbox.prefix); it replaces
             `death_signal`.
-        folder: working directory; the process's user need not be able to open its path.
+        folder: working directory. The process's user need not be able to open its path.
         descriptors: our file descriptors that the process inherits, with the same numbers.
-        environment: variables added to ours.
-        without: our variables that the process does not get.
-        joins: `cgroup.procs` files that the process writes its pid to first.
+        environment: variables that are added to our environment.
+        without: our environment variables that the process does not get.
+        joins: `cgroup.procs` files to which the process first writes its pid.
         nice: niceness.
     """
 
@@ -153,7 +154,7 @@ class OwnedProcess(Pipes):
         self.pid = self._transport.get_pid()
 
     async def _unwanted(self, starting: Started) -> None:
-        """End a process whose owner was cancelled during the start.
+        """End a process whose owner was cancelled while starting it.
 
         asyncio would only kill the launcher, whose children survive. It would then wait forever for
         pipes that are not connected yet (CPython 3.11, base_subprocess.py).
@@ -202,5 +203,6 @@ class OwnedProcess(Pipes):
         except TimeoutError:
             raise InfraError(
                 f"process {self.pid} ({Path(self._argv[0]).name}) did not end after SIGKILL.",
-                remedy="It hangs in the host's kernel; check dmesg and free the host's disk.",
+                remedy="It hangs in the host's kernel; check dmesg and free some space on the "
+                "host's disk.",
             ) from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.processes.reaper PROGRAM ARGS...`: run a program, and kill its descendants.
+"""`python -m duet.processes.reaper PROGRAM ARGS...`: run a program, then kill its descendants.
 
 A launcher such as vng starts QEMU as its child, which would survive the launcher. The kernel sends
 the reaper SIGTERM when its owner dies (owned.py). The reaper then kills every descendant, even in

@@ -25,7 +25,10 @@ OWNER = "owner"
 
 
 def runtime_base() -> Path:
-    """Return the parent of guests' directories; short, because socket paths may have 107 bytes."""
+    """Return the parent of guests' directories.
+
+    It is short: a socket path has 107 bytes at most.
+    """
     base = os.environ.get("XDG_RUNTIME_DIR")
     if base and len(base) < 50 and os.access(base, os.W_OK):
         return Path(base) / "kernel-duet"
@@ -33,7 +36,7 @@ def runtime_base() -> Path:
 
 
 def passable_base() -> Path:
-    """Return `runtime_base()`, or a folder in /tmp if other users cannot traverse its parents."""
+    """Return `runtime_base()`, or a folder in /tmp if its parents are closed to other users."""
     base = runtime_base()
     if all(folder.stat().st_mode & stat.S_IXOTH for folder in base.parents if folder.exists()):
         return base
@@ -54,7 +57,7 @@ def _owner_lives(folder: Path) -> bool:
 
 
 def sweep(base: Path) -> list[Path]:
-    """Remove directories whose owner has ended; return the removed directories.
+    """Remove the directories whose owner has ended, and return them.
 
     A new directory has a draft name until its owner file is written, so it is never removed here.
     """
@@ -88,8 +91,8 @@ class RunDir:
     """A private directory for the sockets of one guest. Use as a context manager.
 
     Args:
-        base: its parent; default: `runtime_base()`.
-        uid: user of the guest's process, which creates its sockets there; None for our user.
+        base: parent directory; by default `runtime_base()`.
+        uid: user of the guest's process, which creates its sockets there. None means our user.
     """
 
     def __init__(self, base: Path | None = None, uid: int | None = None) -> None:
@@ -102,7 +105,7 @@ class RunDir:
         try:
             self._base.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._base.is_symlink() or self._base.stat().st_uid != os.getuid():
-                raise PermissionError(f"{self._base} belongs to somebody else")
+                raise PermissionError(f"{self._base} belongs to another user")
             sweep(self._base)
             made = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._base))
             (made / OWNER).write_text(_owner_line())
@@ -143,11 +146,11 @@ class RunDir:
         if any(entry.is_symlink() for entry in self.path.iterdir()):
             raise InfraError(
                 f"{self.path} contains a symbolic link, but QEMU never creates one.",
-                remedy="Start the run again; if this comes back, check the guest's images.",
+                remedy="Start the run again; if this happens again, check the guest's images.",
             )
 
 
-# The pipes of a process, and its exit.
+# A process's pipes and its exit.
 
 
 class Outlet(Protocol):
@@ -175,7 +178,7 @@ class Pipes(asyncio.SubprocessProtocol):
 
     @property
     def returncode(self) -> int | None:
-        """Exit code; the negative number of a signal; None while the process runs."""
+        """Exit code, or the negative signal number; None while the process runs."""
         return self._transport.get_returncode() if self._transport else None
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shutdown of a server after a signal, even if its event loop hangs.
+"""Shut down a server after a signal, even if its event loop hangs.
 
-A separate thread reads the wake-up byte of a signal. It arms the deadline first, and then asks the
+A separate thread reads the wake-up byte of a signal. It first arms the deadline, and then asks the
 event loop to end. Signal handlers of the loop would wait until the loop is idle.
 """
 
@@ -67,7 +67,7 @@ def _watch(wakeups: socket.socket, end: Callable[[], None], end_s: float) -> Non
 
 
 def arm(end_s: float) -> None:
-    """Exit the process before `end_s` has passed, from a thread without the interpreter lock."""
+    """Exit the process before `end_s` has passed, from a thread that needs no interpreter lock."""
     with contextlib.suppress(ValueError, OSError, AttributeError):  # stderr may be closed
         faulthandler.dump_traceback_later(end_s - MARGIN_S, exit=True, file=sys.stderr)
         return
@@ -80,7 +80,8 @@ def _nothing(number: int, frame: FrameType | None) -> None:
     """Ignore a signal; without a handler it would kill the process."""
 
 
-# Notifications to the service manager: the server listens, its event loop runs, it shuts down.
+# Notify the service manager that the server listens, that its event loop runs, or that it shuts
+# down.
 #
 # The protocol of sd_notify(3): datagrams to the socket that NOTIFY_SOCKET names. systemd restarts a
 # server that sends nothing for WATCHDOG_USEC.
@@ -99,7 +100,7 @@ class ServiceManager:
 
     def __init__(self) -> None:
         self._address = os.environ.get("NOTIFY_SOCKET", "")
-        if self._address.startswith("@"):  # an abstract one (unix(7))
+        if self._address.startswith("@"):  # an abstract socket (unix(7))
             self._address = "\0" + self._address[1:]
         self.watchdog_s = _watchdog_s() if self._address else None
 
@@ -138,7 +139,7 @@ class ServiceManager:
 
 
 def _watchdog_s() -> float | None:
-    """Return the watchdog timeout; None if off, or set for the parent of this process."""
+    """Return the watchdog timeout; None if it is off, or meant for this process's parent."""
     text = os.environ.get("WATCHDOG_USEC", "")
     meant = os.environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
     return int(text) / 1e6 if meant and text.isdecimal() and int(text) > 0 else None

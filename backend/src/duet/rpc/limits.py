@@ -6,19 +6,19 @@ from __future__ import annotations
 from typing import Final
 
 READY_S: Final = 30.0
-"""Timeout for a host process to accept requests. Usual: 1.5 s, for imports."""
+"""Timeout for a new host process to accept requests. Usual: 1.5 s, mostly for imports."""
 CALL_S: Final = 30.0
 """Timeout of a short request. Usual: 2 ms."""
 CALLS: Final = 256
-"""Calls that one side handles at the same time. Usual: 1 to 10. Beyond it the connection is
-closed."""
+"""Largest number of calls that one side handles at the same time; the connection is closed if there
+are more. Usual: 1 to 10."""
 RAW_S: Final = 10.0
 """Timeout of a request for the raw records around a moment. Usual: 30 ms."""
 BUNDLE_S: Final = 120.0
 """Timeout for packing a finished run into a file. Usual: 1 s."""
 TOGETHER_S: Final = 120.0
-"""The longest that the ready lanes of a run on several hosts wait for the others. Usual: 1 s. A
-host gives up a guest that does not boot within 30 s."""
+"""The longest time that ready lanes wait for the other lanes of a run on several hosts. Usual: 1 s.
+A host gives up a guest that does not boot within 30 s."""
 END_S: Final = 3.0
 """Timeout for a cancelled long request to end its guests. Usual: 0.3 s."""
 LEAVE_S: Final = 3.0
@@ -29,8 +29,8 @@ HEARTBEAT_S: Final = 2.0
 ACK_S: Final = 0.25
 """The longest delay of a confirmation. Confirmed frames are not sent again."""
 SILENT_S: Final = 30.0
-"""A connection without a frame for this long is closed. It is long because both sides share their
-CPUs with guests."""
+"""A connection on which no frame arrives for this long is closed. The time is long because both
+sides share their CPUs with guests."""
 RESTART_S: Final = 1.0
 """Delay before a host process that died is restarted."""
 RESTARTS: Final = 5
@@ -45,28 +45,28 @@ AHEAD_BYTES: Final = 1 << 20
 """Unconfirmed bytes at which sending a file pauses, so that live messages are delayed by at most
 this much data."""
 BUNDLE_BYTES: Final = 512 << 20
-"""Largest file of a run. Usual: 0.2 to 20 MiB."""
+"""Largest file of a finished run. Usual: 0.2 to 20 MiB."""
 WAITING_BYTES: Final = 128 << 20
-"""Unconfirmed frames in total. Usual: 1 MiB. Beyond it the connection is closed, because the peer
-receives nothing."""
+"""Largest total size of unconfirmed frames. Usual: 1 MiB. Above it the connection is closed,
+because the peer receives nothing."""
 AWAY_S: Final = 30.0
-"""Time for a broken network connection to be restored. Afterwards the host ends its guests, and
-the server reports its runs as failed."""
+"""Time within which a broken network connection must be restored. Afterwards the host ends its
+guests, and the server reports its runs as failed."""
 JOIN_S: Final = 20.0
-"""Timeout of one attempt of a host to connect to the server. Usual: 10 ms."""
+"""Timeout of a host's single attempt to connect to the server. Usual: 10 ms."""
 RETRY_S: Final = 0.5
 """Delay between two attempts to connect."""
 FRAGMENT_BYTES: Final = 256 << 10
-"""Largest WebSocket message; a longer frame is split into several."""
+"""Largest WebSocket message. A longer frame is split into several messages."""
 TICKET_S: Final = 300.0
-"""Lifetime of a host's token; long, because a container engine may take minutes to start a
+"""Lifetime of a host's token. It is long because a container engine may take minutes to start a
 program."""
 FETCH_S: Final = 900.0
 """Timeout for fetching all files of a kernel from the server. Usual: 150 MB, 1 to 15 s."""
 FETCH_SILENT_S: Final = 30.0
 """Timeout for the next bytes of a file from the server."""
 FETCH_AGAIN_S: Final = 2.0
-"""Delay before a host retries a server that already serves files to its maximum of hosts."""
+"""Delay before a host retries a server that already serves files to its maximum number of hosts."""
 FETCH_PIECE_BYTES: Final = 1 << 20
 """Bytes of a file that are read at once."""
 KERNEL_FILE_BYTES: Final = 4 << 30

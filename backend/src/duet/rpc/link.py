@@ -27,7 +27,7 @@ REMEDY: Final = "Start the run again; use the same version of Kernel Duet on bot
 
 
 class Kind(IntEnum):
-    """Kind of a frame: a message, a confirmation, or the first frame after a (re)connect."""
+    """Frame kind: a message, a confirmation, or the first frame after a (re)connect."""
 
     DATA = 0
     ACK = 1
@@ -38,7 +38,7 @@ class Link:
     """Delivery state of one side, over all reconnects. No I/O.
 
     Args:
-        waiting_bytes: most unconfirmed bytes.
+        waiting_bytes: maximum number of unconfirmed bytes.
     """
 
     def __init__(self, waiting_bytes: int = WAITING_BYTES) -> None:
@@ -72,12 +72,13 @@ class Link:
         """
         if len(body) > FRAME_BYTES:
             raise InfraError(
-                f"a message may have {FRAME_BYTES} bytes, but has {len(body)}.", remedy=REMEDY
+                f"a message may have at most {FRAME_BYTES} bytes, but this one has {len(body)}.",
+                remedy=REMEDY,
             )
         if self._bytes + len(body) > self._most:
             raise InfraError(
                 f"the other side has not confirmed {self._bytes} bytes, so no more are sent.",
-                remedy="Check its log, and the network between.",
+                remedy="Check its log and the network between the two sides.",
             )
         self._sent += 1
         frame = pack_frame(Kind.DATA, _NUMBER.pack(self._sent), body)
@@ -140,9 +141,11 @@ def protocol_violation(what: str) -> InfraError:
     """Return the error for a frame that violates the protocol.
 
     Args:
-        what: the frame, with its article.
+        what: description of the frame, with its article.
     """
-    return InfraError(f"two processes do not understand each other: {what} came.", remedy=REMEDY)
+    return InfraError(
+        f"two processes do not understand each other: {what} was received.", remedy=REMEDY
+    )
 
 
 def _cutter() -> FrameCutter:
@@ -202,7 +205,7 @@ class StreamChannel(asyncio.Protocol):
 
 
 class SocketChannel:
-    """A Channel over a WebSocket of any library; it splits long frames into several messages.
+    """A Channel over any library's WebSocket. It splits long frames into several messages.
 
     Its queue needs no limit, because `Link` limits the unconfirmed bytes.
     """
@@ -230,7 +233,7 @@ class SocketChannel:
 
         Args:
             send: sends one WebSocket message.
-            messages: received WebSocket messages; ends with the connection.
+            messages: received WebSocket messages. The iteration ends with the connection.
             taken: called with each received frame.
 
         Raises:

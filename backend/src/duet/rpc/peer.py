@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Remote procedure calls between a server and a host process, in both directions.
 
-A call has one answer; before the answer, the callee may send events. Cancelling a call also cancels
+A call has one answer. Before the answer, the callee may send events. Cancelling a call also cancels
 it on the other side, and waits until it has ended there.
 """
 
@@ -47,7 +47,8 @@ class Connection:
         self.attached = asyncio.Event()
         """Set while there is a channel, and when the connection is closed."""
         self.room = asyncio.Event()
-        """Backpressure: set while at most AHEAD_BYTES are unconfirmed, and when closed."""
+        """Backpressure: set while at most AHEAD_BYTES are unconfirmed, and after the connection is
+        closed."""
         self.room.set()
         self.why = ""
         """Why the connection was closed; '' while it is open."""
@@ -121,7 +122,7 @@ class Connection:
             self._channel.write(frame)
 
     async def run_heartbeat(self) -> None:
-        """Send confirmations and heartbeats, and close silent channels, until the end."""
+        """Send confirmations and heartbeats, and close silent channels, until `over` is set."""
         said_s = time.monotonic()
         while not self.over.is_set():
             with contextlib.suppress(TimeoutError):
@@ -149,12 +150,12 @@ class Connection:
         self._on_end()
 
 
-# Incoming calls: one task for each, until it is answered.
+# Incoming calls. Each has its own task until it is answered.
 GONE: Final = "Start the run again."
 SAME_VERSION: Final = "Use the same version of Kernel Duet on both sides."
 Events = Callable[[bytes], None]
 Handler = Callable[[bytes, Events], Awaitable[bytes]]
-"""Handles an incoming call: receives its body and a function that sends events; returns the
+"""Handles an incoming call. Receives its body and a function that sends events, and returns the
 answer."""
 
 
@@ -245,7 +246,7 @@ Note = Callable[[bytes], None]
 
 
 class _Call:
-    """An outgoing call without an answer yet."""
+    """An outgoing call that has no answer yet."""
 
     def __init__(self, event: Events | None) -> None:
         self.event = event
@@ -342,9 +343,9 @@ class Peer:
             word, number, name, body = msgpack.unpackb(message, raw=False, max_array_len=4)
             word = MessageType(word)
         except (ValueError, TypeError, msgpack.UnpackException) as error:
-            raise InfraError("a message of the other side is malformed.", remedy=GONE) from error
+            raise InfraError("a message from the other side is malformed.", remedy=GONE) from error
         if not isinstance(number, int) or not isinstance(name, str) or not isinstance(body, bytes):
-            raise InfraError("a message of the other side is malformed.", remedy=GONE)
+            raise InfraError("a message from the other side is malformed.", remedy=GONE)
         if word is MessageType.CALL:
             self._incoming.start(number, name, body)
         elif word is MessageType.CANCEL:

@@ -26,10 +26,11 @@ class Comparison:
     """The result of a comparison.
 
     Args:
-        differences: differences of the manifests, kernels and config before host and programs.
-        figures: rows of {arm, figure, recorded, now, ratio}; `recorded` is of the first recording,
-            `now` of the second.
-        only: arm that only one recording has -> "first" or "second".
+        differences: differences between the manifests. Kernels and configs come before host and
+            programs.
+        figures: rows of {arm, figure, recorded, now, ratio}; `recorded` is from the first
+            recording, `now` from the second.
+        only: maps each arm that only one recording has to "first" or "second".
     """
 
     one: Bundle
@@ -40,7 +41,7 @@ class Comparison:
 
     @property
     def worth(self) -> str:
-        """A sentence on what the figures prove."""
+        """A sentence that says what the figures prove."""
         found = {difference.of for difference in self.differences}
         named = [
             word
@@ -85,15 +86,15 @@ def compare(first: Path, second: Path) -> Comparison:
     slugs = one.manifest.lesson, other.manifest.lesson
     if slugs[0] != slugs[1]:
         raise InputError(
-            f"{first.name} is of lesson {slugs[0]}, and {second.name} of {slugs[1]}.",
-            remedy="Compare two recordings of one lesson.",
+            f"{first.name} belongs to lesson {slugs[0]}, and {second.name} to {slugs[1]}.",
+            remedy="Compare two recordings of the same lesson.",
         )
     arms = [[entry.name for entry in bundle.manifest.arms] for bundle in (one, other)]
     if not set(arms[0]) & set(arms[1]):
         raise InputError(
             f"{first.name} has {', '.join(arms[0])}, and {second.name} {', '.join(arms[1])}: "
-            "no arm is in both.",
-            remedy="Record one with the arms of the other.",
+            "they have no common arm.",
+            remedy="Record one of them again with the other's arms.",
         )
     only = {arm: "first" for arm in arms[0] if arm not in arms[1]}
     only |= {arm: "second" for arm in arms[1] if arm not in arms[0]}
@@ -103,7 +104,7 @@ def compare(first: Path, second: Path) -> Comparison:
 
 
 def figures_of(folder: LessonFolder, bundle: Bundle) -> dict[str, Figures]:
-    """Return the figures of each lane, stored or from a replay.
+    """Return each lane's figures, from the recording or from a replay.
 
     Raises:
         DuetError: the recording has no figures and cannot be replayed.
@@ -117,7 +118,7 @@ def figures_of(folder: LessonFolder, bundle: Bundle) -> dict[str, Figures]:
 
 
 def figure_rows(one: dict[str, Figures], other: dict[str, Figures]) -> list[dict[str, JsonValue]]:
-    """Return the rows of Comparison.figures for common arms; `ratio` is second over first."""
+    """Return the rows of Comparison.figures for common arms. `ratio` is second over first."""
     rows: list[dict[str, JsonValue]] = []
     for arm in (arm for arm in one if arm in other):
         before, now = flat(one[arm]), flat(other[arm])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Choose the recording of a step. Keep frontend/src/derive/recording.ts equal."""
+"""Choose the recording for a step. Keep frontend/src/derive/recording.ts in sync."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Scene
 
 Entry = Mapping[str, JsonValue]
-"""One entry of a listing of recordings (server.interfaces.Recordings)."""
+"""One entry in a list of recordings (server.interfaces.Recordings)."""
 RUNS_OWN = ("duration", "cpus")
-"""Roles of knobs that a step does not care about unless it sets them."""
+"""Roles of knobs that do not matter to a step unless it sets them."""
 
 
 def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry]) -> str | None:
-    """Return the name of the recording for a step; None: no recordings, or no steps.
+    """Return the recording's name for a step, or None without recordings or steps.
 
     An unknown step means the first step, as on the page.
     """
@@ -29,10 +29,10 @@ def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry
 
 
 def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry]) -> str | None:
-    """Return the name of the best recording for a scene; None: there are no recordings.
+    """Return the name of the best recording for a scene, or None if there are no recordings.
 
-    Criteria in order: equal workload, most arms of the scene, fewest different knobs, nearest
-    values, the lesson's clock, first in the listing.
+    The criteria in order are: equal workload, most of the scene's arms, fewest different knobs,
+    nearest values, the lesson's clock, and first position in the list.
     """
     lesson = folder.lesson
     wanted = wanted_params(folder, scene)
@@ -56,7 +56,7 @@ def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry])
 
 
 def wanted_params(folder: LessonFolder, scene: Scene) -> dict[str, int]:
-    """Return the values of a run's knobs in a step: the step's own, else the defaults."""
+    """Return a run's knob values in a step: the step's own values, otherwise the defaults."""
     params = folder.lesson.params
     usual = {name: knob.default for name, knob in params.items() if knob.role not in RUNS_OWN}
     return {

@@ -29,12 +29,13 @@ async def prepare_measurement(
 
     Args:
         command: command line for the report.
-        at_once: most concurrent guests on the count clock; None: as many as the host allows.
+        at_once: maximum number of concurrent guests on the count clock; None for as many as the
+            host allows.
 
     Raises:
         InfraError: a kernel is not built, a requested layout is not linked, or the guests' root
             cannot be built.
-        SameKernel: the arms have one kernel, so there is nothing to compare.
+        SameKernel: the arms have the same kernel, so there is nothing to compare.
     """
     images = {arm: find_image(plan.folder, arm, settings) for arm in plan.arms}
     await asyncio.to_thread(refuse_one, images)
@@ -54,7 +55,7 @@ async def prepare_measurement(
 def read_statics(
     plan: MeasurePlan, settings: KernelSettings
 ) -> dict[str, dict[str, float | DuetError]]:
-    """Return arm -> metric -> its value in the arm's vmlinux, or why it has none. Blocking."""
+    """Return arm -> metric -> the value in the arm's vmlinux, or why there is none. Blocking."""
     found: dict[str, dict[str, float | DuetError]] = {}
     for arm in plan.arms:
         for name, metric in metrics_of(plan, arm, ("dwarf",)).items():

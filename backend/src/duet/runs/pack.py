@@ -51,17 +51,17 @@ CYCLES_IN_FILES = "grace_periods"
 
 
 def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figures | None:
-    """Return the figures of a lane for its recording; None if the lane failed.
+    """Return the figures that a lane's recording stores, or None if the lane failed.
 
     Args:
-        tables: number of rows of each table, if counted.
+        tables: row count of each table, if counted.
     """
     if lane.error is not None:
         return None
     op_ns = lane.metrics.op_ns
     metrics = {**lane.metrics.as_dict(), "op_ns": op_ns.as_dict() if op_ns else None}
     metrics[CYCLES_IN_FILES] = metrics.pop("cycles")
-    del metrics["start_ns"]  # a guest's clock at its start, which is no result
+    del metrics["start_ns"]  # the guest's clock at its start, not a result
     return Figures.model_validate(
         {
             "by": __version__,
@@ -78,10 +78,10 @@ def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figure
 def arm_entry(
     request: RunSpec, lane: LaneResult, settings: KernelSettings, given_figures: Figures | None
 ) -> ArmEntry:
-    """Return a lane's entry of the manifest.
+    """Return a lane's entry in the manifest.
 
     Args:
-        given_figures: figures of a recording that was cut; None: those of the whole run.
+        given_figures: figures of a recording that was cut; None for those of the whole run.
     """
     truncated = lane.transcript is not None and lane.transcript.truncated
     arm = request.folder.arm(lane.arm)
@@ -114,8 +114,8 @@ class RecordingFacts:
 
     Args:
         lanes: APART or TOGETHER.
-        window_ms: time kept of each lane from its start; None: all.
-        figures: figures of lanes that were cut; others get those of the run.
+        window_ms: length of the part that is kept of each lane, from its start; None keeps all.
+        figures: figures of lanes that were cut; other lanes get the run's figures.
         left_out: lanes that failed, and why.
     """
 
@@ -172,7 +172,7 @@ def write_run(
 
 
 def bundle_bytes(request: RunSpec, result: RunResult, settings: KernelSettings) -> bytes | None:
-    """Return a live run as a bundle; None if all lanes failed or have no transcript."""
+    """Return a live run as a bundle, or None if all lanes failed or have no transcript."""
     lanes = {a: lane for a, lane in result.lanes.items() if lane.transcript and not lane.error}
     if not lanes:
         return None
@@ -191,10 +191,10 @@ def bundle_bytes(request: RunSpec, result: RunResult, settings: KernelSettings) 
         return path.read_bytes()
 
 
-# Joining the bundles of several hosts that ran lanes of one run.
+# Join the bundles of several hosts that each ran some lanes of one run.
 
 SHARED_FIELDS: Final = ("lesson", "clock", "shift", "seed", "params", "workload", "window_ms")
-"""Fields of a manifest that are equal for all lanes of a run."""
+"""Manifest fields that are equal for all lanes of a run."""
 
 
 class Part(NamedTuple):
@@ -239,7 +239,7 @@ def join_bundles(parts: Sequence[Part], arms: Sequence[str], left_out: Mapping[s
 def _check_arms(bundle: Bundle, arms: Sequence[str]) -> Bundle:
     for entry in bundle.manifest.arms:
         if entry.name not in arms:
-            raise _of_several(f"one has the lane '{entry.name:.60}', which it was not to run")
+            raise _of_several(f"one has the lane '{entry.name:.60}', not meant for its host")
     return bundle
 
 
@@ -248,14 +248,14 @@ def _patches(bundles: Sequence[Bundle]) -> dict[str, bytes]:
     for one in bundles:
         for name in one.patches:
             if found.setdefault(name, one.patch(name)) != one.patch(name):
-                raise _of_several(f"they have different texts of '{name:.60}'")
+                raise _of_several(f"their versions of '{name:.60}' are different")
     return found
 
 
 def _one(bundles: Sequence[Bundle], arm: str) -> Bundle | None:
     having = [one for one in bundles if any(entry.name == arm for entry in one.manifest.arms)]
     if len(having) > 1:
-        raise _of_several(f"{len(having)} have the lane '{arm:.60}'")
+        raise _of_several(f"{len(having)} bundles have the lane '{arm:.60}'")
     return having[0] if having else None
 
 
@@ -268,7 +268,7 @@ def _manifest(
         if any(getattr(one, name) != getattr(first, name) for one in manifests):
             raise _of_several(f"they differ in '{name}'")
     if not lanes:
-        raise _of_several("none has a lane of it")
+        raise _of_several("none of them has a lane of the run")
     return first.model_copy(
         update={
             "created": min(one.created for one in manifests),
@@ -284,7 +284,7 @@ def _manifest(
 
 
 def _facts(of: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Merge facts of several hosts; different values are joined with "; "."""
+    """Merge facts of several hosts. Different values are joined with "; "."""
     found: dict[str, str] = {}
     for name in dict.fromkeys(name for one in of for name in one):
         found[name] = "; ".join(dict.fromkeys(one[name] for one in of if name in one))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Replay a recording through the path of a live run, and collect its results."""
+"""Replay a recording through the code path of a live run, and collect the results."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from duet.session import (
 )
 
 HISTORY_EVENTS = 10_000
-"""Decoded events kept of a lane; replays here do not use them."""
+"""Number of decoded events that are kept per lane. Replays here do not use them."""
 MAX_ROWS = 4096
-"""Most rows that a recording may reserve for threads."""
+"""Maximum number of rows that a recording may reserve for threads."""
 
 
 class CollectingSink(SessionSink):
     """A sink that counts rows, and optionally keeps batches and samples.
 
     Args:
-        with_batches: keep batches and samples, which takes the run's whole size in memory.
+        with_batches: keep batches and samples, so that the whole run stays in memory.
     """
 
     def __init__(self, *, with_batches: bool = False) -> None:
@@ -50,11 +50,11 @@ class CollectingSink(SessionSink):
         self.samples: dict[str, list[tuple[Sample, float]]] = {}
 
     def tables(self, arm: str) -> dict[str, int]:
-        """Return the number of rows of each table of a lane, without `open`, which is replaced."""
+        """Return the row count of each of a lane's tables except `open`, which is replaced."""
         return dict(sorted(self.counts.get(arm, Counter()).items()))
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
-        """Keep the newest list, which is complete."""
+        """Keep only the newest list, because each list is complete."""
         self.rows[arm] = rows
 
     def on_batch(self, arm: str, new: Batch) -> None:
@@ -85,7 +85,7 @@ def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "repla
     """Return the spec of a recorded run.
 
     Raises:
-        InputError: the lesson of this checkout lacks an arm, or the recording needs more than
+        InputError: the lesson in this checkout lacks an arm, or the recording needs more than
             MAX_ROWS rows.
     """
     folder = with_recorded(folder, [entry.name for entry in manifest.arms])
@@ -117,7 +117,7 @@ async def play(
     *,
     with_batches: bool = False,
 ) -> Played:
-    """Replay lanes to their end. Failures of lanes are in the result.
+    """Replay lanes to their end. The result includes the lanes' failures.
 
     Args:
         with_batches: keep batches and samples, for an export.
@@ -139,7 +139,7 @@ async def play_bundle(
 
     Raises:
         InputError: recorded_spec() refuses the manifest.
-        DuetError: a lane failed; the error of the first one.
+        DuetError: a lane failed. It is the error of the first lane that failed.
     """
     spec = recorded_spec(folder, bundle.manifest)
     played = await play(spec, bundle_sources(bundle), with_batches=with_batches)

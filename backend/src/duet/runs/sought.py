@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decide whether a run shows what a step claims. Keep frontend/src/derive/sought.ts equal."""
+"""Decide whether a run shows what a step claims. Keep frontend/src/derive/sought.ts in sync."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from duet.session.tables import Columns
 # The tables of a lane, in guest time or on the page's axis.
 
 STEP_NS = 1000.0
-"""Frame time of one step of a counting axis (frontend/src/derive/retime.ts)."""
+"""Frame time of one step on a counting axis (frontend/src/derive/retime.ts)."""
 TIMES = ("t0_ns", "t1_ns", "t_ns")
 Pairs = NDArray[np.float64]
 """Intervals, shape (n, 2): begin and end in ns of the axis. Points and links have length 0."""
@@ -26,7 +26,7 @@ Pairs = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ProbeSamples:
-    """Samples of an x-ray probe, in order of time.
+    """Samples of an x-ray probe, in time order.
 
     Args:
         t_ns: times of the samples.
@@ -43,7 +43,7 @@ class LaneTables:
 
     Args:
         tables: spans, ops, links, points, with the columns of session.tables.TABLES.
-        threads: number of threads of the workload.
+        threads: number of the workload's threads.
         watermark_ns: time up to which the data are complete.
         looks: x-ray probe -> its samples.
     """
@@ -54,14 +54,14 @@ class LaneTables:
     looks: Mapping[str, ProbeSamples] = field(default_factory=dict)
 
     def times(self, table: str, of: NDArray[np.bool_] | None = None) -> Pairs:
-        """Return begin and end of the rows of a table, or of those in the mask `of`."""
+        """Return the begin and end of each row of a table, or only of rows in the mask `of`."""
         columns = self.tables[table]
         names = ("t_ns", "t_ns") if "t_ns" in columns else ("t0_ns", "t1_ns")
         both = np.stack([columns[name].astype(np.float64) for name in names], axis=1)
         return both if of is None else both[of]
 
     def on_axis(self, point: int) -> LaneTables:
-        """Return the lane on a counting axis, whose steps are the points of this number."""
+        """Return the lane on a counting axis. Its steps are the points with the number `point`."""
         points = self.tables["points"]
         steps = np.sort(points["t_ns"][points["kind"] == point])
 
@@ -79,7 +79,7 @@ class LaneTables:
         return LaneTables(tables, self.threads, end, looks)
 
 
-# Searching a lane for what a step's `must_show` names. Results are intervals sorted by begin. Pure.
+# Search a lane for what a step's `must_show` names. Results are intervals sorted by begin. Pure.
 
 
 MS = 1e6
@@ -90,7 +90,7 @@ FIELDS = "abcdef"
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Names of a lesson. Their indices are the numbers in the tables."""
+    """A lesson's names. The tables contain their indices."""
 
     kinds: tuple[str, ...]
     points: tuple[tuple[str, tuple[str, ...]], ...]
@@ -116,7 +116,7 @@ def find_on(lane: LaneTables, one: Sought, names: Names) -> Pairs:
 
 
 def amount_in(found: Pairs, one: Sought, a: float, b: float) -> float:
-    """Return how much of `found` is in [a, b): the time in ns, or the number if all have length 0.
+    """Return how much of `found` is in [a, b): time in ns, or a count if all have length 0.
 
     Returns:
         -1 if the window shows fewer than `at_least` or more than `at_most`.
@@ -167,7 +167,7 @@ def _points(lane: LaneTables, one: Sought, names: Names) -> Pairs:
 def _looks(lane: LaneTables, one: Sought) -> Pairs:
     """Return the intervals between samples in which facts grew within `one.where`.
 
-    With `one.among` the growth is taken as a share of the growth of those facts.
+    With `one.among`, each fact's growth is divided by the total growth of the facts named there.
     """
     looks = lane.looks.get(one.looks or "")
     if looks is None:
@@ -176,7 +176,7 @@ def _looks(lane: LaneTables, one: Sought) -> Pairs:
     nothing = np.full(len(looks.t_ns), np.nan)
     grown = {name: np.diff(looks.facts.get(name, nothing)) for name in (*one.where, *one.among)}
     whole = sum((grown[name] for name in one.among), np.zeros(len(times)))
-    # Samples of equal time are ignored, and so is a share of no growth.
+    # Samples with equal times are ignored. So are shares of zero growth.
     fits = times[:, 1] > times[:, 0]
     for name, (least, largest) in one.where.items():
         share = np.divide(grown[name], whole, out=np.full(len(times), np.nan), where=whole > 0)
@@ -224,17 +224,18 @@ def _together(pairs: Pairs, n: int) -> Pairs:
     return np.array(times, np.float64).reshape(-1, 2)
 
 
-# The windows of a run that show what a step must show. Pure. The page compares the same windows.
+# Find the windows of a run that show what a step must show. Pure. The page compares the same
+# windows.
 
 
 SLACK_NS = 500.0
 """Half a step of a counting axis (frontend/src/derive/align.ts)."""
 MOST_WINDOWS = 4000
-"""Most windows that are compared."""
+"""Maximum number of windows that are compared."""
 
 
 class Window(NamedTuple):
-    """Frame time in ns, and the amount that it shows of marks with `most`."""
+    """A window in ns of frame time, and the amount that it shows of marks with `most`."""
 
     start: float
     span: float
@@ -243,7 +244,7 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StepInRun:
-    """A step of a lesson, with the data of a run.
+    """A lesson's step, with the data of a run.
 
     Args:
         lanes: the visible lanes, on the page's axis.
@@ -257,9 +258,9 @@ class StepInRun:
 
 
 def windows_that_show(step: StepInRun) -> list[Window]:
-    """Return the windows that show what the step claims, by amount (largest first), then time.
+    """Return windows that show what the step claims, sorted by amount (largest first), then time.
 
-    Empty if the step claims nothing of these lanes.
+    The list is empty if the step claims nothing about these lanes.
     """
     asked = {arm: list(_marks(step, arm)) for arm in step.lanes}
     if not any(asked.values()):
@@ -278,7 +279,7 @@ def windows_that_show(step: StepInRun) -> list[Window]:
 
 
 def _held(step: StepInRun, arm: str, a: float, b: float) -> float:
-    """Return a window's end on a lane. In a step that holds lanes, the first operation ends it."""
+    """Return a window's end on a lane. If the step holds lanes, the first operation ends it."""
     if "hold" not in step.scene.show:
         return b
     times = step.lanes[arm].times("ops")
@@ -288,7 +289,7 @@ def _held(step: StepInRun, arm: str, a: float, b: float) -> float:
 
 
 def _marks(step: StepInRun, arm: str) -> Iterator[tuple[Sought, Pairs]]:
-    """Yield the marks that a lane must show, with their intervals."""
+    """Yield the marks that a lane must show, each with its intervals."""
     must = step.scene.must_show
     for one in must.marks if must else ():
         if arm in (one.arms or step.scene.arms):
@@ -316,7 +317,9 @@ def _windows(step: StepInRun, offsets: Mapping[str, float]) -> Iterator[Window]:
 
 
 def _around_each(step: StepInRun) -> Iterator[Window]:
-    """Yield a window around each operation of the first lane with any, else the whole run.
+    """Yield a window around each operation of the first lane that has operations.
+
+    Without operations, yield the whole run.
 
     A window extends an operation by a quarter of its length on each side.
     """
@@ -331,7 +334,7 @@ def _around_each(step: StepInRun) -> Iterator[Window]:
 
 
 def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
-    """Return begin and end of the nth operation, counted from 1 and sorted by end, or None."""
+    """Return begin and end of the nth operation in order of ends (n counts from 1), or None."""
     times = lane.times("ops")
     if n > len(times):
         return None
@@ -340,7 +343,7 @@ def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
 
 
 def _offsets(step: StepInRun) -> dict[str, float]:
-    """Return the shift of each lane's time in ns (frontend/src/derive/align.ts)."""
+    """Return by how many ns each lane's time is shifted (frontend/src/derive/align.ts)."""
     align = step.scene.align
     nth = 1 if align == "marker" else step.scene.operation
     times = {arm: _nth(lane, nth) for arm, lane in step.lanes.items()}

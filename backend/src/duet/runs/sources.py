@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sources of lanes: stored kernels with a kind of guest, or a recording."""
+"""Sources of lanes: a stored kernel that boots in a kind of guest, or a recording."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def image_source(
     """Return a source that boots a stored kernel in the kind of guest that $DUET_GUEST names.
 
     Args:
-        templates: templates to copy instead of a boot; None: every guest boots.
+        templates: templates to copy instead of booting; None if every guest boots.
     """
 
     def spec_of(request: GuestRequest) -> GuestSpec:
@@ -112,7 +112,7 @@ async def kernel_sources(
     """Return sources of stored kernels, by arm.
 
     Args:
-        templates: templates to copy instead of a boot; None: every guest boots.
+        templates: templates to copy instead of booting; None if every guest boots.
 
     Raises:
         InfraError: a kernel is not built, or the guests' root cannot be built.
@@ -145,7 +145,7 @@ def bundle_sources(
     """Return sources that replay a recording without pauses.
 
     Args:
-        tell: called with lane and length in bytes of each record that was consumed.
+        tell: called with the lane and the length in bytes of each consumed record.
     """
 
     def fed(arm: str) -> Iterator[Record]:
@@ -162,7 +162,7 @@ def bundle_sources(
     return {entry.name: source(entry.name) for entry in bundle.manifest.arms}
 
 
-# Jobs in the queue of a server, checked against the lesson.
+# Jobs in a server's queue, checked against the lesson.
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,8 @@ class JudgeRequest:
     """A checked command `judge`.
 
     Args:
-        run: run with all measured arms, and the workload and knobs of the challenge's goals.
+        run: the run with all measured arms, and with the workload and knobs of the challenge's
+            goals.
         challenge: name of the challenge.
         arm: arm to judge.
     """

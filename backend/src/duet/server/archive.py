@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finished live runs, saved as bundles in a folder of the user. Bounded: the oldest are deleted."""
+"""Saves finished live runs as bundles in one of the user's folders. Beyond its limits, the oldest
+runs are deleted."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ from duet.server.recordings import LessonRecordings, describe
 
 
 class PinnedRuns:
-    """Names of pinned runs, the newest first. Written on the event loop, read in the archiver's
-    thread."""
+    """Names of pinned runs, the newest first. The event loop writes them, the archiver's thread
+    reads them."""
 
     def __init__(self) -> None:
         self._names: tuple[str, ...] = ()
@@ -41,10 +42,10 @@ class PinnedRuns:
         self._names = tuple(names)
 
     def pinned_among(self, sizes: Mapping[str, int], most: int, most_bytes: int) -> set[str]:
-        """Return the pinned runs that stay: the newest ones that fit.
+        """Return the pinned runs to keep: the newest pinned runs that fit the limits.
 
         Args:
-            sizes: of all saved runs, in bytes.
+            sizes: sizes of all saved runs by name, in bytes.
         """
         held: set[str] = set()
         left_bytes = most_bytes
@@ -59,10 +60,10 @@ class PinnedRuns:
         return held
 
 
-# Who owns a saved run, and which runs are deleted when there are too many.
+# Knows who owns a saved run, and chooses the runs to delete when there are too many.
 #
-# The owner is in a file beside the bundle, not in it: bundles are passed on. A run without an owner
-# file is the operator's.
+# The owner is in a file next to the bundle, not inside it, because bundles are passed on to others.
+# A run without an owner file belongs to the operator.
 
 ENDING = ".owner"
 IDENT = re.compile(r"^[0-9a-f]{16}$")
@@ -71,7 +72,7 @@ MODE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A saved run, as pruning sees it; owner is empty for the operator's."""
+    """A saved run, as pruning sees it. `owner` is empty if the run belongs to the operator."""
 
     name: str
     size_bytes: int
@@ -79,7 +80,7 @@ class Saved:
 
 
 def owner_of(folder: Path, name: str) -> str:
-    """Return the ident of the visitor who started a run; "" if unknown: it is the operator's."""
+    """Return the ident of the visitor who started a run. "" means unknown: the operator owns it."""
     try:
         with (folder / f"{name}{ENDING}").open("rb") as file:
             text = file.read(64).decode("ascii", "replace").strip()
@@ -89,7 +90,7 @@ def owner_of(folder: Path, name: str) -> str:
 
 
 def set_owner(folder: Path, name: str, owner: str) -> None:
-    """Write the owner of a run.
+    """Write a run's owner file.
 
     Raises:
         OSError: it cannot be written.
@@ -101,19 +102,20 @@ def set_owner(folder: Path, name: str, owner: str) -> None:
 
 
 def forget_owner(folder: Path, name: str) -> None:
-    """Delete a run's owner file, before the run: a later run of that name has another owner."""
+    """Delete a run's owner file. Do this before deleting the run: its name may be used again."""
     (folder / f"{name}{ENDING}").unlink(missing_ok=True)
 
 
 def victims(runs: Sequence[Saved], most: int, most_bytes: int, spare: Set[str]) -> list[str]:
     """Return the names of the runs to delete so that the limits hold.
 
-    Each deletes the oldest run of the owner with the most. With one owner that is the oldest run.
-    With several, nobody's runs evict those of an owner with fewer (max-min fairness).
+    Each deletion takes the oldest run of the owner who has the most runs or bytes. If there is one
+    owner, that is the oldest run. If there are several, nobody's runs evict those of an owner who
+    has less (max-min fairness).
 
     Args:
         runs: the newest first.
-        spare: runs that stay.
+        spare: names of runs that must stay.
     """
     left = list(runs)
     gone: list[str] = []
@@ -139,11 +141,11 @@ NAME = re.compile(r"^run-\d{8}-\d{6}(-[0-9a-z]{1,8})?$")
 PART = ".part"
 UNREAD: dict[str, JsonValue] = {"lesson": None}
 STALE_S = 3600.0
-"""A temporary file older than this is deleted."""
+"""Age beyond which a temporary file is deleted."""
 
 
 def new_name() -> str:
-    """Make a name for a run that begins. Its file gets the same name, so links stay valid."""
+    """Make a name for a new run. Its file gets the same name, so links to the run stay valid."""
     return f"run-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
@@ -152,8 +154,8 @@ class ArchiveFolder:
     """The folder of saved runs, and its limits.
 
     Args:
-        most: number of runs; 0 saves none.
-        most_bytes: of all runs together.
+        most: maximum number of runs; 0 saves none.
+        most_bytes: maximum size of all runs together.
         held: pinned runs.
     """
 
@@ -164,7 +166,7 @@ class ArchiveFolder:
 
     @classmethod
     def default(cls) -> ArchiveFolder:
-        """The folder that the environment names.
+        """Return the folder that the environment names.
 
         Raises:
             InputError: a limit in the environment is not a number.
@@ -172,7 +174,7 @@ class ArchiveFolder:
         return cls(runs_dir(), *archive_limits())
 
     def paths(self) -> dict[str, Path]:
-        """Name -> file, the newest first."""
+        """Return the files of all saved runs by name, the newest first."""
         found = [(path, _mtime(path)) for path in self.folder.glob("run-*.duet")]
         found.sort(key=lambda each: (each[1], each[0].stem), reverse=True)
         return {path.stem: path for path, _ in found if NAME.match(path.stem) and path.is_file()}
@@ -197,14 +199,14 @@ class ArchiveFolder:
         owner: str = "",
         name: str | None = None,
     ) -> str | None:
-        """Write a bundle. Return its name, or None if the limits leave no room for it.
+        """Write a bundle. Return its name, or None if the limits forbid it.
 
         Args:
             owner: ident of the visitor who started the run; "" for the operator.
-            name: from `new_name`, when the run began; None makes one from `now`.
+            name: the name that `new_name` made when the run began; None makes one from `now`.
 
         Raises:
-            InfraError: it cannot be written.
+            InfraError: the bundle cannot be written.
         """
         if self.most == 0 or len(content) > self.most_bytes:
             return None
@@ -230,17 +232,17 @@ class ArchiveFolder:
         return name
 
     def add(self, path: Path) -> str:
-        """Save a recording from another place. Return its name here.
+        """Save a recording from another place. Return its name in this folder.
 
         Raises:
-            InputError: the recording is not usable, or too large for the limits.
+            InputError: the recording is unusable, or too large for the limits.
         """
         open_bundle(path)
         name = self.save(path.read_bytes())
         if name is None:
             raise InputError(
-                f"{path.name} is larger than what may be saved.",
-                remedy="Raise DUET_SAVED_RUNS and DUET_SAVED_MB.",
+                f"{path.name} is larger than the limit on saved runs.",
+                remedy="Raise the limits DUET_SAVED_RUNS and DUET_SAVED_MB.",
             )
         return name
 
@@ -267,8 +269,8 @@ class ArchiveFolder:
         """Delete runs until the limits hold (see `victims`), and stale temporary files.
 
         Args:
-            spare: the run written just now. It stays even if the clock has stepped back, which
-                makes it look like the oldest.
+            spare: the run that was just written. It stays even if the clock has stepped back and it
+                therefore looks like the oldest.
         """
         paths = self.paths()
         saved = [
@@ -288,7 +290,7 @@ class ArchiveFolder:
 
 
 class ArchivedRuns(LessonRecordings):
-    """Saved runs, played on the page beside a lesson's own recordings."""
+    """Saved runs, which the page offers along with a lesson's own recordings."""
 
     kind = "kept"
 
@@ -298,17 +300,17 @@ class ArchivedRuns(LessonRecordings):
         self._described: dict[tuple[str, int, int], dict[str, JsonValue] | None] = {}
 
     def all(self) -> list[dict[str, JsonValue]]:
-        """All saved runs, the newest first. One that cannot be opened has `arms: []`.
+        """List all saved runs, the newest first. A run that cannot be opened has `arms: []`.
 
         Opens each new file. Blocking.
         """
         return [entry for entry, _ in self._listed_paths()]
 
     def paths(self, slug: str) -> dict[str, Path]:
-        """Runs of one lesson, and those that have not been opened yet.
+        """Return the runs of one lesson, and all runs that have not been opened yet.
 
-        Opens no file, since it is called on the event loop: the lesson of an unopened run is
-        checked when it is opened.
+        Opens no file, because it is called on the event loop. The lesson of an unopened run is
+        checked later, when the run is opened.
         """
         described = self._described
         return {
@@ -327,14 +329,14 @@ class ArchivedRuns(LessonRecordings):
         return path if entry is None or entry["lesson"] in (slug, None) else None
 
     def _listed_paths(self) -> list[tuple[dict[str, JsonValue], Path]]:
-        """All runs with their files; a file is opened again only when it changed."""
+        """Return all runs with their files. A file is opened again only if it has changed."""
         listed: list[tuple[dict[str, JsonValue], Path]] = []
         described = {}
         for name, path in self.folder.paths().items():
             key = (name, _size(path), _mtime(path))
             if key in self._described:
                 entry = self._described[key]
-            else:  # only the manifest, so that a hostile file costs no unpacking here
+            else:  # read only the manifest, so that a hostile file is not unpacked here
                 entry = describe(name, path, whole=False)
             described[key] = entry
             plain: dict[str, JsonValue] = {"name": name, "bytes": key[1], "lesson": None}
@@ -344,7 +346,7 @@ class ArchivedRuns(LessonRecordings):
 
 
 def _link(scratch: Path, folder: Path, stem: str) -> str:
-    """Link a file under the first free name; two servers may end a run in the same second."""
+    """Link a file under the first free name. Two servers may save a run in the same second."""
     for number in range(1, 10_000):
         name = stem if number == 1 else f"{stem}-{number}"
         try:
@@ -378,13 +380,13 @@ def _size(path: Path) -> int:
 # Saves ended live runs in the background.
 
 NICE = 10
-"""Niceness of packing, so that its seconds of CPU time do not slow guests and the page."""
+"""Niceness of packing, which takes seconds of CPU time and must not slow guests and the page."""
 
 log = logging.getLogger("duet.api")
 
 
 class Archiver:
-    """Packs ended runs, one after another, in one thread."""
+    """Packs ended runs one after another in a thread."""
 
     def __init__(self, folder: ArchiveFolder) -> None:
         self._folder = folder
@@ -392,7 +394,7 @@ class Archiver:
         self._going: set[asyncio.Task[None]] = set()
 
     def save(self, run: Run, owner: str = "") -> asyncio.Task[None] | None:
-        """Save an ended run under the name in its id. Returns at once.
+        """Start to save an ended run under the name in its id. Return at once.
 
         Args:
             owner: ident of the visitor who started it; "" for the operator.
@@ -408,12 +410,12 @@ class Archiver:
         return task
 
     async def idle(self) -> None:
-        """Wait until nothing is being packed: a measurement needs all CPUs."""
+        """Wait until nothing is being packed, because a measurement needs all CPUs."""
         if self._going:
             await asyncio.wait(self._going)
 
     async def close(self) -> None:
-        """Cancel what has not begun."""
+        """Cancel all saves that have not begun."""
         for task in self._going:
             task.cancel()
         await asyncio.gather(*self._going, return_exceptions=True)
@@ -438,5 +440,5 @@ class Archiver:
 
 
 def _step_back() -> None:
-    """Lower the priority of this thread; Linux keeps niceness per thread."""
+    """Lower the priority of this thread. On Linux, each thread has its own niceness."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

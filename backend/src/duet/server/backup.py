@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A backup of all that a server stores, in one file, and its restore. `Places` says what is stored.
+"""Backs up everything that a server stores into one file, and restores it. `Places` lists what is
+stored.
 
-The file is a zip with a manifest that gives each file's name, size and SHA-256. Making a backup
-needs no pause of the server: each file appears complete, by a rename or a link, and never changes.
-The database of classes is copied by SQLite's backup API, which gives a consistent snapshot.
+The file is a zip with a manifest that gives each file's name, size and SHA-256. The server can run
+while a backup is made, because each file appears complete, through a rename or a link, and never
+changes. The classes database is copied with SQLite's backup API, which gives a consistent snapshot.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ from duet.base.errors import InfraError, InputError
 from duet.lessons.own import OWN
 from duet.store.database import classes_url, file_of
 
-# What a server stores, where, and in which format. An older server refuses a newer one's files.
+# Defines what a server stores, where, and in which format. A server refuses files of a newer
+# server.
 #
 # Recordings have a separate format (bundle/FORMAT.md).
 
 FORMAT: Final = 1
-"""Format of names and files below these places. A change of it needs a migration."""
+"""Version of the format of names and files below these places. Changing it needs a migration."""
 FORMAT_FILE: Final = "format.json"
 MOST_BYTES: Final = 4096
 RUN: Final = r"run-[0-9a-z-]{1,40}"
@@ -48,11 +50,11 @@ NAMES: Final = {
     "classes": re.compile(r"classes\.sqlite"),
     "change": re.compile(rf"changes/(?P<arm>{CHANGE})/((?P=arm)\.patch|change\.json)"),
 }
-"""Kind -> pattern of its file names in a backup."""
+"""Pattern of the file names in a backup, for each kind of file."""
 
 
 def kind_of(name: str) -> str | None:
-    """Return the kind of a file by its name in a backup; None if a server stores no such file."""
+    """Return a file's kind from its name in a backup; None if a server stores no such file."""
     return next((kind for kind, form in NAMES.items() if form.fullmatch(name)), None)
 
 
@@ -61,7 +63,8 @@ class Places:
     """Paths of stored files. Names in a backup begin with the name of the place.
 
     Args:
-        classes: an SQLite file; None for another database, which needs a separate backup.
+        classes: the SQLite file of classes. None if another database holds them, which then needs a
+            separate backup.
     """
 
     runs: Path
@@ -79,12 +82,12 @@ class Places:
         """Return the path of a name that `kind_of` knows.
 
         Raises:
-            InputError: it is the file of classes, but this server has them in another database.
+            InputError: it is the classes file, but this server stores classes in another database.
         """
         if name == CLASSES:
             if self.classes is None:
                 raise InputError(
-                    "classes are in another database here (DUET_CLASSES_DB).",
+                    "this server stores classes in another database (DUET_CLASSES_DB).",
                     remedy="Unset DUET_CLASSES_DB, or set it to an SQLite file.",
                 )
             return self.classes
@@ -92,10 +95,10 @@ class Places:
         return self.access if not rest else getattr(self, place) / rest
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """All stored files, as (name, path). A file may be deleted before it is read.
+        """Yield all stored files as (name, path). A file may be deleted before it is read.
 
-        A run is written before its owner. So owners are listed last, and no backup has a run
-        without one.
+        The server writes a run before its owner file. So owner files are listed last, and no backup
+        has a visitor's run without its owner file.
         """
         runs = sorted(self.runs.glob("run-*.duet"))
         found = [("access.json", self.access)]
@@ -110,9 +113,9 @@ class Places:
 
 
 def claim(folder: Path) -> None:
-    """Write the format into the folder of saved runs, when a server starts.
+    """Write the format's version into the folder of saved runs, when a server starts.
 
-    A folder that cannot be written is no error yet: saving a run there fails with a sentence.
+    A folder that cannot be written is no error here. Saving a run there will fail with a sentence.
 
     Raises:
         InputError: a newer Kernel Duet has written there.
@@ -122,8 +125,8 @@ def claim(folder: Path) -> None:
         number = _format_of(path) if path.exists() else None
         if number is not None and number > FORMAT:
             raise InputError(
-                f"the saved runs in {folder} have format {number}, of a newer Kernel Duet; "
-                f"this one knows {FORMAT}.",
+                f"the saved runs in {folder} have format {number} of a newer Kernel Duet, "
+                f"but this version knows only format {FORMAT}.",
                 remedy="Use that version again, or name another folder with DUET_RUNS.",
             )
         if number is None:
@@ -145,7 +148,7 @@ def _format_of(path: Path) -> int | None:
 
 MANIFEST: Final = "manifest.json"
 MODE: Final = 0o600
-"""Private: a backup holds hashes of tokens and the key of sessions."""
+"""File mode: private, because a backup holds hashes of tokens and the session key."""
 CHUNK: Final = 1 << 20
 MOST_MANIFEST_BYTES: Final = 64 << 20
 REMEDY: Final = "Make another backup, or copy the file again."
@@ -158,7 +161,7 @@ class Item:
     Args:
         name: see NAMES.
         size: in bytes.
-        mtime_ns: saved runs are listed and pruned by it.
+        mtime_ns: time of the last change, by which saved runs are listed and pruned.
     """
 
     name: str
@@ -177,20 +180,20 @@ class Contents:
     items: tuple[Item, ...]
 
     def counts(self) -> dict[str, int]:
-        """Kind -> number of files."""
+        """Return the number of files of each kind."""
         return dict(Counter(kind_of(item.name) or "" for item in self.items))
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
+        """Size of all files together, in bytes."""
         return sum(item.size for item in self.items)
 
 
 def make(target: Path, places: Places) -> Contents:
-    """Write a backup. A file at `target` is replaced once the new one is complete.
+    """Write a backup. A file at `target` is replaced once the new file is complete.
 
     Raises:
-        InfraError: it cannot be written.
+        InfraError: the backup cannot be written.
     """
     items: list[Item] = []
     try:
@@ -209,8 +212,8 @@ def make(target: Path, places: Places) -> Contents:
             archive.writestr(MANIFEST, json.dumps(tree, indent=1), zipfile.ZIP_DEFLATED)
     except sqlite3.Error as error:
         raise InfraError(
-            f"the database of classes cannot be copied ({error}).",
-            remedy="Run as the user of the server, and check its disk.",
+            f"the classes database cannot be copied ({error}).",
+            remedy="Run as the server's user, and check the disk.",
         ) from error
     except OSError as error:
         raise InfraError(
@@ -224,12 +227,12 @@ def restore(source: Path, places: Places, *, replace: bool) -> Contents:
     """Check a whole backup, then write its files.
 
     Args:
-        replace: delete what is stored now. Without it, nothing may be stored.
+        replace: delete the files that are stored now. If False, there must be none.
 
     Raises:
-        InputError: it is not a complete backup, or of a newer version, or something is stored
+        InputError: the file is not a complete backup or is of a newer version, or files are stored
             already.
-        InfraError: it cannot be read or written.
+        InfraError: the backup cannot be read, or files cannot be written.
     """
     try:
         with zipfile.ZipFile(source) as archive:
@@ -237,7 +240,7 @@ def restore(source: Path, places: Places, *, replace: bool) -> Contents:
             there = [name for name, _ in places.files()]
             if there and not replace:
                 raise InputError(
-                    f"{len(there)} files are stored here already, such as {places.path(there[0])}.",
+                    f"{len(there)} files are already stored here, such as {places.path(there[0])}.",
                     remedy="Add --replace to delete them and restore the backup.",
                 )
             targets = [places.path(item.name) for item in contents.items]
@@ -256,7 +259,8 @@ def restore(source: Path, places: Places, *, replace: bool) -> Contents:
         raise InfraError(
             f"the backup could not be restored: {error.strerror or error} "
             f"({error.filename or source}).",
-            remedy="Run as the user of the server; make room; then restore again with --replace.",
+            remedy="Run as the server's user, make room on the disk, then restore again with "
+            "--replace.",
         ) from error
     return contents
 
@@ -304,8 +308,8 @@ def _read(archive: zipfile.ZipFile, source: Path) -> Contents:
         number = tree["format"]
         if isinstance(number, int) and number > FORMAT:
             raise InputError(
-                f"{source} has format {number}, of a newer Kernel Duet ({tree['version']!s:.20}); "
-                f"this one knows {FORMAT}.",
+                f"{source} has format {number} of a newer Kernel Duet ({tree['version']!s:.20}), "
+                f"but this version knows only format {FORMAT}.",
                 remedy="Use that version.",
             )
         items = tuple(Item(**item) for item in tree["items"])
@@ -322,7 +326,7 @@ def _check(items: Iterable[Item], archive: zipfile.ZipFile) -> None:
     """Check size and SHA-256 of all files.
 
     Raises:
-        ValueError: a file has changed, or is of no kind that a server stores.
+        ValueError: a file has changed, or a server stores no such file.
         KeyError: a file is missing.
     """
     for item in items:
@@ -344,6 +348,6 @@ def _write(path: Path, item: Item, file: IO[bytes]) -> None:
 
 
 def _remove_ahead(name: str, path: Path) -> None:
-    """Delete the write-ahead log of a database that is replaced or removed."""
+    """Delete the write-ahead log of a database that will be replaced or removed."""
     for ending in ("-wal", "-shm") if name == CLASSES else ():
         path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels of all lessons: which are built, and building the others in the background.
+"""Tracks which kernels of all lessons are built, and builds the others in the background.
 
-One kernel is built at a time: first those that a viewer wants to run, then the first comparison of
-each lesson, then the others (kernels/order.py).
+One kernel is built at a time: first the kernels that a viewer wants to run, then those of each
+lesson's first comparison, then the others (kernels/order.py).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from duet.messages.codec import failure
 from duet.server.interfaces import BuildListener, Kernels
 from duet.server.meters import BUILDS
 
-# The background task that builds kernels, and who starts and ends it.
+# The background task that builds kernels, and its owner.
 
 log = logging.getLogger("duet.api")
 
@@ -51,8 +51,8 @@ class BuildTask:
     """Builds missing kernels in the background, one task at a time.
 
     Args:
-        kernels: builds them.
-        tell: gets the progress and, when building fails for good, the error.
+        kernels: knows the kernels that are missing, and builds them.
+        tell: is called with the progress and, if building fails for good, with the error.
     """
 
     def __init__(self, kernels: Kernels, tell: Callable[[m.ServerMessage], None]) -> None:
@@ -61,7 +61,7 @@ class BuildTask:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Start the task; needs a running loop."""
+        """Start the task. It needs a running event loop."""
         self._task = asyncio.create_task(self._build(), name="kernel builds")
 
     def ask(self, slug: str, arms: Iterable[str]) -> None:
@@ -83,24 +83,24 @@ class BuildTask:
             self._tell(failure(error))
 
 
-# A kernel build beside the event loop, in a separate thread.
+# Runs a kernel build in a separate thread, so that the event loop is not blocked.
 
 STOP_S = 1.0
-"""How long a cancelled build may take to stop; compilers stop at once, unpacking does not."""
+"""How long a cancelled build may take to stop. Compilers stop at once, unpacking does not."""
 
 Tell = Callable[..., None]
-"""tell(call, *arguments): makes the call on the event loop."""
+"""A function tell(call, *arguments) that makes the call on the event loop."""
 
 
 async def build_beside(work: Callable[[Tell, threading.Event], None]) -> None:
     """Run a build in a thread. Cancelling this coroutine stops the build.
 
-    The thread lives until the build returns, since make ends with the thread that started it. It is
-    a daemon: unpacking cannot be interrupted, and the server must not wait for it. Its programs die
-    with the process (PDEATHSIG).
+    The thread lives until the build returns, because make is killed when the thread that started it
+    ends. It is a daemon thread, because unpacking cannot be interrupted and the server must not
+    wait for it. Its programs die with the process (PDEATHSIG).
 
     Args:
-        work: gets `tell` for its progress, and an event that is set to stop it.
+        work: the build. It gets `tell` for its progress, and an event that is set to stop it.
 
     Raises:
         Exception: what `work` raised.
@@ -139,10 +139,10 @@ async def build_beside(work: Callable[[Tell, threading.Event], None]) -> None:
         raise
 
 
-# Progress of one kernel's build, as the messages that viewers get.
+# Reports the progress of one kernel's build in messages to viewers.
 
 TELL_EVERY_S = 0.25
-"""Minimum interval between progress messages; a new phase is always sent."""
+"""Minimum interval between progress messages. A new phase is always reported."""
 
 
 class BuildMessages:
@@ -180,7 +180,7 @@ class BuildMessages:
         self._send("failed", error)
 
     def waits(self) -> None:
-        """Say that this kernel waits: another is built first."""
+        """Report that this kernel waits because another one is built first."""
         self._now = None
         self._send("wait")
 
@@ -213,15 +213,15 @@ _PHASES: dict[Phase, m.BuildPhase] = {
 }
 
 
-# Which kernels of a lesson are built. Looked up again only when a file that matters has changed.
+# Looks up which of a lesson's kernels are built, but again only when a relevant file has changed.
 #
-# Each `open` and each greeting needs this. Uncached, each would hash all patches and read all
-# manifests of the store on the event loop.
+# Each `open` and each greeting needs this. Without a cache, each would hash all patches and read
+# all manifests in the store on the event loop.
 
 
 @dataclass(frozen=True, slots=True)
 class CachedReadiness:
-    """A cached lookup, and stamps of the files that decide it."""
+    """A cached lookup, and stamps of the files on which it depends."""
 
     specs: tuple[ArmSpec, ...]
     recipe: Stamps
@@ -239,7 +239,7 @@ class Readiness:
         self._known: dict[str, CachedReadiness] = {}
 
     def of(self, lesson: str, specs: dict[str, ArmSpec]) -> dict[str, bool]:
-        """Arm -> whether its kernel is built; all False if there is no compiler either."""
+        """Return for each arm whether its kernel is built. Without a compiler, no kernel counts."""
         arms = tuple(specs.values())
         known = self._known.get(lesson)
         if known is not None and known.holds(arms):
@@ -277,7 +277,7 @@ class Readiness:
                 yield from arm_patches(arm, settings.patches, base)
 
     def _image(self, key: KernelKey) -> Iterator[Path]:
-        """Files that decide whether the store has a kernel."""
+        """Yield the files that show whether the store has a kernel."""
         folder = self._settings.store.folder / key
         yield folder
         for part in ("manifest.json", SIZES, *FILES):
@@ -285,10 +285,10 @@ class Readiness:
 
 
 RETRY_S = 60.0
-"""A failed build is retried after this: space may have been freed, a package installed."""
+"""Delay before a failed build is retried. Meanwhile space may be freed, or a package installed."""
 
 ArmName = tuple[str, str]
-"""Lesson and arm."""
+"""Names of a lesson and an arm."""
 
 
 @dataclass(slots=True)
@@ -296,7 +296,7 @@ class Current:
     """The kernel that is being built.
 
     Args:
-        left: objects that are still to be compiled; 0 outside compiling.
+        left: number of objects that are still to be compiled; 0 in all other phases.
     """
 
     arm: ArmName
@@ -308,7 +308,7 @@ class CheckoutKernels:
     """The kernels of this checkout (implements server.interfaces.Kernels).
 
     Args:
-        listener: receives the progress of all builds, besides the browsers.
+        listener: receives the progress of all builds, in addition to the browsers.
     """
 
     def __init__(self, settings: KernelSettings, listener: BuildListener | None = None) -> None:
@@ -321,21 +321,22 @@ class CheckoutKernels:
         self._last_error = ""
 
     def ready(self, slug: str) -> dict[str, bool]:
-        """Arm -> whether its kernel is built."""
+        """Return for each arm whether its kernel is built."""
         return self._readiness.of(slug, arm_specs(lesson_cache.find(slug)))
 
     def latest(self) -> list[m.ServerMessage]:
-        """The newest `build` message of each arm, for a viewer who joins."""
+        """Return the newest `build` message of each arm, for a viewer who joins."""
         return list(self._newest.values())
 
     def request(self, slug: str, arms: Iterable[str]) -> bool:
-        """Build these arms next, optional ones too.
+        """Build these arms next, even optional arms.
 
-        A build of another arm with much left to compile is stopped. The objects that it has
-        compiled stay in the tree.
+        If another arm is being built and much of it is left to compile, that build is stopped. The
+        objects that it has compiled stay in the tree.
 
         Returns:
-            Whether one of them is missing; a work() that has returned must then be called again.
+            Whether one of their kernels is missing. If so, and work() has returned, it must be
+            called again.
         """
         ready = self.ready(slug)
         absent = [(slug, arm) for arm in arms if not ready.get(arm, True)]
@@ -346,7 +347,7 @@ class CheckoutKernels:
         return bool(absent)
 
     async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
-        """Build what is missing; report a failure and retry it later."""
+        """Build all missing kernels. A failure is reported and retried later."""
 
         def publish(message: m.Build) -> None:
             self._newest[message.lesson, message.arm] = message
@@ -375,7 +376,7 @@ class CheckoutKernels:
             await self._return_to_stock()
 
     def _absent(self) -> dict[ArmName, ArmSpec]:
-        """Arms to build: the usual ones, and those requested."""
+        """Return the arms to build: the default arms, and those that were requested."""
         found: dict[ArmName, ArmSpec] = {}
         for folder in lesson_cache.usable():
             slug, usual, ready = folder.slug, folder.usual_arms, self.ready(folder.slug)
@@ -387,11 +388,11 @@ class CheckoutKernels:
 
     @staticmethod
     def _kernels(absent: dict[ArmName, ArmSpec]) -> int:
-        """Number of kernels to build; arms with the same base and patches share one."""
+        """Count the kernels to build. Arms with the same base, config and patches share one."""
         return len({(spec.base, spec.config, spec.patches) for spec in absent.values()})
 
     def _first(self, todo: dict[ArmName, ArmSpec]) -> ArmName:
-        """Return the arm to build next. Blocking: reads the tree."""
+        """Return the arm to build next. Blocking, because it reads the tree."""
         requested = [name for name in self._requested if name in todo]
         leader = todo[requested[0]] if requested else next(iter(todo.values()))
         with contextlib.suppress(DuetError):  # the build reports the error, with its arm
@@ -436,7 +437,7 @@ class CheckoutKernels:
         except (DuetError, OSError) as error:
             trouble = failure(error)
             words = f"{trouble.sentence} {trouble.remedy}"
-            # log an error once, not for every kernel and every minute
+            # log an error once, not again for every kernel and every minute
             if words != self._last_error:
                 log.error("kernel %s of %s, and perhaps others: %s", arm, slug, words)
             self._last_error = words
@@ -453,7 +454,7 @@ class CheckoutKernels:
         return True
 
     async def _return_to_stock(self) -> None:
-        """Bring the tree back to stock, which is close to the first kernel of most trials."""
+        """Reset the tree to stock, which is close to the first kernel of most trials."""
         stock = ArmSpec("trial", "stock", instrumented=False)
 
         def work(tell: Tell, stop: threading.Event) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a viewer's command does: opens recordings, requests live runs (runs.py), greets."""
+"""Carries out viewers' commands: opens recordings, requests live runs (runs.py), and greets new
+viewers."""
 
 from __future__ import annotations
 
@@ -36,9 +37,9 @@ from duet.store.store import Store
 from duet.stream.cutting import Cutting
 from duet.stream.hub import Hub, Viewer
 
-# Runs that a page is likely to start first: the hero step of the lesson that it has opened, and
-# those of other lessons. Guests are parked for them while nothing runs, so that *run live* need not
-# wait for a boot.
+# Finds the runs that a page is likely to start first: that of the hero step of the lesson that it
+# has opened, and those of other lessons. Guests are parked for them while nothing runs, so that
+# *run live* need not wait for a boot.
 
 
 class Prewarmer:
@@ -57,14 +58,14 @@ class Prewarmer:
             self._stage.expect(request, partial(self.others, slug))
 
     def others(self, slug: str) -> list[RunSpec]:
-        """The first runs of all other lessons, starting after this lesson. Blocking."""
+        """Return the first runs of all other lessons, beginning with the next lesson. Blocking."""
         slugs = [folder.slug for folder in lesson_cache.usable()]
         behind = slugs.index(slug) + 1 if slug in slugs else 0
         turned = [one for one in slugs[behind:] + slugs[:behind] if one != slug]
         return [run for one in turned if (run := self.first_run(one)) is not None]
 
     def first_run(self, slug: str) -> RunSpec | None:
-        """The run of a lesson's hero step; None if none of its kernels is built."""
+        """Return the run of a lesson's hero step; None if none of its kernels is built."""
         with suppress(DuetError):
             folder = lesson_cache.find(slug)
             lesson = folder.lesson
@@ -85,14 +86,15 @@ class Director:
     """Carries out commands (implements stream.viewer.Commands). Use as `async with`.
 
     Args:
-        stage: where live runs happen; entered and left with the director.
+        stage: where live runs happen; the director enters and leaves it.
         builds: False for a server that never builds kernels.
         live: False for a server that shows recordings only; it boots no guest.
         saved: where ended live runs are saved; None saves nothing.
-        slots: number of live runs at once, as many as the stage has.
-        changing: what visitors' changes are built with; None if there are none.
-        store: the database of the plug-ins, opened and closed here; None if they store nothing.
-        hosts: endpoint for host processes of other machines; None if there is none.
+        slots: number of simultaneous live runs, which equals the stage's number of slots.
+        changing: what is needed to build visitors' changes; None if visitors cannot change patches.
+        store: the plug-ins' database, which the director opens and closes; None if they store
+            nothing.
+        hosts: endpoint for host processes on other machines; None if it is not needed.
         services: makers of the plug-ins' services; None takes those of the installed plug-ins.
     """
 
@@ -188,10 +190,10 @@ class Director:
             viewer.put(pack(message))
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
-        """Carry out or queue one command.
+        """Carry out one command, or queue it.
 
         Raises:
-            DuetError: it is refused or has failed.
+            DuetError: the command is refused or has failed.
         """
         viewer.visitor.require(self.services.needs(command))
         if not self._live:
@@ -221,24 +223,24 @@ class Director:
                 await self.services.command(viewer, command)
 
     def lesson(self, slug: str) -> dict[str, JsonValue]:
-        """Return a lesson for the page or over HTTP.
+        """Return a lesson, for the page and for HTTP requests.
 
         Raises:
-            InputError: no such lesson.
+            InputError: there is no such lesson.
         """
         return self._lessons.view(slug).tree
 
     def lanes(self) -> list[dict[str, JsonValue]]:
-        """Lanes of the active live runs, or else of the newest one; see lanes_of."""
+        """Return the lanes of the active live runs, or of the newest run if none is active."""
         return lanes_of(self.live_runs.newest())
 
     def measuring(self) -> str | None:
-        """Return words for a measurement that needs the machine alone; None if none runs."""
+        """Describe the current measurement, which needs the machine alone; None if none runs."""
         alone = any(run_id.startswith("measure-") for run_id in self.live_runs.running())
         return "arms are being measured" if alone else None
 
     def _read(self, command: m.Start | m.Measure) -> RunSpec:
-        """Read a command into a run, and request the kernels that it lacks."""
+        """Turn a command into a run, and request the kernels that are missing."""
         if self._builds is not None:
             self._builds.ask(command.lesson, command.arms)
         return read_start(command, self.own, self.kernels)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How visitors are admitted, as the server and its plug-ins see it; implemented in duet.api."""
+"""Interfaces through which the server and its plug-ins admit visitors. duet.api implements them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from duet.base.access import Visitor
 
 
 class Codes(Protocol):
-    """Classes that may be joined by a code."""
+    """Classes that can be joined with a code."""
 
     def by_code(self, code: str) -> str | None:
-        """Return the id of the open class with a code, or None."""
+        """Return the id of the open class that has this code, or None."""
         ...
 
     def goes_on(self, class_id: str) -> bool:
-        """Return whether a class has not ended."""
+        """Return whether a class is still open."""
         ...
 
 
@@ -38,16 +38,16 @@ class Door(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """What pages of other sites may do.
+    """What pages on other sites may do.
 
     Args:
-        routes: (method, path) that they may request.
-        frames: origins whose pages may frame these paths.
+        routes: (method, path) pairs that they may request.
+        frames: origins whose pages may show these paths in a frame.
     """
 
     routes: frozenset[tuple[str, str]] = frozenset()
     frames: tuple[str, ...] = ()
 
     def may(self, scope: Scope) -> bool:
-        """Return whether a page of another site may make this request."""
+        """Return whether a page on another site may make this request."""
         return scope["type"] == "http" and (scope["method"], scope["path"]) in self.routes

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Figures of a run that the server itself measured, and of recorded tables.
+"""Computes a run's figures from what the server itself measured, or from recorded tables.
 
-What a page reports about a run is never used: only its session's lines and counts are.
+What a page reports about a run is never used, only the lines and counts of the run's session.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OPS: Final = "ops"
 
 
 def values_of(log: RunLog, lesson: Lesson, workload: str) -> dict[str, dict[str, float]]:
-    """Metric -> arm -> value, from the workload's lines and the operations of each lane."""
+    """Return values by metric and arm, from the workload's lines and each lane's operations."""
     values: dict[str, dict[str, float]] = {}
     ops = {arm: float(counts.ops) for arm, counts in log.metrics().items()}
     if ops:
@@ -35,7 +35,7 @@ def values_of(log: RunLog, lesson: Lesson, workload: str) -> dict[str, dict[str,
 
 
 def table_ratio(prediction: Prediction, tables: Sequence[Measured]) -> float | None:
-    """Return the first arm's median over the second's; None if no table fits."""
+    """Return the first arm's median divided by the second's; None if no table fits."""
     for table in tables:
         params = prediction.params.items()
         if table.clock != prediction.measured_on or not params <= table.params.items():

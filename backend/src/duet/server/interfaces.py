@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Interfaces of the stage, recordings and kernels that a director uses.
 
-The product's are in hosts/, recordings.py and builds.py; tests have synthetic ones.
+The implementations are in hosts/, recordings.py and builds.py. Tests have synthetic
+implementations.
 """
 
 from __future__ import annotations
@@ -22,28 +23,28 @@ from duet.stream.hub import Hub, RunLog
 
 
 class Run(Protocol):
-    """One run, live or recorded, and what can be requested of it later."""
+    """A live or recorded run, and the requests that it answers later."""
 
     log: RunLog
 
     async def perform(self) -> None:
-        """Run until all lanes have ended. A lane's failure goes into the log and is not raised."""
+        """Run until all lanes have ended. A lane's failure goes into `log` and raises no error."""
         ...
 
     async def stop(self) -> None:
-        """End the workload; perform() then returns."""
+        """End the workload, so that perform() returns."""
         ...
 
     async def act(self, name: str, value: int) -> None:
         """Perform one of the lesson's acts.
 
         Raises:
-            DuetError: nothing runs that could take it, or the value is out of range.
+            DuetError: no workload runs that could take it, or the value is out of range.
         """
         ...
 
     async def hold(self, on: bool, after: int) -> None:
-        """Hold the guests, each after `after` more accesses (0: at once), or resume them.
+        """Hold each guest after `after` more accesses (0 means at once), or resume all guests.
 
         Raises:
             DuetError: no guest can be held now.
@@ -53,7 +54,7 @@ class Run(Protocol):
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Raw records near a moment; only of one row of the lane or of one CPU, if given."""
+        """Return raw records near a moment. `row` or `cpu` selects those of one row or one CPU."""
         ...
 
     def bundle(self) -> Path | bytes | None:
@@ -65,7 +66,7 @@ class QueuedRun(Run, Protocol):
     """A live run. Its log exists, and may be watched, as soon as the run is requested."""
 
     async def perform(self, slot: int = 0) -> None:
-        """Run until all lanes have ended, on the guests of a slot that no other run uses now."""
+        """Run until all lanes have ended, on the guests of a slot that no other run uses."""
         ...
 
     def withdraw(self) -> None:
@@ -78,7 +79,7 @@ class QueuedRun(Run, Protocol):
 
 
 class Stage(Protocol):
-    """Where live runs happen, in slots that share no guest. Owns all guests."""
+    """Runs live runs, in slots that share no guest. Owns all guests."""
 
     async def __aenter__(self) -> Stage: ...
 
@@ -91,7 +92,7 @@ class Stage(Protocol):
 
     @property
     def saves_first(self) -> bool:
-        """Whether a run's file must be saved before the next run in its slot starts."""
+        """Whether a run's file must be saved before the next run in the same slot starts."""
         ...
 
     def prepare(self, request: RunSpec, hub: Hub) -> QueuedRun:
@@ -99,19 +100,19 @@ class Stage(Protocol):
         ...
 
     def expect(self, request: RunSpec, others: Callable[[], Sequence[RunSpec]]) -> None:
-        """Prepare for a run that may be requested soon, and for others later. Nothing is shown.
+        """Prepare for a run that may be requested soon, then for other runs. No page shows this.
 
         Args:
-            others: returns the others; called in a thread.
+            others: returns the other runs; it is called in a thread.
         """
         ...
 
     def parked(self) -> TemplateCounts:
-        """Counts of parked guests, which lanes can be copies of."""
+        """Return the numbers of parked guests, from which lanes can be copied."""
         ...
 
     async def measure(self, request: MeasureRequest, publish: Callable[[Measured], None]) -> None:
-        """Measure lanes one after another; publish `measured` messages, the last one complete.
+        """Measure lanes one after another. Publish `measured` messages; the last one is complete.
 
         Raises:
             DuetError: no table can be made.
@@ -119,7 +120,7 @@ class Stage(Protocol):
         ...
 
     async def judge(self, request: JudgeRequest, publish: Callable[[Judged], None]) -> None:
-        """Judge an arm by a challenge; publish `judged` messages, the last one decided.
+        """Judge an arm by a challenge. Publish `judged` messages; the last one has the verdict.
 
         Raises:
             DuetError: nothing can be measured.
@@ -127,7 +128,7 @@ class Stage(Protocol):
         ...
 
     async def rest(self) -> None:
-        """Close all lanes; the next run boots them again."""
+        """Close all lanes. The next run boots its lanes again."""
         ...
 
 
@@ -135,14 +136,15 @@ class Recordings(Protocol):
     """Recorded runs of lessons."""
 
     publish: Callable[[RunLog, Packet], None]
-    """Receives the packets of recordings that are being read; the director sets it."""
+    """Function that receives the packets of recordings that are being read. The director sets
+    it."""
 
     def listing(self, slug: str) -> list[dict[str, JsonValue]]:
         """List the recordings: name, params, arms, clock, seconds, bytes, recorded_at."""
         ...
 
     def paths(self, slug: str) -> dict[str, Path]:
-        """Name -> bundle."""
+        """Return the bundles by name."""
         ...
 
     def file(self, slug: str, name: str) -> Path | None:
@@ -152,11 +154,11 @@ class Recordings(Protocol):
     def begin(self, slug: str, name: str | None = None) -> Run | None:
         """Return the named recording, or the lesson's first; None if there is none.
 
-        It may still be being read. Its packets go to `publish`; so does the error if it cannot be
-        read.
+        Reading it may not be finished yet. Its packets go to `publish`, and so does the error if it
+        cannot be read.
 
         Raises:
-            InputError: no recording of that name.
+            InputError: there is no recording of that name.
         """
         ...
 
@@ -164,44 +166,45 @@ class Recordings(Protocol):
         """Return the named recording, or the lesson's first, once it is read completely.
 
         Raises:
-            InputError: no recording of that name, or an unusable one.
+            InputError: there is no recording of that name, or it is unusable.
         """
         ...
 
     async def close(self) -> None:
-        """Cancel the readings in progress."""
+        """Cancel the reading of recordings that is in progress."""
         ...
 
     def tables(self, slug: str) -> list[JsonValue]:
-        """All recorded measured tables as trees, the headline first; empty if unreadable."""
+        """Return all recorded measured tables as trees, the headline first; empty if unreadable."""
         ...
 
     def measured(self, slug: str) -> Measured | None:
-        """The recorded measured table, labelled as recorded."""
+        """Return the recorded measured table, labelled as recorded."""
         ...
 
 
 class Kernels(Protocol):
-    """The kernels of all lessons, and their builds."""
+    """The kernels of all lessons, and the builds of these kernels."""
 
     def ready(self, slug: str) -> dict[str, bool]:
-        """Arm -> whether its kernel is built."""
+        """Return for each arm whether its kernel is built."""
         ...
 
     def request(self, slug: str, arms: Iterable[str]) -> bool:
-        """Build these arms next, optional ones too.
+        """Build these arms next, even optional arms.
 
         Returns:
-            Whether one of them is missing; a work() that has returned must then be called again.
+            Whether one of their kernels is missing. If so, and work() has returned, it must be
+            called again.
         """
         ...
 
     def latest(self) -> list[ServerMessage]:
-        """The newest `build` message of each arm, for a viewer who joins."""
+        """Return the newest `build` message of each arm, for a viewer who joins."""
         ...
 
     async def work(self, tell: Callable[[ServerMessage], None]) -> None:
-        """Build what is missing, and publish progress. Return when nothing is left to build."""
+        """Build all missing kernels and publish progress. Return when nothing is left to build."""
         ...
 
 
@@ -209,7 +212,7 @@ class BuildListener(Protocol):
     """Receives the progress of background builds, on the event loop."""
 
     def started(self, kernels: int) -> None:
-        """Note that a round of builds begins, with the number of kernels to build."""
+        """Take note that a round of builds begins, with this number of kernels to build."""
         ...
 
     def update(self, build: Build) -> None: ...

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a page gets when it opens a lesson."""
+"""Assembles what a page gets when it opens a lesson."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from duet.server.recorded_items import NATIVE, read_native
 from duet.server.runs import RunFinder
 from duet.stream.hub import Hub, RunLog, Viewer
 
-# Lessons as messages for the page, encoded once and again only after a change.
+# Lessons as messages for the page. A lesson is encoded once, and again only after a change.
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Inputs of a lesson's tree that can change while the server runs."""
+    """The inputs of a lesson's tree that can change while the server runs."""
 
     folder: LessonFolder
     files: Stamps
@@ -61,15 +61,15 @@ class ChangedLessons(Protocol):
         ...
 
     def ready(self, folder: LessonFolder) -> dict[str, bool]:
-        """Changed arm -> whether its kernel is built."""
+        """Return for each changed arm whether its kernel is built."""
         ...
 
 
 class LessonCache:
-    """The lessons of a server.
+    """A server's lessons, encoded for pages.
 
     Args:
-        changed: knows the arms of visitors.
+        changed: knows visitors' changed arms.
     """
 
     def __init__(self, recordings: Recordings, kernels: Kernels, changed: ChangedLessons) -> None:
@@ -79,10 +79,10 @@ class LessonCache:
         self._views: dict[str, View] = {}
 
     def view(self, slug: str) -> View:
-        """Return a lesson for the page, over the socket or HTTP. Its tree must not be modified.
+        """Return a lesson for the page, for the socket and for HTTP. Its tree must not be modified.
 
         Raises:
-            InputError: no such lesson.
+            InputError: there is no such lesson.
         """
         folder = lesson_cache.find(slug)
         known = self._views.get(slug)
@@ -99,10 +99,10 @@ class LessonCache:
                 self.view(folder.slug)
 
     def packet(self, slug: str, arms: Iterable[str] = ()) -> Packet:
-        """Return a lesson as its message, with the changed arms among `arms`.
+        """Return a lesson's message. The lesson includes those of `arms` that are changed arms.
 
         Raises:
-            InputError: no such lesson.
+            InputError: there is no such lesson.
         """
         changed = are_changed(arms)
         if not changed:
@@ -132,7 +132,7 @@ class LessonCache:
 
 
 def _native(folder: LessonFolder) -> JsonValue:
-    """The native result as a tree; None if it is unreadable, which `duet lint` reports."""
+    """Return the native result as a tree; None if it is unreadable, which `duet lint` reports."""
     try:
         found = read_native(folder.folder)
     except InputError:
@@ -141,7 +141,7 @@ def _native(folder: LessonFolder) -> JsonValue:
 
 
 ArmsOf = Callable[[str, str], Iterable[str]]
-"""Visitor and lesson -> the visitor's changed arms."""
+"""Function that returns a visitor's changed arms in a lesson."""
 
 
 class LessonOpener:
@@ -166,13 +166,14 @@ class LessonOpener:
         self._own = own
         self._opened = opened
         self._known: WeakKeyDictionary[Viewer, frozenset[str]] = WeakKeyDictionary()
-        """The changed arms in the lesson that a page has received."""
+        """The changed arms in the lesson as each page has received it."""
 
     def introduce(self, viewer: Viewer, arms: Iterable[str] | None = None) -> None:
-        """Send a page its lesson again, if its changed arms are others now.
+        """Send a page its lesson again if the page needs other changed arms than before.
 
         Args:
-            arms: of a run that the page will show; None: the visitor's arms have changed.
+            arms: arms of a run that the page will show; None means that the visitor's arms have
+                changed.
         """
         slug = viewer.lesson
         if slug is None:
@@ -183,7 +184,7 @@ class LessonOpener:
             self._send(viewer, slug, known | changed)
 
     def publish(self, log: RunLog, packet: Packet) -> None:
-        """Publish a packet of a recording that is being read; its run may have changed arms."""
+        """Publish a packet of a recording that is being read. It may have changed arms."""
         if packet.type == "run":
             arms = m.Run.model_validate(msgpack.unpackb(packet.body)).arms
             for viewer in self._hub.watching(log):
@@ -195,7 +196,7 @@ class LessonOpener:
         self._known[viewer] = changed
 
     def open(self, viewer: Viewer, command: m.Open) -> None:
-        """Send the lesson, its measured table, and the run that the command means."""
+        """Send the lesson, its measured table, and the run that the command asks for."""
         slug = command.lesson
         self._send(viewer, slug, frozenset(self._own(viewer.visitor.ident, slug)))
         viewer.lesson = slug
@@ -232,11 +233,11 @@ class LessonOpener:
 log = logging.getLogger("duet.api")
 
 _made: dict[str, tuple[object, bytes]] = {}
-"""Language -> stamps of its inputs, and the document."""
+"""For each language, the stamps of its inputs, and the document."""
 
 
 def lesson_words(language: str) -> bytes:
-    """JSON: slug -> (path, text) pairs; lessons without that language are left out."""
+    """Return JSON with (path, text) pairs by slug. Lessons without that language are omitted."""
     folders = [folder for folder in lesson_cache.usable() if files(folder, language)]
     if not folders:
         return b"{}"
@@ -249,7 +250,7 @@ def lesson_words(language: str) -> bytes:
 
 
 def words_of(folders: Iterable[LessonFolder], language: str) -> bytes:
-    """Make the document of these lessons; unusable translations are left out and logged."""
+    """Make the document for these lessons. Unusable translations are omitted and logged."""
     tree = {}
     for folder in folders:
         try:
@@ -269,7 +270,7 @@ def _stamps(folder: LessonFolder, language: str) -> list[tuple[int, int]]:
 
 
 def lanes_of(runs: Sequence[Run]) -> list[dict[str, JsonValue]]:
-    """Lanes of these runs, each with its guest's process while that is alive."""
+    """Return the lanes of these runs, each with its guest's pid while that process is alive."""
     return [
         {
             "run_id": run.log.run_id,
@@ -286,7 +287,7 @@ def lesson_card(folder: LessonFolder, ready: dict[str, bool]) -> m.LessonCard:
     """Describe a lesson for the front page.
 
     Args:
-        ready: arm -> its kernel is built.
+        ready: whether each arm's kernel is built.
     """
     lesson = folder.lesson
     return m.LessonCard(

@@ -2,7 +2,7 @@
 """Prometheus counters that are updated as things happen. Gauges are in api/metrics.py.
 
 Names and units follow https://prometheus.io/docs/practices/naming/. The metrics are global to the
-process, as is usual for the library, and hold nothing about single visitors.
+process, as is usual for the library. They contain nothing about single visitors.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ BUILDS: Final = Counter(
 
 
 def kind_of(job: Job) -> str:
-    """Return the label `kind` of a job."""
+    """Return a job's value of the label `kind`."""
     if isinstance(job, MeasureRequest):
         return "measurement"
     return "judgement" if isinstance(job, JudgeRequest) else "run"
@@ -65,7 +65,7 @@ class LaneStarts:
         self._seen: set[str] = set()
 
     def begin(self) -> None:
-        """Start the timing: until now the run waited in the queue."""
+        """Start the timing. Until now the run has waited in the queue."""
         self._began_s = time.monotonic()
 
     def on_lane(self, state: Lane) -> None:

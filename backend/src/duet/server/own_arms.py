@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Changes that visitors make to arms: read, queued, and built one after another."""
+"""Reads the changes that visitors make to arms, queues them, and builds one after another."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ from duet.rpc.peer import Tasks
 from duet.server.builds import TELL_EVERY_S, Tell, build_beside
 from duet.stream.hub import Hub, Viewer
 
-# Lessons with changed arms: which changes are stored, which are built, and whose they are.
+# Lessons with changed arms. Knows which changes are stored, which are built, and who made them.
 
 NONE_HERE = "This server compiles no kernels."
 NO_SANDBOX = (
-    "This server compiles no changed patches, because it cannot make the sandbox that they are "
-    "compiled in. The operator sees the reason with ./duet doctor."
+    "This server compiles no changed patches, because it cannot create the sandbox in which they "
+    "are compiled. The operator sees the reason with ./duet doctor."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Changing:
-    """What changes are built with.
+    """What is needed to build changes.
 
     Args:
         kernels: where kernels are compiled and stored.
@@ -68,11 +68,11 @@ class Changing:
 
 
 class OwnLessons:
-    """Lessons with the arms that visitors changed.
+    """Provides lessons with the arms that visitors have changed.
 
     Args:
         changing: None if this server has no kernels.
-        off: a sentence that says why it compiles none; "" if it does.
+        off: a sentence that says why this server compiles no kernels; "" if it does.
     """
 
     def __init__(self, changing: Changing | None, off: str = "") -> None:
@@ -81,15 +81,16 @@ class OwnLessons:
         self._own: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
 
     def off(self) -> str:
-        """Return why changes are not built here, a sentence or "". The first call blocks."""
+        """Return a sentence that says why no changes are built, or "". The first call blocks."""
         if self.changing is None or self._off:
             return self._off or NONE_HERE
         if not settings.changes_allowed():
-            return "The operator of this server has switched changes off (DUET_CHANGES)."
+            return "This server's operator has switched changes off (DUET_CHANGES)."
         why = missing_box()
         if not why:
             return ""
-        # The cause is for the operator: a visitor can do nothing about a failed system call.
+        # Only the operator gets the cause, because a visitor can do nothing about a failed system
+        # call.
         log.info("no change is compiled: %s", why)
         return NO_SANDBOX
 
@@ -97,27 +98,27 @@ class OwnLessons:
         """Return the source of an arm that can be changed. Blocking.
 
         Raises:
-            DuetError: no such arm, or its source is missing.
+            DuetError: there is no such arm, or its source is missing.
         """
         if self.changing is None:
             return ()
         return arm_source(lesson_cache.find(slug), arm, self.changing.kernels)
 
     def lesson(self, slug: str, arms: Iterable[str]) -> LessonFolder:
-        """Return a lesson with the changes among these arms added.
+        """Return a lesson, with those of these arms added that are visitors' changes.
 
         Raises:
-            InputError: no such lesson, or a change is not stored here.
+            InputError: there is no such lesson, or a change is not stored here.
         """
         folder = lesson_cache.find(slug)
         return folder if self.changing is None else self.changing.store.lesson(folder, arms)
 
     def shown(self, slug: str, arms: Iterable[str]) -> LessonFolder:
-        """Return a lesson for showing what was run, with its changed arms. Never raises for a
-        change.
+        """Return a lesson with changed arms, to show a run of them. An unusable change raises no
+        error.
 
-        A deleted change, or one from another server, has the text that its recording holds, or
-        none.
+        If a change was deleted or comes from another server, its text is the one in its recording,
+        or there is no text.
         """
         folder = lesson_cache.find(slug)
         for arm in arms:
@@ -130,7 +131,7 @@ class OwnLessons:
         return folder
 
     def ready(self, folder: LessonFolder) -> dict[str, bool]:
-        """Changed arm of a lesson -> whether its kernel is built."""
+        """Return for each changed arm of a lesson whether its kernel is built."""
         return {arm: self.is_built(folder, arm) for arm in folder.changes}
 
     def is_built(self, folder: LessonFolder, arm: str) -> bool:
@@ -144,11 +145,11 @@ class OwnLessons:
         return lookup(key, self.changing.kernels) is not None
 
     def arms_of(self, visitor: str, slug: str) -> list[str]:
-        """The changed arms of a visitor, the oldest first."""
+        """Return a visitor's changed arms, the oldest first."""
         return list(self._own.get((visitor, slug), []))
 
     def remember(self, visitor: str, change: Change) -> None:
-        """Add a change to a visitor's; the oldest beyond the limit are dropped."""
+        """Add a change to those of a visitor. The oldest changes beyond the limit are forgotten."""
         names = self._own.setdefault((visitor, change.lesson), [])
         if change.name in names:
             names.remove(change.name)
@@ -159,7 +160,7 @@ class OwnLessons:
             self._own.popitem(last=False)
 
 
-# The queued changes, and the one that is built. Pure; used on one event loop only.
+# The queued changes, and the change that is being built. Pure. Used on one event loop only.
 
 
 @dataclass(eq=False, slots=True)
@@ -168,8 +169,8 @@ class OwnBuild:
 
     Args:
         folder: the lesson with the changed arm.
-        owners: visitors who wait for it; the build is cancelled when none is left.
-        asked_s: when it was first requested, monotonic.
+        owners: visitors who wait for the build; it is cancelled when none is left.
+        asked_s: when the build was first requested, monotonic.
     """
 
     change: Change
@@ -179,19 +180,19 @@ class OwnBuild:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since it was first requested."""
+        """Seconds since the build was first requested."""
         return round(time.monotonic() - self.asked_s, 1)
 
 
 class OwnQueue:
-    """First come, first served. Each visitor has at most one build, queued or current."""
+    """Queue of builds, first come, first served. Each visitor has at most one build in it."""
 
     def __init__(self) -> None:
         self.waiting: list[OwnBuild] = []
         self.current: OwnBuild | None = None
 
     def ask(self, owner: str, change: Change, folder: LessonFolder) -> tuple[OwnBuild, bool]:
-        """Queue the build of a change, or join an equal one. It replaces the visitor's other build.
+        """Queue the build of a change, or join an equal build. Drop the visitor's other build.
 
         Returns:
             The build, and whether the current build has lost its last owner.
@@ -216,10 +217,10 @@ class OwnQueue:
         return made, ended
 
     def drop(self, owner: str, name: str | None = None, but: str | None = None) -> bool:
-        """Withdraw a visitor's build. Return whether the current build has lost its last owner.
+        """Withdraw a visitor from builds. Return whether the current build has lost its last owner.
 
         Args:
-            name: the change to withdraw; None withdraws any.
+            name: the change to withdraw; None withdraws all changes.
             but: a change to keep.
         """
         for one in self._all():
@@ -238,7 +239,7 @@ class OwnQueue:
         self.current = None
 
     def ahead(self, one: OwnBuild) -> int:
-        """Number of builds before this one."""
+        """Return the number of builds before this one."""
         if one not in self.waiting:
             return 0
         return self.waiting.index(one) + (self.current is not None)
@@ -247,25 +248,25 @@ class OwnQueue:
         return [*([self.current] if self.current is not None else []), *self.waiting]
 
 
-# Prepare the source tree for an arm when its editor opens, so that its first change builds fast.
+# Prepares the source tree for an arm when its editor opens, so that its first change builds fast.
 #
-# One arm at a time, in the background, at the lowest priority. Every build, also of another
-# process, and every measurement preempts it.
+# This is done for one arm at a time, in the background, at the lowest priority. Every build, even
+# by another process, and every measurement preempts it.
 
 
 LOOK_S = 1.0
 """Interval at which the task checks whether a measurement has begun."""
 COMPILE_AHEAD_NICE = 19
-"""The nice value of compiling ahead."""
+"""Nice value for compiling ahead."""
 
 log = logging.getLogger("duet.api")
 
 
 class CompileAhead:
-    """Owner of the task that compiles ahead.
+    """Owns the task that compiles ahead.
 
     Args:
-        busy: returns what must not be disturbed now, in words; None if nothing.
+        busy: describes in words what must not be disturbed now; None if there is nothing.
     """
 
     def __init__(self, lessons: OwnLessons, busy: Callable[[], str | None]) -> None:
@@ -275,13 +276,13 @@ class CompileAhead:
         self._task: asyncio.Task[None] | None = None
 
     def ask(self, slug: str, arm: str) -> None:
-        """Prepare an arm whose editor opens. While one is prepared, only the last call is kept."""
+        """Prepare an arm whose editor opens. Meanwhile only the newest of further calls is kept."""
         self._next = (slug, arm)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work(), name="compile ahead")
 
     async def give_way(self) -> None:
-        """Cancel the task and forget the next arm: a build was requested."""
+        """Cancel the task and forget the next arm, because a build was requested."""
         self._next = None
         if self._task is not None:
             self._task.cancel()
@@ -319,10 +320,10 @@ class CompileAhead:
         await build_beside(work)
 
 
-# Compiler messages in the last lines of a build log.
+# Finds compiler messages in the last lines of a build log.
 
 MOST_MESSAGES = 50
-"""Maximum number of problems sent; the first ones matter."""
+"""Maximum number of problems to send. The first problems matter most."""
 _LINE = re.compile(
     r"^(?P<file>[\w./+-]+):(?P<line>\d{1,7}):(?:(?P<column>\d{1,5}):)? "
     r"(?:fatal )?(?P<severity>error|warning): (?P<text>.*)$",
@@ -331,10 +332,10 @@ _LINE = re.compile(
 
 
 def compiler_messages(text: str) -> list[m.Problem]:
-    """Parse the errors and warnings of gcc, each place once, in order.
+    """Parse gcc's errors and warnings in order, each of them once per line of source.
 
     Args:
-        text: as make printed it; file names are relative to the kernel's source.
+        text: output of make; file names are relative to the kernel's source.
     """
     found: dict[tuple[str, ...], m.Problem] = {}
     for match in _LINE.finditer(text):
@@ -352,7 +353,7 @@ def compiler_messages(text: str) -> list[m.Problem]:
     return list(found.values())[:MOST_MESSAGES]
 
 
-# Progress of changes, as `changed` messages to the pages of their visitors.
+# Sends the progress of changes, as `changed` messages, to the pages of their visitors.
 
 PHASES: dict[Phase, m.ChangePhase] = {
     phase: name for phase in Phase for name in get_args(m.ChangePhase) if name == phase
@@ -360,7 +361,7 @@ PHASES: dict[Phase, m.ChangePhase] = {
 
 
 class ChangeReports:
-    """Sends the progress of changes to the pages of a lesson."""
+    """Sends the progress of changes to their visitors' pages of the lesson."""
 
     def __init__(self, hub: Hub, queue: OwnQueue) -> None:
         self._hub = hub
@@ -379,7 +380,7 @@ class ChangeReports:
         )
 
     def waiting(self) -> None:
-        """Send every visitor their place in the queue."""
+        """Send all waiting visitors their place in the queue."""
         for job in self._queue.waiting:
             self._send(job, _state(job, "wait", ahead=self._queue.ahead(job)))
 
@@ -387,7 +388,7 @@ class ChangeReports:
         self._send(job, _state(job, "wait", message=why))
 
     def progress(self, job: OwnBuild, progress: BuildProgress) -> None:
-        """Send the progress of a build, at most every TELL_EVERY_S and at each new phase."""
+        """Send a build's progress, but within a phase at most once per TELL_EVERY_S."""
         phase = PHASES.get(progress.phase)
         now = time.monotonic()
         if phase is None or (phase == self._phase and now - self._sent_at < TELL_EVERY_S):
@@ -441,11 +442,11 @@ BUSY_POLL_S = 1.0
 
 
 class OwnArms:
-    """Owner of the queue of changes and their builds. Use as `async with`.
+    """Owns the queue of changes and builds them. Use as `async with`.
 
     Args:
-        introduce: sends a page its lesson again, with its visitor's arms.
-        busy: returns what must not be disturbed now, in words; None if nothing.
+        introduce: sends a page its lesson again, with its visitor's changed arms.
+        busy: describes in words what must not be disturbed now; None if there is nothing.
     """
 
     def __init__(
@@ -491,7 +492,7 @@ class OwnArms:
         self._moved.set()
 
     def make_ready(self, visitor: Visitor, slug: str, arm: str) -> None:
-        """Compile ahead for an arm whose editor opens, if no build is queued."""
+        """Compile ahead for an arm whose editor opens, unless a build is running or queued."""
         idle = self._queue.current is None and not self._queue.waiting
         if idle and visitor.may(Action.CHANGE):
             self._ready.ask(slug, arm)
@@ -503,13 +504,13 @@ class OwnArms:
         self._reports.waiting()
 
     async def _asked(self, visitor: str, command: m.Change) -> tuple[OwnBuild, bool]:
-        """Read, store and queue a change. Return its build, and whether its kernel is built
-        already."""
+        """Read, store and queue a change. Return its build, and whether the kernel is already
+        built."""
         changing = self._lessons.changing
         why = await asyncio.to_thread(self._lessons.off)
         if why or changing is None:
             error = InfraError(
-                why or NONE_HERE, remedy="Download the patch, and try it with ./duet try."
+                why or NONE_HERE, remedy="Download the patch and try it with ./duet try."
             )
             error.code = "changes-off"
             raise error

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which request for a live run starts next, and in which slot. Pure: no clock, tasks or guests.
+"""Decides which request for a live run starts next, and in which slot. Pure: no clock, tasks or
+guests.
 
-First come, first served, with one waiting and one running request per visitor. So visitors take
-turns, and no waiting request starves. A visitor whose run is active is passed over. Equal requests
-share one run. A request that needs the machine alone (a measurement) starts when nothing runs.
-Nothing that came later starts before it.
+The order is first come, first served, with one waiting and one running request per visitor. So
+visitors take turns, and no waiting request starves. A visitor whose run is active is passed over.
+Equal requests share one run. A request that needs the machine alone (a measurement) starts when
+nothing runs, and no later request starts before it.
 
-A judgement and a run do not replace or end each other, and neither does a class's request. A
-visitor with several requests has one place in the queue. The others wait behind it, without a
-place. When the first one starts, the second gets the last place. So five requests of one visitor
-delay others no more than requests that are made one after another.
+A judgement and a run do not replace or end each other, and a class's request replaces or ends
+neither of them. A visitor with several requests has one place in the queue, for the first request.
+The visitor's other requests wait behind, without a place. When the first request starts, the second
+gets the last place in the queue. So five requests from one visitor delay other visitors no more
+than five requests that are made one after another.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ from duet.lessons.load import duration_s
 from duet.runs.sources import Job, JudgeRequest, MeasureRequest, run_of
 from duet.server.archive import new_name
 
-# Requests that wait: in the queue, or behind another request of their visitor. Pure.
+# Requests that wait in the queue, or behind another request from the same visitor. Pure.
 #
-# A visitor has one place in the queue. Further requests (a judgement beside a run, a run beside a
-# judgement, or a class's) wait behind until the visitor has no place.
+# A visitor has one place in the queue. Further requests (a judgement in addition to a run, a run in
+# addition to a judgement, or a class's request) wait behind until the visitor has no place.
 
 
 @dataclass(eq=False, slots=True)
@@ -36,17 +38,17 @@ class Request:
     """A request for a live run.
 
     Args:
-        run_id: of the run, waiting or running.
-        owner: the visitor who asked first; if they withdraw, the next of `sharers`.
+        run_id: id of the waiting or running run.
+        owner: the visitor who asked first; if that visitor withdraws, the first of `sharers`.
         key: requests with equal keys share one run.
-        kind: runs of one kind take about the same multiple of `expected_s`.
-        expected_s: duration estimated from its parameters.
-        alone: nothing else may run meanwhile.
-        judges: it is a judgement.
-        sort: a newer request of the visitor replaces one of the same sort, and no other.
+        kind: runs of the same kind take about the same multiple of `expected_s`.
+        expected_s: duration estimated from the run's parameters.
+        alone: whether nothing else may run at the same time.
+        judges: whether it is a judgement.
+        sort: a newer request replaces the same visitor's request of the same sort, and no other.
         sharers: visitors who made an equal request later.
-        began_s: when it started; None while it waits.
-        ends: the run has ended for its viewers, or is stopping; nobody may share it any more.
+        began_s: when the run started; None while it waits.
+        ends: whether the run has ended for its viewers or is stopping, so that nobody may join it.
     """
 
     run_id: str
@@ -67,22 +69,22 @@ class Request:
 
 
 class WaitingRequests:
-    """All waiting requests: those in the queue, and those behind."""
+    """All waiting requests, both those in the queue and those that wait behind."""
 
     def __init__(self) -> None:
         self.queue: list[Request] = []
         self.behind: list[Request] = []
 
     def all(self) -> tuple[Request, ...]:
-        """All waiting requests, those in the queue first."""
+        """Return all waiting requests, those in the queue first."""
         return (*self.queue, *self.behind)
 
     def replaceable(self, owner: str, sort: Hashable) -> Request | None:
-        """Return a visitor's waiting request of this sort, or None."""
+        """Return the visitor's waiting request of this sort, or None."""
         return next((r for r in self.requests_of(owner) if r.sort == sort), None)
 
     def requests_of(self, owner: str) -> tuple[Request, ...]:
-        """All waiting requests of a visitor, the one in the queue first."""
+        """Return all waiting requests of a visitor, first the request in the queue."""
         return tuple(request for request in self.all() if owner in request.owners)
 
     def waits_for(self, owner: str) -> Request | None:
@@ -94,7 +96,7 @@ class WaitingRequests:
         return next((r for r in self.behind if owner in r.owners), None)
 
     def add(self, request: Request) -> None:
-        """Append a request to the queue, or behind if its visitor has a place already."""
+        """Append a request to the queue, or let it wait behind if its visitor has a place."""
         self.behind.append(request)
         self.move_up()
 
@@ -124,7 +126,7 @@ class WaitingRequests:
 
 
 DURATIONS = 8
-"""Number of past runs of a kind from which the next one's duration is estimated."""
+"""Number of past runs of a kind from which the duration of the next run is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +134,9 @@ class Place:
     """A waiting request's place in the queue.
 
     Args:
-        place: 1 is the next to start.
+        place: position in the queue; 1 starts next.
         waiting: number of requests in the queue.
-        estimate_s: until it starts.
+        estimate_s: estimated time until it starts.
     """
 
     place: int
@@ -146,7 +148,7 @@ class Scheduler:
     """The queue, and the running requests.
 
     Args:
-        slots: number of runs at once.
+        slots: number of simultaneous runs.
         most_waiting: maximum length of the queue.
     """
 
@@ -162,7 +164,7 @@ class Scheduler:
 
     @property
     def waiting(self) -> tuple[Request, ...]:
-        """Requests in the queue, the next one first."""
+        """Requests in the queue; the next to start is first."""
         return tuple(self._waiting.queue)
 
     @property
@@ -171,7 +173,7 @@ class Scheduler:
         return tuple(self._running.values())
 
     def waits_for(self, owner: str) -> Request | None:
-        """Return the queued request of a visitor, as its owner or as a sharer."""
+        """Return the queued request that a visitor owns or shares."""
         return self._waiting.waits_for(owner)
 
     def comes_behind(self, owner: str) -> Request | None:
@@ -186,9 +188,8 @@ class Scheduler:
         """Add a request.
 
         Returns:
-            The request that will run: this one, or an equal one that exists already. Then the
-                visitor's
-            request that it replaces, if nobody else wants that one.
+            The request that will run, which is this one or an equal one that exists already. Then
+            the visitor's request that it replaces, if nobody else wants that request.
 
         Raises:
             InputError: the queue is full.
@@ -202,7 +203,7 @@ class Scheduler:
             self._waiting.move_up()
             return equal, withdrawn
         replaces = former is not None and former.owners == (owner,)
-        # A request behind another one of its visitor takes no place from others.
+        # A request that waits behind another request from its visitor takes no place from others.
         line = self._waiting.behind if self._waiting.waits_for(owner) else self._waiting.queue
         if not replaces and len(line) >= self._most_waiting:
             raise _queue_full(len(line))
@@ -217,7 +218,7 @@ class Scheduler:
         """Withdraw a visitor's waiting request. Return it if nobody else wants it.
 
         Args:
-            run_id: which request; None: the one in the queue.
+            run_id: the request's run; None means the request in the queue.
         """
         found = next(
             (r for r in self._waiting.requests_of(owner) if run_id in (None, r.run_id)), None
@@ -227,7 +228,7 @@ class Scheduler:
         return withdrawn
 
     def next(self, now_s: float) -> Request | None:
-        """Start the next request that may start, and return it; None if none may."""
+        """Start the next request that may start, and return it; None if no request may start."""
         found = _first(self._waiting.queue, list(self._running.values()), self.slots)
         if found is not None:
             self._waiting.queue.remove(found)
@@ -237,10 +238,10 @@ class Scheduler:
         return found
 
     def over(self, run_id: str, now_s: float, whole: bool = True) -> None:
-        """Note that a run has ended.
+        """Take note that a run has ended.
 
         Args:
-            whole: it was not stopped, so its duration improves the estimate for the next one.
+            whole: whether the run was not stopped, so that its duration improves later estimates.
         """
         request = self._running.pop(run_id, None)
         if request is None or request.began_s is None:
@@ -252,9 +253,9 @@ class Scheduler:
     def gives_way(self, owner: str) -> Request | None:
         """Return the visitor's run to stop in favour of their queued request, or None.
 
-        Only a run that nobody shares, and only if nobody else waits: then stopping it frees the
-        machine for that visitor. Otherwise the visitor's next run waits for its turn like any
-        other.
+        A run gives way only if nobody shares it and nobody else waits, because only then does
+        stopping it free the machine for that visitor. Otherwise the visitor's next run waits for
+        its turn like any other.
         """
         mine, waits = self.runs_of(owner), self.waits_for(owner)
         if mine is None or waits is None or mine.sharers or len(self._waiting.queue) > 1:
@@ -262,7 +263,7 @@ class Scheduler:
         return mine if mine.sort == waits.sort else None
 
     def place(self, run_id: str, now_s: float) -> Place | None:
-        """Place of a request in the queue; None if it does not wait."""
+        """Return a request's place in the queue; None if it has none."""
         waiting = [r.run_id for r in self._waiting.queue]
         if run_id not in waiting:
             return None
@@ -280,7 +281,7 @@ class Scheduler:
         return request.expected_s * (median(seen) if seen else 1.0)
 
     def _forecast(self, now_s: float) -> Iterator[tuple[str, float]]:
-        """When each queued request starts, if every run takes as long as expected."""
+        """Yield the time when each queued request starts if every run takes as long as expected."""
         waiting = list(self._waiting.queue)
         going: list[tuple[float, Request]] = []
         for request in self._running.values():
@@ -300,15 +301,15 @@ class Scheduler:
 
 def _queue_full(waiting: int) -> InputError:
     error = InputError(
-        f"{waiting} runs are waiting already, so the queue is full.",
-        remedy="Watch one of the live runs, or try again in some minutes.",
+        f"the queue is full: {waiting} runs are already waiting.",
+        remedy="Watch one of the live runs, or try again in a few minutes.",
     )
     error.code = "queue-full"
     return error
 
 
 def _first(waiting: list[Request], running: list[Request], slots: int) -> Request | None:
-    """Return the first request that may start beside the running ones."""
+    """Return the first request that may start while the running requests go on."""
     if len(running) >= slots or any(request.alone for request in running):
         return None
     busy = {request.owner for request in running}
@@ -320,20 +321,21 @@ def _first(waiting: list[Request], running: list[Request], slots: int) -> Reques
     return None
 
 
-# A visitor's request in the scheduler's terms: key, expected time, id of the run.
+# Translates a visitor's request into the scheduler's terms: key, expected time, id of the run.
 
 
 BOOT_S = 15.0
 """Expected overhead of a run beyond its workload, until runs have been timed here."""
 USUAL_SECONDS = 10
-"""Seconds of a lesson that has no duration parameter."""
+"""Expected duration of a workload if its lesson has no duration parameter."""
 
 
 def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Request:
-    """Make the scheduler's request of a visitor's job. Equal jobs have equal keys.
+    """Make the scheduler's request for a visitor's job. Equal jobs have equal keys.
 
     Args:
-        tries: a class requested it; it replaces no waiting request of this visitor.
+        tries: whether a class requested it, in which case it replaces no waiting request of this
+            visitor.
     """
     what = run_of(job)
     repeats = job.repeats if isinstance(job, MeasureRequest) else 0
@@ -356,11 +358,11 @@ def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Req
     )
 
 
-# Which slot a live run takes: one whose guests it can probably reuse. Pure.
+# Chooses a live run's slot, which is one whose guests it can probably reuse. Pure.
 
 
 class Slots:
-    """Slots of a stage; runs in different slots share no guest.
+    """A stage's slots. Runs in different slots share no guest.
 
     Args:
         count: number of slots.
@@ -369,11 +371,11 @@ class Slots:
     def __init__(self, count: int) -> None:
         self._free = set(range(count))
         self._last: list[tuple[str, str]] = [("", "")] * count
-        """Lesson and visitor of the slot's last run: its guests are still up."""
+        """Lesson and visitor of each slot's last run, whose guests are still up."""
 
     def take(self, lesson: str, visitor: str) -> int:
-        """Take a free slot: this visitor's with this lesson, else any with this lesson, else
-        unused.
+        """Take a free slot: if possible the one that this visitor last used for this lesson,
+        otherwise one last used for this lesson, otherwise an unused one.
 
         Raises:
             ValueError: no slot is free.
@@ -389,5 +391,5 @@ class Slots:
         return chosen
 
     def free(self, slot: int) -> None:
-        """Free a slot whose run has ended; its guests stay up."""
+        """Free a slot whose run has ended. Its guests stay up."""
         self._free.add(slot)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A browser's `start` or `measure`, checked against the lesson."""
+"""Checks a browser's commands `start`, `measure` and `judge` against the lesson."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from duet.server.own_arms import OwnLessons
 from duet.session import RunSpec, check_run, lesson_shift
 from duet.trials.challenge import groups, limits
 
-NO_GUESTS = "this server shows recordings only; its guests are switched off."
+NO_GUESTS = "this server shows only recordings, because its guests are switched off."
 
 
 def refuse_guests(command: m.Command) -> None:
-    """Refuse a command that needs a guest, on a server that boots none.
+    """Refuse a command that needs a guest, on a server that boots no guests.
 
     Raises:
         InputError: the command needs a guest.
@@ -33,14 +33,14 @@ def refuse_guests(command: m.Command) -> None:
 
 
 def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) -> RunSpec:
-    """Read a command into a run; its arms may be changes of visitors. Raises as check_start()."""
+    """Turn a command into a run. Its arms may be visitors' changes. Raises like check_start()."""
     folder = own.lesson(command.lesson, command.arms)
     ready = kernels.ready(folder.slug) | own.ready(folder)
     return check_start(command, folder, ready, all_ready=isinstance(command, m.Measure))
 
 
 def read_judge(command: m.Judge, own: OwnLessons, kernels: Kernels) -> JudgeRequest:
-    """Read what a challenge measures; its arm may be a change. Raises as check_judge()."""
+    """Return what a challenge measures. The arm may be a change. Raises like check_judge()."""
     folder = own.lesson(command.lesson, [command.arm])
     return check_judge(command, folder, kernels.ready(folder.slug) | own.ready(folder))
 
@@ -55,17 +55,17 @@ def check_start(
 
     Args:
         folder: the lesson that the command names.
-        ready: arm -> its kernel is built.
-        all_ready: refuse unless the kernels of all arms are built.
+        ready: whether each arm's kernel is built.
+        all_ready: refuse the command unless the kernels of all arms are built.
 
     Raises:
-        InputError: unknown arm, workload, parameter or clock, or a value out of range.
-        InfraError: no kernel of the command is built yet, or with `all_ready` one is missing.
+        InputError: an arm, workload, parameter or clock is unknown, or a value is out of range.
+        InfraError: none of the command's kernels is built yet, or with `all_ready` one is missing.
     """
     if isinstance(command, m.Start) and folder.lesson.view is None:
         raise InputError(
             f"lesson {folder.slug} has no picture yet, so there is nothing to watch.",
-            remedy=f"Get its numbers on a terminal: ./duet measure {folder.slug}.",
+            remedy=f"Get its numbers in a terminal with ./duet measure {folder.slug}.",
         )
     run = check_run(folder, command.arms, command.workload, command.clock, command.params)
     there = tuple(arm for arm in command.arms if ready[arm])
@@ -81,10 +81,10 @@ def check_judge(command: m.Judge, folder: LessonFolder, ready: Mapping[str, bool
 
     Args:
         folder: the lesson that the command names.
-        ready: arm -> its kernel is built.
+        ready: whether each arm's kernel is built.
 
     Raises:
-        InputError: no such challenge or arm.
+        InputError: there is no such challenge or arm.
         InfraError: a kernel is not built yet.
     """
     known = folder.lesson.challenges
@@ -118,7 +118,7 @@ def not_built_error(missing: tuple[str, ...]) -> InfraError:
 
 
 def denied(visitor: Visitor) -> dict[m.ActionName, str]:
-    """Permissions that a visitor lacks, each with the reason, for the page."""
+    """Return the permissions that a visitor lacks, each with the reason, for the page."""
     names: dict[m.ActionName, Action] = {
         "watch": Action.WATCH,
         "run": Action.RUN,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What each page shows of the live runs: what runs, its visitor's place, and who controls it."""
+"""Tells each page about the live runs: which of them run, its visitor's place, and who controls a
+run."""
 
 from __future__ import annotations
 
@@ -20,9 +21,10 @@ from duet.server.queue import Request, Scheduler
 from duet.session import RunSpec
 from duet.stream.hub import Hub, Viewer, ViewerId
 
-# Who controls a live run: its owner, until they release it, leave, idle, or are overruled.
+# Tracks who controls a live run: its owner, until they release control, leave, idle or are
+# overruled.
 #
-# Pure: times come from the caller.
+# Pure: the caller passes all times.
 
 
 class Control:
@@ -30,7 +32,7 @@ class Control:
 
     Args:
         owner: ident of the visitor who started it, and who has control first.
-        idle_s: seconds without a command after which control expires.
+        idle_s: time without a command after which control expires.
     """
 
     def __init__(self, owner: str, now_s: float, idle_s: float = CONTROL_IDLE_S) -> None:
@@ -46,7 +48,7 @@ class Control:
         return self.holder in (None, visitor.ident) or visitor.may(Action.CONTROL_OTHERS)
 
     def use(self, visitor: Visitor, now_s: float) -> None:
-        """Note that a visitor acts on the run; they get control if it is free.
+        """Take note that a visitor acts on the run. They get control if it is free.
 
         Raises:
             InputError: somebody else has control (code `not-controller`), or the visitor may only
@@ -55,11 +57,11 @@ class Control:
         visitor.require(Action.RUN)
         if self.holder not in (None, visitor.ident):
             error = InputError(
-                "somebody else controls this run; this page only watches it.",
+                "somebody else controls this run, and this page only watches it.",
                 remedy=(
-                    "Press take control first."
+                    "Press 'take control' first."
                     if visitor.may(Action.CONTROL_OTHERS)
-                    else "Start a run of your own, or wait until its control is free."
+                    else "Start a run of your own, or wait until nobody controls this run."
                 ),
             )
             error.code = "not-controller"
@@ -68,7 +70,7 @@ class Control:
         self._used_s = now_s
 
     def take(self, visitor: Visitor, now_s: float) -> None:
-        """Give a visitor control; an instructor may take it from anybody.
+        """Give a visitor control. An instructor may take it from anybody.
 
         Raises:
             InputError: somebody else has control, and this visitor may not take it.
@@ -85,11 +87,11 @@ class Control:
         return had
 
     def expires_in_s(self, now_s: float) -> float | None:
-        """Seconds until control expires; None if nobody has it."""
+        """Return the seconds until control expires; None if nobody has it."""
         return None if self.holder is None else max(0.0, self._used_s + self._idle_s - now_s)
 
     def expire(self, now_s: float) -> bool:
-        """Release control that was idle for too long. Return whether it was."""
+        """Release control that has been idle for too long. Return whether it was released."""
         if self.expires_in_s(now_s) != 0.0:
             return False
         self.holder = None
@@ -98,19 +100,19 @@ class Control:
 
 @dataclass(eq=False, slots=True)
 class Entry:
-    """A requested run: it waits, runs, or has ended.
+    """A requested run, which waits, runs, or has ended.
 
     Args:
-        performance: None for a measurement, which cannot be watched.
-        askers: pages that are moved to it when it begins.
+        performance: the run that pages watch; None for a measurement, which cannot be watched.
+        askers: pages that will be moved to the run when it begins.
         halt: set to stop the run.
         used: set when control is used or changes.
-        began: it has started.
-        over: it has ended.
-        saving: the task that writes its file; None if none is written.
-        since_s: when it was requested, monotonic.
-        tried: a class requested it.
-        trouble: why it failed, a sentence; empty if it did not.
+        began: whether the run has started.
+        over: whether the run has ended.
+        saving: the task that writes the run's file; None if no file is written.
+        since_s: when the run was requested, monotonic.
+        tried: whether a class requested the run.
+        trouble: a sentence that says why the run failed; empty if it did not fail.
     """
 
     request: Request
@@ -134,7 +136,7 @@ class Entry:
 
     @property
     def ends(self) -> bool:
-        """True once the run is stopping, or its pages have its end and only cleaning up is left."""
+        """True once the run is stopping, or has ended for its pages and only cleanup is left."""
         return self.halt.is_set() or (self.performance is not None and self.performance.log.over)
 
     @property
@@ -146,7 +148,7 @@ class RunBoard:
     """Tells pages what runs and who controls it, and moves pages to runs.
 
     Args:
-        entries: all requested runs; this class removes a withdrawn one.
+        entries: all requested runs; this class removes runs that are withdrawn.
     """
 
     def __init__(self, hub: Hub, scheduler: Scheduler, entries: MutableMapping[str, Entry]) -> None:
@@ -154,7 +156,7 @@ class RunBoard:
         self._scheduler = scheduler
         self._entries = entries
         self.before = Callbacks[[Viewer, Iterable[str]]]()
-        """Called with the lanes of a run before a page is moved to it."""
+        """Called with a page and a run's lanes before the page is moved to the run."""
 
     def greet(self, viewer: Viewer) -> None:
         """Send the live runs to a page that joins."""
@@ -175,13 +177,13 @@ class RunBoard:
             viewer.put(packets[ident])
 
     def show_control(self, entry: Entry) -> None:
-        """Send all viewers of a run who controls it."""
+        """Tell all viewers of a run who controls it."""
         if entry.performance is not None:
             for viewer in self._hub.watching(entry.performance.log):
                 self.show_control_to(viewer, entry)
 
     def show_control_to(self, viewer: Viewer, entry: Entry) -> None:
-        """Send one viewer who controls the run that they watch. Nobody controls an ended run."""
+        """Tell one viewer who controls the run that they watch. Nobody controls an ended run."""
         ident, control = viewer.visitor.ident, entry.control
         holder = None if entry.over else control.holder
         viewer.put(
@@ -196,7 +198,7 @@ class RunBoard:
         )
 
     def trouble(self, entry: Entry, message: m.ErrorMessage) -> None:
-        """Send why a run failed to those who requested it and those who watch it."""
+        """Tell the visitors who requested or watch a run why it failed."""
         entry.trouble = message.sentence
         owners = {v for owner in entry.request.owners for v in self._hub.pages_of(owner)}
         run = entry.performance
@@ -223,7 +225,7 @@ class RunBoard:
         )
 
     def send_judgement(self, entry: Entry, phase: m.JudgePhase, because: str) -> None:
-        """Send the state of a judgement that has not begun to those who requested it."""
+        """Send the state of a judgement that has not begun to the visitors who requested it."""
         if not isinstance(entry.job, JudgeRequest):
             return
         packet = pack(
@@ -256,7 +258,7 @@ class RunBoard:
             behind=None if behind is None else _purpose(behind),
         )
 
-    # Which live run a page watches
+    # The live run that a page watches
 
     def watch(self, viewer: Viewer, run: QueuedRun) -> None:
         """Show a live run on a viewer's page."""
@@ -272,7 +274,7 @@ class RunBoard:
         return self._entries.get(viewer.log.run_id) if viewer.log is not None else None
 
     def going(self, viewer: Viewer) -> Entry | None:
-        """Return the active run that a command applies to: the watched one, else the visitor's."""
+        """Return the active run to which a command applies: the watched run, or the visitor's."""
         watched = self.watched(viewer)
         if watched is not None and watched.runs:
             return watched
@@ -280,14 +282,14 @@ class RunBoard:
         return None if own is None else self._entries[own.run_id]
 
     def move_page(self, viewer: Viewer, entry: Entry) -> None:
-        """Move the page that requested a run to it, unless the page shows another lesson now."""
+        """Move a page to the run that it requested, unless the page shows another lesson now."""
         if entry.performance is None or viewer.lesson != entry.performance.log.lesson:
             return
         viewer.put(pack(m.Begun(run_id=entry.request.run_id)))
         self.watch(viewer, entry.performance)
 
     def move_pages(self, entry: Entry) -> None:
-        """Move the pages that requested a run to it; tell its viewers who controls it."""
+        """Move the pages that requested a run to it. Tell all its viewers who controls it."""
         run = entry.performance
         assert run is not None
         for ident in sorted(entry.askers):
@@ -298,17 +300,17 @@ class RunBoard:
             self.show_control_to(viewer, entry)
 
     def cancel_moves(self, owner: str) -> None:
-        """Cancel moving a visitor's pages to runs that they requested before."""
+        """Make sure that a visitor's pages are not moved to runs that they requested before."""
         pages = {viewer.ident for viewer in self._hub.pages_of(owner)}
         for entry in self._entries.values():
             entry.askers -= pages
 
     def judgement_waits(self, entry: Entry, because: str) -> None:
-        """Tell those who requested a judgement what it waits for."""
+        """Tell the visitors who requested a judgement what it waits for."""
         self.send_judgement(entry, "waiting", because)
 
     def withdraw(self, request: Request) -> None:
-        """Drop a request that will not run, and tell those who watch its log."""
+        """Drop a request that will not run, and tell the viewers of its log."""
         entry = self._entries.pop(request.run_id)
         run = entry.performance
         if run is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live runs: queue them, start each in a slot, and save those that have ended.
+"""Queues live runs, starts each in a slot, and saves runs that have ended.
 
 queue.py decides what runs next. run_board.py tells pages what runs and who controls it.
 """
@@ -40,12 +40,15 @@ log = logging.getLogger("duet.api")
 runs = logging.getLogger("duet.runs")
 
 IDLE_LANES_S: Final = 300.0
-"""Idle lanes are closed after this time; a later run boots them again."""
+"""Time after which idle lanes are closed. A later run boots them again."""
 FAILED: Final = {"phase": "failed", "met": None}
 AFTER_RUN: Final = "It is judged after your live run."
-WHEN_FREE: Final = "It is judged when nothing else runs here: it wants the machine for itself."
+WHEN_FREE: Final = (
+    "It is judged when nothing else runs here, because it needs the machine to itself."
+)
 Judged = Callable[[str, m.Judged], None]
-"""Called with the ident of each visitor who requested a judgement, and its result."""
+"""Function that is called with the ident of each visitor who requested a judgement, and the
+result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Ended:
     """A run that has ended.
 
     Args:
-        trouble: why the run failed, a sentence; empty if it did not fail.
+        trouble: a sentence that says why the run failed; empty if it did not fail.
         saving: the task that writes the recording; None if no file is written.
     """
 
@@ -63,13 +66,13 @@ class Ended:
 
 
 class LiveRuns:
-    """Owner of the queue, the slots and the runs in them. Use as `async with`.
+    """Owns the queue, the slots and the runs in them. Use as `async with`.
 
     Enters and leaves the stage.
 
     Args:
         archiver: saves runs that have ended; None saves nothing.
-        slots: number of live runs at once, as many as the stage has.
+        slots: number of simultaneous live runs, which equals the stage's number of slots.
         judged: called for each visitor who requested a judgement.
     """
 
@@ -85,7 +88,7 @@ class LiveRuns:
         self._board = RunBoard(hub, self._scheduler, self._entries)
         self._task = RunTask(hub, stage, archiver, self._expired, judged)
         self._former: OrderedDict[str, RunSpec] = OrderedDict()
-        """Ident of a visitor -> the live run that they requested last."""
+        """The live run that each visitor requested last, by the visitor's ident."""
         self._numbers = itertools.count(1)
         self._moved = asyncio.Event()
         """Set when the queue changes."""
@@ -93,9 +96,9 @@ class LiveRuns:
         self.measured = self._task.measured
         self.before_show = self._board.before
         self.changed = Callbacks[[]]()
-        """Called when places or what runs have changed."""
+        """Called when places in the queue or the running runs have changed."""
         self.ended = Callbacks[[str, Ended]]()
-        """Called with the id of each run that is over."""
+        """Called with the id of each run that has ended."""
 
     async def __aenter__(self) -> LiveRuns:
         await self._stage.__aenter__()
@@ -111,11 +114,11 @@ class LiveRuns:
     # The queue
 
     def ask(self, viewer: Viewer, job: Job, tries: bool = False) -> str:
-        """Queue a run, or share an equal one, and return its id. The page shows it when it begins.
+        """Queue a run, or share an equal run, and return its id. The page shows it when it begins.
 
         Args:
-            tries: the run is a class's: it starts even if none of its visitors has a page open, and
-                replaces no queued run of its visitor.
+            tries: whether a class requested the run. Such a run starts even if none of its visitors
+                has a page open, and replaces no queued run of its visitor.
 
         Raises:
             InputError: the queue is full.
@@ -157,10 +160,10 @@ class LiveRuns:
             self._former.popitem(last=False)
 
     def again(self, viewer: Viewer) -> None:
-        """Queue again the live run that this viewer watches, or else their last one.
+        """Queue once more the live run that this viewer watches, or if they watch none, their last.
 
         Raises:
-            InputError: there is neither, or the queue is full.
+            InputError: there is no such run, or the queue is full.
         """
         watched = self._board.watched(viewer)
         job = watched.job if watched is not None else self._former.get(viewer.visitor.ident)
@@ -172,7 +175,7 @@ class LiveRuns:
         self.ask(viewer, job)
 
     def take_back(self, ident: str, run_id: str | None = None) -> bool:
-        """Withdraw a queued run of a visitor, or all of theirs. Return whether there was one."""
+        """Withdraw one or all of a visitor's queued runs. Return whether any run was withdrawn."""
         found = [r for r in self._scheduler.asked_by(ident) if run_id in (None, r.run_id)]
         for request in found:
             if not request.judges:
@@ -184,17 +187,17 @@ class LiveRuns:
         return bool(found)
 
     def place(self, run_id: str) -> Place | None:
-        """Place of a run in the queue; None if it has none or does not wait."""
+        """Return a run's place in the queue; None if it has none or does not wait."""
         return self._scheduler.place(run_id, time.monotonic())
 
     def phase(self, run_id: str) -> str:
-        """`waiting`, `running` or `ended`. A withdrawn run is `ended`."""
+        """Return `waiting`, `running` or `ended`. A withdrawn run is `ended`."""
         entry = self._entries.get(run_id)
         if entry is None or entry.over:
             return "ended"
         return "running" if entry.began else "waiting"
 
-    # Control of a run. Without a controller, held guests are resumed.
+    # Control of a run. When nobody controls it, held guests are resumed.
 
     def stop(self, viewer: Viewer, run_id: str | None) -> None:
         """End a run or a measurement, or withdraw a queued request.
@@ -215,7 +218,7 @@ class LiveRuns:
         """Take or release control of the live run that the viewer watches.
 
         Raises:
-            InputError: somebody else has control and keeps it.
+            InputError: somebody else has control, and this visitor may not take it.
         """
         entry = self._board.going(viewer)
         if entry is None:
@@ -228,7 +231,7 @@ class LiveRuns:
         self._board.show_control(entry)
 
     def controlled(self, viewer: Viewer) -> QueuedRun:
-        """Return the run that a viewer acts on, and give them control of it.
+        """Return the run on which a viewer acts, and give them control of it.
 
         Raises:
             InputError: no run is live, or somebody else controls it.
@@ -236,7 +239,7 @@ class LiveRuns:
         entry = self._board.going(viewer)
         if entry is None or entry.performance is None:
             raise InputError(
-                "no run is live, so this cannot be done.",
+                "this needs a live run, but none is running.",
                 remedy="Press run first.",
             )
         self._use(viewer, entry)
@@ -251,7 +254,7 @@ class LiveRuns:
                 self._expired(entry)
 
     def _use(self, viewer: Viewer, entry: Entry) -> None:
-        """Note that a visitor acts on a run: they take or keep control.
+        """Take note that a visitor acts on a run, and let them take or keep control.
 
         Raises:
             InputError: somebody else controls it.
@@ -268,7 +271,7 @@ class LiveRuns:
         self._board.show_control(entry)
 
     def _resume_guests(self, entry: Entry) -> None:
-        """Resume held guests, in the background: nobody is left who could do it."""
+        """Resume held guests in the background, because nobody is left who could do it."""
         run = entry.performance
         if run is None or not entry.runs:
             return
@@ -297,19 +300,19 @@ class LiveRuns:
         return None if entry is None else entry.performance
 
     def owners(self, run_id: str) -> tuple[str, ...]:
-        """Idents of the visitors who requested a run in memory; empty if there is no such run."""
+        """Return the idents of the visitors who requested a run in memory; empty if unknown."""
         entry = self._entries.get(run_id)
         return () if entry is None else tuple(entry.request.owners)
 
     def running(self) -> list[str]:
-        """Ids of running runs and measurements, the oldest first."""
+        """Return the ids of running runs and measurements, the oldest first."""
         return [request.run_id for request in self._scheduler.running]
 
     def waiting(self) -> int:
         return len(self._scheduler.waiting)
 
     def newest(self) -> list[QueuedRun]:
-        """All live runs; if there is none, the newest ended run."""
+        """Return all live runs, or if there is none, the newest run that has ended."""
         shown = [e for e in self._entries.values() if e.began and e.performance is not None]
         chosen = [entry for entry in shown if entry.runs] or shown[-1:]
         return [entry.performance for entry in chosen if entry.performance is not None]
@@ -317,7 +320,7 @@ class LiveRuns:
     # A run from its start to its end
 
     async def _start_runs(self) -> None:
-        """Loop: start runs when the queue changes; close lanes that stay idle."""
+        """Loop that starts runs when the queue changes, and closes lanes that stay idle."""
         while True:
             while (request := self._scheduler.next(time.monotonic())) is not None:
                 entry = self._entries[request.run_id]
@@ -341,7 +344,7 @@ class LiveRuns:
                     log.exception("closing idle lanes failed")
 
     async def _carry_out(self, entry: Entry) -> None:
-        """Carry out one run in a slot: run it, count it, log it, and end it."""
+        """Carry out one run in a slot, count it, log it, and note that it is over."""
         slug = entry.what.folder.slug
         kind, began_s = kind_of(entry.job), time.monotonic()
         waited_s = began_s - entry.since_s
@@ -392,7 +395,7 @@ class LiveRuns:
         self._moved.set()
 
     def _forget(self) -> None:
-        """Drop old ended runs from memory, each only after its file is written."""
+        """Drop old runs that have ended from memory, but each only after its file is written."""
         over = [entry for entry in self._entries.values() if entry.over]
         for entry in [entry for entry in over if entry.performance is None]:
             del self._entries[entry.request.run_id]
@@ -405,11 +408,11 @@ class LiveRuns:
 
 
 class RunTask:
-    """Carries out one run, measurement or judgement, and starts saving a run's file.
+    """Carries out one run, measurement or judgement, and starts to save a run's file.
 
     Args:
         archiver: saves runs that have ended; None saves nothing.
-        expired: called when the controller of a run was idle for too long.
+        expired: called when the controller of a run has been idle for too long.
         judged: called for each visitor who requested a judgement.
     """
 
@@ -422,7 +425,7 @@ class RunTask:
         judged: Judged,
     ) -> None:
         self.measured: dict[str, m.Measured] = {}
-        """Lesson -> the newest complete table that was measured here."""
+        """The newest complete table that was measured on this server, for each lesson."""
         self._judged = judged
         self._hub = hub
         self._stage = stage
@@ -430,7 +433,7 @@ class RunTask:
         self._expired = expired
 
     async def perform(self, entry: Entry, slot: int) -> None:
-        """Run until all lanes have ended or a stop is requested; then start saving the run."""
+        """Run until all lanes have ended or a stop is requested. Then start to save the run."""
         run = entry.performance
         assert run is not None
         performing = asyncio.create_task(run.perform(slot), name=f"perform {run.log.run_id}")
@@ -442,8 +445,8 @@ class RunTask:
                 await asyncio.wait({performing}, timeout=END_RUN_S)
             if not performing.done():
                 raise InfraError(
-                    f"the run did not end within {END_RUN_S:g} s, though it was to.",
-                    remedy="Start it again; its guests are ended.",
+                    f"the run was stopped, but did not end within {END_RUN_S:g} s.",
+                    remedy="Start it again. Its guests have been ended.",
                 )
             await performing
             if self._archiver is not None:
@@ -453,7 +456,7 @@ class RunTask:
             await asyncio.gather(performing, return_exceptions=True)
 
     async def _wait_for_change(self, entry: Entry, performing: asyncio.Task[None]) -> None:
-        """Wait until a run ends, is asked to stop, or its control changes or expires."""
+        """Wait until a run ends or is asked to stop, or its control changes or expires."""
         entry.used.clear()
         waits = [asyncio.create_task(event.wait()) for event in (entry.halt, entry.used)]
         try:
@@ -469,7 +472,7 @@ class RunTask:
             self._expired(entry)
 
     async def measure(self, entry: Entry, job: MeasureRequest) -> None:
-        """Measure. A measurement that is stopped leaves a table that says so."""
+        """Carry out a measurement. If it is stopped, it leaves a table that says so."""
         slug = job.run.folder.slug
         if self._archiver is not None:
             await self._archiver.idle()
@@ -511,10 +514,10 @@ class RunTask:
             message = failure(error)
             failed(message.sentence, message)
             raise
-        failed("It was ended before it was judged.", None)
+        failed("It was stopped before it was judged.", None)
 
     async def _until_halt(self, entry: Entry, work: Coroutine[object, object, None]) -> None:
-        """Run work until it is done or a stop is requested; then cancel it and wait for it."""
+        """Run `work` until it is done. If a stop is requested, cancel it and wait for its end."""
         run_id = entry.request.run_id
         working = asyncio.create_task(work, name=run_id)
         halt = asyncio.create_task(entry.halt.wait(), name=f"halt {run_id}")
@@ -528,7 +531,7 @@ class RunTask:
             await asyncio.gather(working, halt, return_exceptions=True)
 
 
-# Which run an id names: live, recorded, or saved.
+# Finds the run that an id names: live, recorded, or saved.
 
 
 class RunFinder:
@@ -536,7 +539,7 @@ class RunFinder:
 
     Args:
         saved: recordings of ended live runs; None if none are saved.
-        elsewhere: returns a live run of another server, by id.
+        elsewhere: returns a live run on another server, by id.
     """
 
     def __init__(
@@ -552,10 +555,10 @@ class RunFinder:
         self._elsewhere = elsewhere
 
     async def find_run(self, run_id: str) -> Run:
-        """Return a run that is live (while in memory), saved, or recorded, read to its end.
+        """Return a run in memory, or a saved or recorded run after it was read to its end.
 
         Raises:
-            InputError: unknown, deleted or not usable.
+            InputError: the run is unknown, deleted or unusable.
         """
         live = self.live_runs.find(run_id) or self._elsewhere(run_id)
         if live is not None:
@@ -564,7 +567,7 @@ class RunFinder:
         return self._known(run_id, None if source is None else await source.load(slug, name))
 
     def starts_of(self, run_id: str) -> tuple[str, ...]:
-        """Idents of the visitors who started a live or saved run; empty if unknown."""
+        """Return the idents of the visitors who started a live or saved run; empty if unknown."""
         if owners := self.live_runs.owners(run_id):
             return owners
         source, slug, name = self._recorded(run_id)
@@ -573,7 +576,7 @@ class RunFinder:
         return (owner,) if owner else ()
 
     def file_of(self, run_id: str) -> Path | None:
-        """Return the file of a recorded or saved run; None if it has none or does not exist."""
+        """Return a recorded or saved run's file; None if there is no such run or it has no file."""
         source, slug, name = self._recorded(run_id)
         return None if source is None else source.file(slug, name)
 
@@ -588,15 +591,16 @@ class RunFinder:
     def _known(run_id: str, found: Run | None) -> Run:
         if found is None:
             raise InputError(
-                f"there is no run '{run_id:.60}' here: it was deleted, or came to no events.",
+                f"there is no run '{run_id:.60}' here. It was deleted, "
+                "or ended before it had any events.",
                 remedy="Open the lesson again to see which runs there are.",
             )
         return found
 
     def chosen(self, command: m.Open) -> Run | None:
-        """Return the run to show: the named one, or the recording that fits the step.
+        """Return the run to show, which is the named run, or the recording that fits the step.
 
-        A recording may still be being read; its packets then come through the hub.
+        A recording may not be completely read yet. Its packets then come through the hub.
         """
         slug, run = command.lesson, command.run
         if run == "none":

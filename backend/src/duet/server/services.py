@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Services: what plug-ins add to a server, between the director and its viewers."""
+"""Services, which plug-ins add to a server between the director and its viewers."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class Service:
     Entered when the server starts and left when it ends, in the same asyncio task.
 
     Attributes:
-        commands: the page messages that `command` carries out.
-        actions: route -> permission that it needs; a route that is missing here is refused.
-        doors: path -> websocket handler that authenticates its peers, not by the visitors' door.
-        foreign: what pages of other sites may do; None if nothing.
+        commands: the messages from pages that `command` carries out.
+        actions: the permission that each route needs; a route that is missing here is refused.
+        doors: by path, WebSocket handlers that authenticate their peers themselves, not through the
+            visitors' door.
+        foreign: what pages on other sites may do; None if nothing.
     """
 
     commands: tuple[type[m.Command], ...] = ()
@@ -54,55 +55,55 @@ class Service:
         """Carry out one of its commands.
 
         Raises:
-            DuetError: it cannot be carried out.
+            DuetError: the command cannot be carried out.
         """
 
     def left(self, viewer: Viewer) -> None: ...
 
     def needs(self, command: m.Command) -> Action | None:
-        """Another permission that is enough for this command; None if it needs its own."""
+        """Return another permission that suffices for this command; None if it needs its own."""
         return None
 
     def find_run(self, run_id: str) -> Run | None:
-        """Return a live run of another server, or None."""
+        """Return a live run on another server, or None."""
         return None
 
     async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> bool:
-        """Open a run of another server.
+        """Open a run on another server.
 
         Args:
-            opens: opens a run of this server, or one that `find_run` returned.
+            opens: opens a run on this server, or a run that `find_run` returned.
 
         Returns:
-            Whether it has opened something.
+            Whether it has opened a run.
         """
         return False
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """Note that a visitor's challenge, by ident, has been judged."""
+        """Take note that a visitor's challenge has been judged. `visitor` is an ident."""
 
     def admit(self, door: Door) -> None:
-        """Register further visitors that the door admits, before the first request."""
+        """Register further sorts of visitors for the door to admit, before the first request."""
 
     def add_routes(self, app: FastAPI) -> None: ...
 
     def gauges(self) -> Iterable[tuple[str, str, float]]:
-        """Name, help and value of its figures for /metrics."""
+        """Return name, help text and value of each of its figures for /metrics."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """What services may use of the server.
+    """The parts of the server that services may use.
 
     Attributes:
         store: the database; None if nothing is stored.
         live_runs: queue for runs on behalf of visitors.
         read: checks a `start` command.
-        no_runs: why this server runs nothing live, a sentence; empty if it does.
-        no_patches: returns why no patch can be changed here. Blocking.
-        hold: sets the names of pinned saved runs, the newest first.
-        services: those made so far; `of` returns one that this one requires.
+        no_runs: a sentence that says why this server runs nothing live; empty if it does.
+        no_patches: returns the reason why no patch can be changed here. Blocking.
+        hold: sets the names of saved runs that are pinned, the newest first.
+        services: the services made so far; `of` returns one that another service requires.
     """
 
     hub: Hub
@@ -117,11 +118,11 @@ class Core:
 
 
 Maker = Callable[[Core], Service | None]
-"""Makes a service; None if this server does not use it."""
+"""Function that makes a service; it returns None if this server does not use the service."""
 
 
 def makers() -> dict[str, Maker]:
-    """Plug-in -> function that makes its service."""
+    """Return, for each plug-in, the function that makes its service."""
     made = ((one.__name__.split(".")[-2], one.service) for one in plugins.offered("service"))
     return dict(made)
 
@@ -134,7 +135,7 @@ class Services(list[Service]):
         self._stack = AsyncExitStack()
 
     def make(self, core: Core, made: Iterable[Maker]) -> None:
-        """Make the services, in an order in which each finds those that it requires."""
+        """Make the services in the given order, in which each finds those that it requires."""
         for make in made:
             service = make(core)
             if service is not None:
@@ -152,7 +153,7 @@ class Services(list[Service]):
         """Have the service that knows a command carry it out.
 
         Raises:
-            DuetError: it cannot be carried out.
+            DuetError: the command cannot be carried out.
         """
         await self._of(command).command(viewer, command)
 
@@ -166,39 +167,39 @@ class Services(list[Service]):
         return next((one for one in others if one is not None), command.needs)
 
     def find_run(self, run_id: str) -> Run | None:
-        """Return a live run of another server, or None."""
+        """Return a live run on another server, or None."""
         found = (service.find_run(run_id) for service in self)
         return next((one for one in found if one is not None), None)
 
     async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> None:
-        """Open a run of this server or another one."""
+        """Open a run on this server or another one."""
         for service in self:
             if await service.open(viewer, command, opens):
                 return
         opens(viewer, command)
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """Tell all services that a visitor's challenge, by ident, has been judged."""
+        """Tell all services that a visitor's challenge has been judged. `visitor` is an ident."""
         for service in self:
             service.judged(visitor, verdict)
 
     def action_of(self, path: str) -> Action | None:
-        """Permission that a service's route needs; None if no service has the route."""
+        """Return the permission that a service's route needs; None if no service has the route."""
         return next((one.actions[path] for one in self if path in one.actions), None)
 
     def of(self, kind: type[Some]) -> Some:
-        """Return the service of that class.
+        """Return the service of the given class.
 
         Raises:
-            LookupError: there is none.
+            LookupError: there is no such service.
         """
         found = next((one for one in self if isinstance(one, kind)), None)
         if found is None:
-            raise LookupError(f"no service is a {kind.__name__}")
+            raise LookupError(f"there is no service of class {kind.__name__}")
         return found
 
     def doors(self) -> dict[str, Serve]:
-        """Path -> websocket handler that authenticates its peers."""
+        """Return, by path, the WebSocket handlers that authenticate their peers themselves."""
         return {path: serve for one in self for path, serve in one.doors.items()}
 
     def _of(self, command: m.Command) -> Service:
@@ -207,5 +208,5 @@ class Services(list[Service]):
                 return service
         raise InputError(
             f"this server does not support '{command.tag()}'.",
-            remedy="Use a server with that plug-in.",
+            remedy="Use a server that has the plug-in for it.",
         )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures how long each callback blocks the event loop, and where.
+"""Measures how long each callback blocks the event loop, and finds where in the code.
 
-A callback that takes over LOOP_HOLD_S of wall time is examined. Its CPU time says whether it worked
-or waited for a busy host. Its stack, which a thread takes while it runs, says where. The loop's own
-debug mode measures this too, at many times the cost.
+A callback that takes more than LOOP_HOLD_S of wall time is examined. Its CPU time tells whether it
+worked or waited for a busy host. Its stack, which a thread samples while the callback runs, tells
+where. The event loop's own debug mode also measures this, but at many times the cost.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from pydantic import JsonValue
 from duet.base.budgets import LOOP_HOLD_LOG_S, LOOP_HOLD_S
 
 FRAMES: Final = 6
-"""Number of innermost frames that are reported."""
+"""Number of innermost stack frames that are reported."""
 CPU_SLACK_S: Final = 0.005
-"""Minimum interval between reads of the thread's CPU clock: each costs a system call."""
+"""Minimum interval between reads of the thread's CPU clock, because each read costs a system
+call."""
 
 log = logging.getLogger("duet.loop")
 
@@ -37,13 +38,13 @@ class Holds:
     """What has been measured so far.
 
     Args:
-        count: callbacks that took more than LOOP_HOLD_S of wall time.
-        worked: those of them that also took more than LOOP_HOLD_S of CPU time.
-        longest_s: the longest, in wall time.
-        longest_cpu_s: the most CPU time of one callback.
+        count: number of callbacks that took more than LOOP_HOLD_S of wall time.
+        worked: number of those callbacks that also took more than LOOP_HOLD_S of CPU time.
+        longest_s: wall time of the longest callback.
+        longest_cpu_s: largest CPU time of one callback.
         place: stack of the callback with the most CPU time.
-        longest_gc_s: the longest garbage collection in the loop's thread. It is not charged to the
-            callback in which it ran.
+        longest_gc_s: CPU time of the longest full garbage collection in the loop's thread. It is
+            not charged to the callback in which it ran.
     """
 
     count: int = 0
@@ -67,7 +68,7 @@ class Holds:
 
 
 class Watchdog:
-    """Watches one loop, from within it. Use as `async with`."""
+    """Watches one event loop from within. Use as `async with`."""
 
     def __init__(self, hold_s: float = LOOP_HOLD_S) -> None:
         self.holds = Holds()
@@ -75,12 +76,13 @@ class Watchdog:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
         self._began: float | None = None
-        """Start of the callback that runs now; None while the loop waits."""
+        """Start time of the callback that runs now; None while the loop waits."""
         self._cpu = self._cpu_at = 0.0
         self._gc = self._gc_began = (0.0, 0.0)
-        """CPU and wall time of collections in this callback, and when the current one began."""
+        """CPU and wall time of garbage collections in this callback, and when the current one
+        began."""
         self._seen: tuple[float, str] = (0.0, "")
-        """Start of the callback whose stack was taken last, and that stack."""
+        """Start time of the callback whose stack was sampled last, and that stack."""
         self._logged: dict[str, float] = {}
         self._end = threading.Event()
 
@@ -120,7 +122,7 @@ class Watchdog:
                 self._record_hold(began, took, handle)
 
     def _collecting(self, phase: str, info: dict[str, int]) -> None:
-        """Time a full garbage collection. Python calls this around each, in any thread."""
+        """Time a full garbage collection. Python calls this before and after each collection."""
         if info["generation"] < 2 or threading.get_ident() != self._thread:
             return
         if phase == "start":
@@ -163,7 +165,7 @@ class Watchdog:
         )
 
     def _sample(self) -> None:
-        """Loop of the sampling thread: take the stack of a callback that runs too long."""
+        """Loop of the sampling thread. It samples the stack of a callback that runs too long."""
         while not self._end.wait(self._hold_s):
             began = self._began
             if began is None or began == self._seen[0]:
@@ -196,5 +198,5 @@ def _watched_run(handle: Handle) -> None:
 
 
 def _install() -> None:
-    """Route each callback of a loop through the watchdog: tasks' steps, readers, timers."""
+    """Route each callback of an event loop (task steps, readers, timers) through its watchdog."""
     Handle._run = _watched_run  # type: ignore[method-assign,assignment]

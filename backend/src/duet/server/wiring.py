@@ -38,14 +38,14 @@ def default_director(
 
     Args:
         listener: receives the progress of kernel builds.
-        early: start the host process now, not when the first lesson is opened.
-        stage: where live runs happen; None uses a host process of this machine, or $DUET_POOL.
-        hosts: endpoint for host processes of other machines; None if there is none, unless
+        early: start the host process now instead of when the first lesson is opened.
+        stage: where live runs happen; None uses a host process on this machine, or $DUET_POOL.
+        hosts: endpoint for host processes on other machines. None means no endpoint, unless
             $DUET_POOL needs one.
-        hosts_url: address that those hosts connect to, unless $DUET_POOL_SERVER is set.
+        hosts_url: address to which those hosts connect, unless $DUET_POOL_SERVER is set.
 
     Raises:
-        DuetError: $DUET_POOL or another variable is not usable.
+        DuetError: $DUET_POOL or another variable is unusable.
     """
     kernels = CheckoutKernels(settings, listener)
     folder = ArchiveFolder.default()
@@ -76,7 +76,7 @@ POOL = "DUET_POOL"
 def stage_elsewhere(
     settings: KernelSettings, hosts_url: str
 ) -> tuple[HostStage, int, HostDoor] | None:
-    """Make the stage of a pool, if one is configured. Return stage, number of slots, and endpoint.
+    """Make a pool's stage, if a pool is configured. Return stage, number of slots, and endpoint.
 
     Raises:
         DuetError: a pool is configured, but no plug-in supports it.

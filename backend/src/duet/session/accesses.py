@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Convert the microscope's log and counts to samples and points. Pure numpy.
 
-The log becomes samples named `accesses`, which a recording keeps, and points, which the page gets.
-Counts become samples named `microscope`. A replay starts from the recorded samples.
+The log becomes samples named `accesses`, which are saved in a recording, and points, which are sent
+to the page. Counts become samples named `microscope`. A replay starts from the recorded samples.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ACCESS_TYPES = {
     "function": "<i2",
     "operation": "<u4",
 }
-"""`after`: nanoseconds since the previous access; for the first, since the sample's time."""
+"""`after`: nanoseconds since the previous access; for the first access, since the sample's time."""
 COUNT_TYPES = {
     "at": "<i4",
     "address": "<f8",
@@ -39,8 +39,8 @@ COUNT_TYPES = {
     "writes": "<f8",
     "rmws": "<f8",
 }
-"""`at`: byte in the watched object, -1 elsewhere; `address`: low 48 bits of the cache line's
-address; `cpus`: bit n for vCPU n."""
+"""`at`: byte offset in the watched object, or -1 outside it; `address`: low 48 bits of the cache
+line's address; `cpus`: bit n for vCPU n."""
 SHORT = {"<u4": "u4", "u1": "u1", "<i2": "i2", "<i4": "i4", "<f8": "f8"}
 LOW = (1 << 48) - 1
 LINE = 64
@@ -58,9 +58,10 @@ def long_address(short: float) -> int:
 
 
 def busiest(cells: Cells, most: int) -> list[int]:
-    """Return at most `most` addresses on the cache lines that are most worth a name.
+    """Return at most `most` addresses, starting with the cache lines whose names are most useful.
 
-    Written lines that several vCPUs touch come first, by writes; then the others, by accesses.
+    Lines that are written and that several vCPUs touch come first, then the other lines. Both
+    groups are sorted by the number of writes, then by the number of accesses.
     """
     lines, inverse = np.unique(cells.cells["address"] // LINE, return_inverse=True)
     cpus = np.zeros(len(lines), np.uint32)
@@ -78,11 +79,11 @@ def access_sample(records: NDArray[np.void], seq: int, offset_ns: int, error_ns:
     """Convert a part of the log to a sample.
 
     Args:
-        records: RECORD array, in order, not empty.
+        records: non-empty RECORD array, in order.
         offset_ns: host time minus guest time.
     """
     assert records.dtype == RECORD and len(records)
-    # A vCPU takes its place in the log before it reads the clock, so times may go back by a few ns.
+    # A vCPU reserves its log entry before it reads the clock, so times may decrease by a few ns.
     host = np.maximum.accumulate(records["host_ns"].astype(np.int64))
     after = np.diff(host, prepend=host[0])
     columns = {"after": np.minimum(after, 0xFFFF_FFFF)} | {
@@ -98,7 +99,7 @@ def count_sample(
     cells: Cells, seq: int, at_ns: int, error_ns: int, watched: tuple[int, int] | None,
     functions: Sequence[str],
 ) -> Sample:  # fmt: skip
-    """Convert counts to a sample: each cell on watched lines, and sums of all other lines.
+    """Convert counts to a sample of all cells on watched lines and the sums of all other lines.
 
     Args:
         watched: address and size in bytes of the object.
@@ -203,11 +204,11 @@ BROKEN = {
     "ops_left": "left by a jump to another function (a tail call), which returns instead",
     "ops_again": "entered again before their end (recursion, an interrupt, an indirect jump)",
 }
-"""Count of incomplete operations -> the reason in words."""
+"""Name of the count of incomplete operations -> the reason in words."""
 
 
 def broken_words(counts: Mapping[str, int]) -> str:
-    """Describe the numbers of incomplete operations by reason (keys of BROKEN); "" if none."""
+    """Describe how many operations are incomplete for each reason in BROKEN; "" if none are."""
     return ", ".join(f"{counts[why]:,} {words}" for why, words in BROKEN.items() if counts[why])
 
 
@@ -222,7 +223,7 @@ def operation_words(operation: str, until: str) -> str:
 
 
 def no_operation(microscope: MicroscopeRequest, cells: Cells) -> InfraError | None:
-    """Return why there are no figures per operation; None if there are, or none were requested."""
+    """Return why there are no figures per operation; None if there are or none were requested."""
     name, last = f"{microscope.operation}()", f"{microscope.until or microscope.operation}()"
     if not microscope.operation or (cells.ops_touching if microscope.aim else cells.ops_ended):
         return None
@@ -242,7 +243,7 @@ def no_operation(microscope: MicroscopeRequest, cells: Cells) -> InfraError | No
 
 
 def operations_line(tree: Mapping[str, object]) -> str:
-    """Return a sentence for the table's head.
+    """Return a sentence for the table's header.
 
     Args:
         tree: the report with its documented keys.

@@ -31,7 +31,7 @@ from duet.session.tables import Metrics
 from duet.session.tally import Tally
 from duet.wire.frames import PAGE_BYTES
 
-# The decoded records of a run, kept to show the events of a mark. Bounded.
+# The decoded records of a run, which are kept to show the events behind a mark. Bounded.
 
 RawEvent = dict[str, JsonValue]
 
@@ -40,7 +40,7 @@ class History:
     """The newest decoded columns.
 
     Args:
-        max_events: most events of all types, about 80 bytes each.
+        max_events: maximum number of events of all types. Each takes about 80 bytes.
     """
 
     def __init__(self, max_events: int) -> None:
@@ -53,7 +53,7 @@ class History:
         self.decoder: Decoder | None = None
 
     def add(self, columns: Iterable[CpuColumns]) -> None:
-        """Add columns, and drop the oldest beyond the bound."""
+        """Add columns, and drop the oldest columns if the bound is exceeded."""
         for part in columns:
             if not part.events:
                 continue
@@ -77,7 +77,8 @@ class History:
         """Return the `n` records nearest to a guest time, ordered by time.
 
         Args:
-            tid: only records that this thread emitted, or that switch or wake it.
+            tid: only records that this thread emitted, or that record a switch to it or its
+                wake-up.
             events: only these event types.
             cpu: only records that were written on this CPU.
         """
@@ -169,14 +170,14 @@ class GuestFiles:
         """Add a file.
 
         Raises:
-            InputError: the guest has sent more files, or more bytes of them, than allowed.
+            InputError: the guest has sent more files, or more bytes of files, than allowed.
         """
         self._count += 1
         self._bytes += len(name) + len(content)
         if self._count > budgets.GUEST_FILES or self._bytes > budgets.GUEST_FILE_BYTES:
             raise InputError(
-                f"the guest sent {self._count} files with {self._bytes:,} bytes, and "
-                f"{budgets.GUEST_FILES} with {budgets.GUEST_FILE_BYTES:,} are allowed.",
+                f"the guest sent {self._count} files with {self._bytes:,} bytes, but at most "
+                f"{budgets.GUEST_FILES} files with {budgets.GUEST_FILE_BYTES:,} bytes are allowed.",
                 remedy="Build the guest root again, or download the recording again.",
             )
         self.by_name[name] = content
@@ -203,13 +204,13 @@ class PageQueue:
         self._complete: dict[int, list[tuple[int, int]]] = {}
         self.size_bytes = 0
         self.host_ns = 0
-        """Host time at which the newest page ever arrived, also if it was taken already."""
+        """Host time at which the newest page arrived, even if that page was already taken."""
 
     def add(self, cpu: int, pages: bytes, host_ns: int, complete_ns: int) -> None:
         """Add whole pages of one CPU; `pages` may be empty.
 
         Args:
-            complete_ns: guest time up to which the CPU was complete before they arrived.
+            complete_ns: guest time up to which the CPU was complete before these pages arrived.
         """
         if pages:
             marks = self._complete.setdefault(cpu, [])
@@ -221,7 +222,7 @@ class PageQueue:
             self.host_ns = host_ns
 
     def take_pages(self) -> tuple[Pages, ...]:
-        """Remove and return all pages, joined by CPU."""
+        """Remove and return all pages, concatenated per CPU."""
         taken = tuple(
             Pages(cpu, b"".join(parts), tuple(self._complete[cpu]))
             for cpu, parts in self._pages.items()
@@ -242,8 +243,8 @@ class LaneSetup:
 
     Args:
         symbols: symbol addresses of the arm's kernel.
-        threads: rows reserved for threads of the workload.
-        history_events: most decoded events kept for `raw_events`.
+        threads: number of rows reserved for the workload's threads.
+        history_events: maximum number of decoded events kept for `raw_events`.
         live: False for a recording.
     """
 
@@ -263,7 +264,7 @@ class StepRequest:
     Args:
         files: format files for the first step; None once the engine has begun.
         final: nothing more will come.
-        drained: the agent has drained, and all its bytes are here.
+        drained: the agent has drained, and all its bytes have arrived.
     """
 
     files: Mapping[str, bytes] | None
@@ -293,7 +294,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Figures of a lane so far. In `metrics`, `events_lost` is not set."""
+    """A lane's figures so far. In `metrics`, `events_lost` is not set."""
 
     metrics: Metrics = field(default_factory=Metrics)
     tallies: dict[str, float] = field(default_factory=dict)
@@ -311,11 +312,11 @@ class LaneEngine:
         self._history = History(lane.history_events if lane else 0)
 
     def step(self, step: StepRequest) -> Reduction:
-        """Decode and reduce. If the result has `more`, call again without pages.
+        """Decode and reduce. If the result's `more` is set, call again without pages.
 
         Raises:
             DecodeError: pages or format files are broken.
-            InputError: more than HELD_EVENTS events wait for a BEAT.
+            InputError: more than QUEUED_EVENTS events wait for a BEAT.
         """
         if not self._decoder:
             if not step.pages:
@@ -331,9 +332,9 @@ class LaneEngine:
         result = self._reducer.advance(step.watermark_ns)
         if self._reducer.held > budgets.QUEUED_EVENTS:
             raise InputError(
-                f"more than {budgets.QUEUED_EVENTS:,} events wait for a BEAT of the agent that "
+                f"more than {budgets.QUEUED_EVENTS:,} events wait for an agent BEAT that "
                 "covers them.",
-                remedy="Record it again, shorter; a whole recording has such frames.",
+                remedy="Make a shorter recording. A complete recording contains such frames.",
             )
         return result
 
@@ -350,7 +351,8 @@ class LaneEngine:
         """Return the figures so far.
 
         Args:
-            tallies: compute also the lesson's `event` and `span` metrics, which takes longest.
+            tallies: also compute the lesson's `event` and `span` metrics, which takes the most
+                time.
         """
         metrics = self._reducer.metrics(0) if self._reducer else Metrics()
         if not tallies or self._tally is None:
@@ -360,7 +362,9 @@ class LaneEngine:
     def raw_events(
         self, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[RawEvent]:
-        """Return the records nearest to a time since the start marker, of one row or CPU if given.
+        """Return the records nearest to a time since the start marker.
+
+        If a row or CPU is given, only its records are returned.
 
         Raises:
             InputError: the row does not exist. An empty list would mean that nothing happened.
@@ -394,7 +398,7 @@ class LaneEngine:
         self._tally = Tally(lane.lesson, lane.arm, lane.workload, self._decoder.by_name)
         self._history.decoder = self._decoder
 
-    # as a service
+    # the engine as a service
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
         """Answer `lane`, `step`, `counts` and `events` requests of session.lane.child."""

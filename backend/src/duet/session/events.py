@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests of a session to guests, and its reports: values, results and the sink."""
+"""A session's requests to guests, and its reports: values, results and the sink."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from duet.session.transcript import Transcript
 
 @dataclass(frozen=True, slots=True)
 class GuestRequest:
-    """Parameters of a guest. A guest that runs is reused only for an equal request.
+    """Parameters of a guest. A running guest is reused only for an equal request.
 
     Args:
         shift: as in RunSpec.
         seed: as in RunSpec.
         memory_mb: the guest's memory.
-        scratch_mb: size of the disk for /scratch; 0: no disk, as on the count clock.
-        microscope: its plugin and functions file.
-        plan: plan that the agent will be sent, if a copy of a template may replace a boot.
+        scratch_mb: size of the disk for /scratch. 0 means no disk, as on the count clock.
+        microscope: the microscope's plugin and functions file.
+        plan: plan that will be sent to the agent, if a copy of a template may replace a boot.
     """
 
     arm: str
@@ -48,19 +48,20 @@ class GuestRequest:
 
 @dataclass(frozen=True, slots=True)
 class LaneSource:
-    """Factory of one arm's guests, with facts of its kernel.
+    """Factory of one arm's guests, with facts about its kernel.
 
     Args:
         symbols: addresses of the symbols in needed_symbols().
-        vmlinux: kernel with DWARF, for the x-ray; None: no x-ray.
+        vmlinux: kernel with DWARF for the x-ray. If None, there is no x-ray.
         lesson: slug, by which `duet drgn` names the lane.
-        scope: builds the plugin for a request, with this kernel's addresses; None: no microscope.
-            Raises InputError for a function that the kernel does not have.
-        content: hash of kernel and root. A running guest is reused only for equal content, so that
-            an edited workload or patch takes effect.
+        scope: builds the plugin for a request, with this kernel's addresses. If None, there is no
+            microscope. Raises InputError for a function that the kernel does not have.
+        content: hash of kernel and root. A running guest is reused only if its content is equal, so
+            that an edited workload or patch takes effect.
         parked: returns whether a template for the request exists. A copy is then preferred to a
-            running guest: it is fresh, and ready sooner.
-        park: requests a template for the request, made when nothing runs; True: low priority.
+            running guest, because it is fresh and is ready sooner.
+        park: asks for a template for the request, which is made when nothing runs. True means low
+            priority.
     """
 
     arm: str
@@ -76,12 +77,12 @@ class LaneSource:
 
 @dataclass(frozen=True, slots=True)
 class Contention:
-    """CPU time of a guest's vCPUs during its workload, and how long they waited for the host.
+    """CPU time of a guest's vCPUs during its workload, and the time they waited for host CPUs.
 
     Args:
         ran_s: CPU seconds used, summed over vCPUs.
-        waited_s: seconds in which vCPUs were runnable without a CPU: another thread of the host had
-            it, or the hypervisor below the host (steal).
+        waited_s: seconds in which vCPUs were runnable without a CPU, because another host thread or
+            the hypervisor below the host (steal) used it.
     """
 
     ran_s: float
@@ -89,7 +90,7 @@ class Contention:
 
     @property
     def share(self) -> float:
-        """Share of the wanted CPU time that was waited for, 0 to 1."""
+        """Fraction of the wanted CPU time that the vCPUs spent waiting, 0 to 1."""
         wanted = self.ran_s + self.waited_s
         return self.waited_s / wanted if wanted else 0.0
 
@@ -109,7 +110,7 @@ def contention_bound(vcpus: int, cpus: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that the workload wrote; `t_ns` is since the start marker, 0 before it."""
+    """A line that the workload wrote. `t_ns` is the time since the start marker; 0 before it."""
 
     stream: Literal["out", "err"]
     text: str
@@ -132,7 +133,7 @@ class ScopeResult:
     fields: tuple[tuple[int, str], ...] = ()
 
     def field_range(self, name: str) -> tuple[int, int]:
-        """Return start and end address of a field of the watched object.
+        """Return the start and end addresses of a field of the watched object.
 
         Raises:
             InputError: no object was watched, or it has no such field.
@@ -161,15 +162,16 @@ class LaneResult:
     """Final result of one lane.
 
     Args:
-        ops: number of operations in the workload's own output; None if it has none.
+        ops: number of operations that the workload's own output reports; None if it reports none.
         ops_per_s: operations per second in the workload's own output.
         status: exit code of the workload, negative for a signal.
-        clocksource: clock source of the guest; with another than tsc its times are doubtful.
+        clocksource: clock source of the guest. Its times are doubtful if this is not tsc.
         tallies: metric -> value from the run's events, in raw units, before `scale`.
         tally_faults: metric -> why it has no value, as a sentence.
         scope: counts of the microscope.
         scope_fault: why the microscope counted nothing, as a sentence.
-        contention: of a live run on the wall clock; None elsewhere or if unreadable.
+        contention: contention of a live run on the wall clock. None for other runs, and if it is
+            unreadable.
         xray: final state of the x-ray.
     """
 
@@ -207,7 +209,7 @@ class RunResult:
 class SessionSink:
     """Receiver of a session's reports. Subclasses override the methods that they need.
 
-    They are called on the event loop, must return soon and must not raise.
+    The methods are called on the event loop. They must return soon and must not raise.
     """
 
     def on_run(self, phase: RunPhase, message: str) -> None:
@@ -217,7 +219,7 @@ class SessionSink:
         """Handle a change of a lane's phase."""
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
-        """Handle all rows of a lane, sent again after each change."""
+        """Handle all rows of a lane, which are sent again after each change."""
 
     def on_batch(self, arm: str, new: Batch) -> None: ...
 
@@ -229,7 +231,7 @@ class SessionSink:
         """Handle a line of the workload."""
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """Handle a sample of a lens, at guest time since the start marker."""
+        """Handle a lens sample. Its guest time counts from the start marker."""
 
     def on_lens(self, arm: str, state: LensState) -> None:
         """Handle the new state of a lens."""

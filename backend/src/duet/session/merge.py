@@ -48,12 +48,12 @@ class Names:
     def __init__(self, program: Program) -> None:
         self._p = program
         self._numbers: dict[bytes, int] = {}
-        """Name -> its index in `texts`; -1: not a name of the workload."""
+        """Name -> its index in `texts`; -1 if it is not a name of the workload."""
         self._seen: dict[int, set[Pair]] = {}
         self.texts: list[str] = []
 
     def find(self, part: CpuColumns) -> list[Naming]:
-        """Return the names that a part gives for the first time on its CPU, in order."""
+        """Return, in order, the names that a part contains for the first time on its CPU."""
         if self._p.running < 0:
             return []  # no kinds, no threads to draw
         seen = self._seen.setdefault(part.cpu, set())
@@ -95,7 +95,7 @@ def _first_rows(table: Table, tid: str, comm: str, but: set[Pair]) -> dict[Pair,
 Ints = NDArray[np.int64]
 Acts = tuple[tuple[tuple[Act, int], ...], ...]
 LAST_SEQ = 1 << 62
-"""Sequence number of losses, which sorts them after all events of their CPU at the same time."""
+"""Sequence number of losses. It sorts a loss after all events with the same CPU and time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class Stream:
 
 
 class Merger:
-    """Sorts events of all CPUs, and holds those beyond the watermark."""
+    """Sorts events of all CPUs, and holds back events beyond the watermark."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -139,7 +139,7 @@ class Merger:
 
     @property
     def ripe_left(self) -> bool:
-        """Whether `take_events` has left events within the last watermark, because of its limit."""
+        """Whether `take_events` left events within the last watermark because of its limit."""
         return self._ripe is not None
 
     @property
@@ -168,10 +168,10 @@ class Merger:
             self._held.append(Stream(ts, zeros + cpu, seq, code, zeros, tid, number, zeros))
 
     def take_events(self, watermark_ns: int, limit: int) -> Stream | None:
-        """Remove and return events up to and including the watermark, sorted; None: no events.
+        """Remove and return the events up to and including the watermark, sorted; None if none.
 
         Args:
-            limit: most events; a later call returns the rest first.
+            limit: maximum number of events. A later call returns the remaining events first.
         """
         ripe = self._ripe or self._ripen(watermark_ns)
         if ripe is not None and len(ripe) > limit:
@@ -239,5 +239,5 @@ class Merger:
 
 
 def own_acts() -> Acts:
-    """Return the acts of a loss and of a name, whose codes follow those of the program."""
+    """Return the acts for a loss and for a name, whose codes follow the program's codes."""
     return ((Act.LOSS, 0),), ((Act.NAME, 0),)

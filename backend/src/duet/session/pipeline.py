@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The host process's state of one run of one lane: frames, missing bytes, losses. Pure.
+"""State that the host process keeps for a lane's run: frames, missing bytes, losses. Pure.
 
 An engine in a child process decodes and reduces (`lane.child`). `feed_*` and `take_work` belong to
 the receiving thread. `work` may run on another thread, because it uses only what `take_work`
@@ -19,14 +19,15 @@ from duet.session.reduce import Reduction
 from duet.session.tables import Batch, Loss, Metrics
 from duet.wire import Beat, Drained, Frame, GuestFile, Stats
 
-# The watermark: the guest time up to which all pages of a lane are here. Pure.
+# The watermark: the guest time up to which all pages of a lane have arrived. Pure.
 #
-# A beat has for each CPU a guest time at which its buffer was empty, and the bytes sent until then.
-# Ports are independent, so a beat may overtake these bytes. It takes effect once they are here.
+# A beat contains, for each CPU, a guest time at which its buffer was empty and the number of bytes
+# sent until then. Ports are independent, so a beat may overtake these bytes. The beat takes effect
+# once they have arrived.
 
 MAX_OPEN_BEATS = 4096
-"""Most beats that wait for bytes. Beyond it the oldest are dropped, since newer beats supersede
-them."""
+"""Maximum number of beats that wait for bytes. If there are more, the oldest are dropped, because
+newer beats supersede them."""
 
 
 class Completeness:
@@ -47,7 +48,7 @@ class Completeness:
         self._settle(cpu)
 
     def beat(self, beat: Beat) -> None:
-        """Add a beat of the agent, with a row for every CPU."""
+        """Add a beat from the agent, with a row for every CPU."""
         for cpu, row in enumerate(beat.cpus):
             waiting = self._open.setdefault(cpu, deque(maxlen=MAX_OPEN_BEATS))
             waiting.append((row.bytes_sent, row.empty_at_ns))
@@ -66,7 +67,7 @@ class Completeness:
 
     @property
     def missing_bytes(self) -> int:
-        """Bytes that the newest beat reports as sent, and that are not here."""
+        """Bytes that the newest beat reports as sent, but that have not arrived."""
         return sum(
             max(0, waiting[-1][0] - self._received.get(cpu, 0))
             for cpu, waiting in self._open.items()
@@ -79,7 +80,7 @@ class Completeness:
             self._complete[cpu] = max(self._complete.get(cpu, 0), waiting.popleft()[1])
 
 
-# Lost events of a lane, from all sources, without counting one twice. Pure.
+# A lane's lost events from all sources. No event is counted twice. Pure.
 #
 # The ring buffer counts what it overwrote or dropped (STATS). A page says how many events are
 # missing right before it. Both count the same events, so we use the greater number. Kprobe misses
@@ -125,7 +126,7 @@ class LossLedger:
 
     @property
     def dropped(self) -> int:
-        """Events dropped because the buffer was full, if it keeps the oldest events."""
+        """Number of events that a full buffer dropped, if the buffer keeps the oldest events."""
         return sum(cpu.dropped for cpu in self._stats.cpus) if self._stats else 0
 
     def by_place(self, missed: int, decoded: int, *, complete: bool) -> dict[str, int]:
@@ -134,7 +135,7 @@ class LossLedger:
         Args:
             missed: number of events that pages report as missing.
             decoded: number of decoded records, including unknown event types.
-            complete: all bytes are here, so all events that the guest read must be decoded.
+            complete: all bytes have arrived, so all events that the guest read must be decoded.
         """
         cpus = self._stats.cpus if self._stats else ()
         ring = sum(c.overrun + c.commit_overrun + c.dropped for c in cpus)
@@ -210,7 +211,7 @@ class LanePipeline:
         self._progress = Progress()
         self._counts = Counts()
         self.broken: DuetError | None = None
-        """Error that ended decoding; None: none yet."""
+        """Error that ended decoding; None while decoding continues."""
         self.losses: list[Loss] = []
         """Every loss so far, as intervals since the start marker."""
 
@@ -229,12 +230,12 @@ class LanePipeline:
 
     @property
     def complete(self) -> bool:
-        """Whether the agent has drained, and every byte that it sent is here."""
+        """Whether the agent has drained, and every byte that it sent has arrived."""
         return self._drained and not self._completeness.missing_bytes
 
     @property
     def missing_bytes(self) -> int:
-        """Bytes that the agent has sent and that are not here."""
+        """Bytes that the agent has sent, but that have not arrived."""
         return self._completeness.missing_bytes
 
     def feed_frame(self, frame: Frame) -> None:
@@ -271,10 +272,10 @@ class LanePipeline:
         return Work(pages, self._completeness.watermark_ns, self._pages.host_ns, final)
 
     def work(self, work: Work) -> Reduction:
-        """Decode and reduce one step. If the result has `more`, call again with `work.rest()`.
+        """Decode and reduce one step. If the result's `more` is set, call again with `work.rest()`.
 
         Raises:
-            DuetError: pages or format files are broken, or the engine is.
+            DuetError: pages or format files are broken, or the engine has failed.
         """
         files = None if self._progress.begun else dict(self.files)
         step = StepRequest(files, work.pages, work.watermark_ns, work.final, self.complete)
@@ -311,7 +312,7 @@ class LanePipeline:
 
     @property
     def counts(self) -> Counts:
-        """Figures of the last `count`, and unscaled tallies of the last one with `tallies`."""
+        """Figures of the last `count`, and unscaled tallies of the last `count` with `tallies`."""
         return self._counts
 
     def metrics(self) -> Metrics:
@@ -325,7 +326,7 @@ class LanePipeline:
 
     @property
     def headless(self) -> bool:
-        """Whether events came without the start marker (overwritten, or never written)."""
+        """Whether events arrived without the start marker (overwritten, or never written)."""
         return self._progress.begun and self._progress.origin_ns is None
 
     def _last_losses(self) -> list[Loss]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compile a lesson's spans, tracks, links and points for one arm, for the reducer. Pure."""
+"""Compile a lesson's spans, tracks, links and points on one arm for the reducer. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIELD_COLUMNS = "abcdef"
 
 @dataclass(frozen=True, slots=True)
 class PointRule:
-    """A point of the lesson, on one arm.
+    """The rule for one of the lesson's points, on one arm.
 
     Args:
         kind: index in the lesson's list, which is the point's number on the wire.
@@ -36,7 +36,7 @@ class PointRule:
 
 
 def point_rules(points: Sequence[Point], event_of: Mapping[str, str]) -> tuple[PointRule, ...]:
-    """Return the rules of an arm, without points whose probe it lacks.
+    """Return an arm's rules, leaving out points whose probe the arm lacks.
 
     Args:
         event_of: probe -> event on this arm.
@@ -65,7 +65,9 @@ class PointSorter:
                 self._held += [_cells(columns.cpu, table, rule) for rule in rules]
 
     def take_points(self, origin_ns: int, watermark_ns: int) -> tuple[Columns, int]:
-        """Remove the points up to and including the watermark; return columns and their number.
+        """Remove the points up to and including the watermark.
+
+        Return their columns and their number.
 
         Points before the start marker belong to the setup, and are dropped.
         """
@@ -117,7 +119,7 @@ WAKING_EVENT = "sched/sched_waking"
 PRINT_EVENT = "ftrace/print"
 MAX_ARGS = 3
 STATES = ("running", "runnable", "wait_other")
-"""Kinds that a lesson with any kinds must declare. A lesson without kinds draws no threads."""
+"""Kinds that every lesson with kinds must declare. A lesson without kinds draws no threads."""
 
 
 class Act(IntEnum):
@@ -144,7 +146,7 @@ class SpanRule:
         kind: function kind to draw, or -1.
         wait: state kind of a sleep inside the span, or -1.
         arg: argument column kept as `arg`, or -1.
-        counts: the time inside counts as waiting of the operation.
+        counts: the time inside counts as the operation's waiting time.
     """
 
     when: tuple[tuple[int, int], ...]
@@ -156,7 +158,7 @@ class SpanRule:
 
 @dataclass(frozen=True, slots=True)
 class TrackRule:
-    """A track.
+    """The rule for a track.
 
     Args:
         steps: value of the event's field -> choices of (kind that must be open or -1, kind to open
@@ -219,12 +221,12 @@ def compile_program(
 
     Args:
         symbols: name -> address in this arm's kernel. A rule that needs a missing symbol never
-            matches.
+            matches an event.
         string_id: returns the index of a text in the decoder's strings (Decoder.string_id).
 
     Raises:
-        KernelError: the lesson lacks a kind of STATES, uses too many fields of an event, or its
-            tracks disagree on one.
+        KernelError: the lesson lacks a kind of STATES, uses too many fields of an event, or has
+            tracks that disagree on a field.
     """
     return _Compiler(lesson, arm, workload, symbols, string_id).program()
 
@@ -256,7 +258,7 @@ class _Compiler:
         for state in STATES if self._kinds else ():
             if state not in self._kinds:
                 raise KernelError(
-                    f"the lesson declares no kind '{state}', a state of every thread.",
+                    f"the lesson declares no kind '{state}', which is a state of every thread.",
                     remedy="Add it to `kinds:` in trace.yaml.",
                 )
 
@@ -297,7 +299,7 @@ class _Compiler:
         self._acts.setdefault(event, []).append((act, operand))
 
     def _column(self, event: str, field: str) -> int:
-        """Return the argument column of an event's field, and allocate it on first use."""
+        """Return the argument column of an event's field, which is allocated on first use."""
         fields = self._args.setdefault(event, [])
         if field not in fields:
             if len(fields) == MAX_ARGS:
@@ -387,5 +389,5 @@ class _Compiler:
 
 
 def _signed(value: int) -> int:
-    """Reinterpret a 64-bit value as signed, as columns contain it."""
+    """Reinterpret a 64-bit value as signed, as it is stored in columns."""
     return value - (1 << 64) if value >= 1 << 63 else value

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage 6. Reduce columns of one lane to spans, operations, links and counts. Pure, incremental.
 
-Resulting times are nanoseconds since the start marker. Events before it only determine the state
-of threads; spans are cut off at zero. After lost events every state is unknown until an event
-determines it, so no span crosses a loss.
+Resulting times are nanoseconds since the start marker. Events before the start marker only
+determine the state of threads, and spans are cut off at zero. After lost events every state is
+unknown until an event determines it, so no span crosses a loss.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ class Loop:
     def run(self, stream: Stream) -> tuple[StopReason, int]:
         """Process events until the caller is needed; return the reason and its subject.
 
-        Unless the reason is DONE, handle it and call again with the same stream. The subject of
-        START is a time, of PLACE a thread, and of LOST and NAMED the index of an event.
+        Unless the reason is DONE, handle it and call again with the same stream. The subject is a
+        time for START, a thread for PLACE, and the index of an event for LOST and NAMED.
         """
         columns = [
             np.ascontiguousarray(column, np.int64)
@@ -156,7 +156,7 @@ class Loop:
         self._lib.reduce_start(self._handle, origin_ns)
 
     def threads(self) -> list[tuple[int, bool, int]]:
-        """Return (tid, gone, row or -1) of threads with an event, or known at the start marker."""
+        """Return (tid, gone, row or -1) of threads that had an event or were known at the start."""
         found: list[tuple[int, bool, int]] = []
         tid, gone, row = ctypes.c_int64(), ctypes.c_int(), ctypes.c_int()
         outs = ctypes.byref(tid), ctypes.byref(gone), ctypes.byref(row)
@@ -173,7 +173,7 @@ class Loop:
         self._lib.reduce_place_track(self._handle, track, row)
 
     def still_open(self, mark_ns: float) -> None:
-        """Fill the table OPEN with what is open at a time since the start marker."""
+        """Fill the table OPEN with the spans that are open at a time since the start marker."""
         if self._lib.reduce_still_open(self._handle, mark_ns):
             raise MemoryError("reduce_still_open")
 
@@ -212,7 +212,7 @@ def program_words(program: Program, own_acts: Acts) -> list[int]:
     """Encode the program for reduce_new().
 
     Args:
-        own_acts: acts of the merger's own codes, which follow those of the program.
+        own_acts: acts of the merger's own codes, which follow the program's codes.
     """
     p = program
     words = [p.running, p.runnable, p.wait_other, p.codes.get(SWITCH_EVENT, -1), len(p.kinds)]
@@ -238,16 +238,16 @@ def program_words(program: Program, own_acts: Acts) -> list[int]:
     return words
 
 
-# The rows of a lane: which threads are drawn, under which names. Pure.
+# The rows of a lane: which threads are drawn, and under which names. Pure.
 
 
 class Rows:
     """The rows of one lane.
 
     Args:
-        program: defines the names of threads and others, and the tracks.
+        program: defines the names of threads and other processes, and the tracks.
         loop: gets the row of each thread and track.
-        reserved: rows reserved for threads of the workload, if their number is known.
+        reserved: number of rows reserved for the workload's threads, if that is known.
     """
 
     def __init__(self, program: Program, loop: Loop, reserved: int) -> None:
@@ -320,7 +320,7 @@ class Rows:
         self._changed = True
 
     def place_thread(self, tid: int) -> None:
-        """Assign the row of the thread's number if it is free, else the first free row."""
+        """Assign the row numbered in the thread's name if it is free, else the first free row."""
         free = [row.row for row in self._rows if row.role == "thread" and row.tid == 0]
         if not free:
             self._append_row(tid, "thread")
@@ -338,14 +338,14 @@ def _order(text: str) -> tuple[int, str]:
 
 
 STEP_EVENTS = 25_000
-"""Most events per step. A run whose pages all arrive at its end takes many steps."""
+"""Maximum number of events per step. A run whose pages all arrive at its end takes many steps."""
 
 
 @dataclass(slots=True)
 class Reduction:
-    """Result of one step: non-empty batches and always `open`, changed rows, and losses.
+    """Result of one step: non-empty batches (`open` even if it is empty), changed rows, and losses.
 
-    If `more` is set, events within the watermark are left: call again with the same watermark.
+    If `more` is set, some events within the watermark are left. Call again with the same watermark.
     """
 
     more: bool = False
@@ -359,8 +359,8 @@ class LaneReducer:
 
     Args:
         program: the lesson, compiled for arm and workload.
-        threads: rows reserved for threads of the workload, if their number is known.
-        step_events: most events processed in one step.
+        threads: number of rows reserved for the workload's threads, if that is known.
+        step_events: maximum number of events processed in one step.
     """
 
     def __init__(self, program: Program, threads: int = 0, step_events: int = STEP_EVENTS) -> None:
@@ -409,9 +409,9 @@ class LaneReducer:
 
         Args:
             watermark_ns: guest time up to which every CPU is complete.
-            drained: the agent has drained, and all its bytes are here. Then events beyond the
-                watermark exist only in a recording that was cut. They are ignored, because pages
-                of other CPUs for that time are gone.
+            drained: the agent has drained, and all its bytes have arrived. Then events beyond the
+                watermark exist only in a truncated recording. They are ignored, because other CPUs'
+                pages for that time are missing.
         """
         return self._step(watermark_ns if drained and watermark_ns else 1 << 62, watermark_ns)
 
@@ -504,7 +504,7 @@ class LaneReducer:
 
 
 def batch_of(loop: Loop, table: str, out: OutTable, mark: float) -> Batch:
-    """Return the new rows of one table, complete up to `mark`, and clear it."""
+    """Return a table's new rows, which are complete up to `mark`, and clear the table."""
     n, types = loop.rows(out), TABLES[table]
     columns = loop.take_columns(out, tuple(types.values()))
     return Batch(table, dict(zip(types, columns, strict=True)), n, mark)

@@ -26,7 +26,7 @@ _ORDER: Final[tuple[tuple[LanePhase, RunPhase], ...]] = (
     ("running", "running"),
     ("draining", "draining"),
 )
-"""Phase of a run by the phase of its slowest lane that is not over."""
+"""(phase of the slowest lane that is not over, phase of the run)."""
 
 
 class RunSession:
@@ -62,7 +62,7 @@ class RunSession:
         self._moved = asyncio.Event()
 
     async def execute(self) -> RunResult:
-        """Run all lanes to their end. Failures of lanes are in the result."""
+        """Run all lanes to their end. The result contains the failures of lanes."""
         self._settle_phase()
         async with asyncio.TaskGroup() as group:
             for arm, run in self._runs.items():
@@ -72,7 +72,7 @@ class RunSession:
         return RunResult(self._spec.run_id, self._last_phase(), lanes)
 
     def go(self) -> None:
-        """Let the lanes start, since those on other hosts are ready as well."""
+        """Let the lanes start, because the lanes on other hosts are also ready."""
         self._waits = False
         self._moved.set()
 
@@ -97,8 +97,8 @@ class RunSession:
         """Hold every running guest whose object is watched.
 
         Args:
-            after: number of further accesses before the hold; 0: now.
-            report: receives each lane's state, also later.
+            after: number of further accesses before the hold. 0 means now.
+            report: receives each lane's state, and later its changes.
 
         Raises:
             InputError: no guest can be held, or one is held already.
@@ -115,7 +115,7 @@ class RunSession:
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int = 50, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Return the decoded records nearest to a moment of a lane. Blocking.
+        """Return the decoded records nearest to a moment in a lane's run. Blocking.
 
         Args:
             around_ns: time since the start marker.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The specification of a run, from the command or the recording to the lanes. Pure."""
+"""The specification of a run, which is made from a command or a recording. Pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class MicroscopeRequest:
 
     Args:
         functions: names of the kernel functions whose accesses are recorded.
-        operation: name of the function whose call is an operation; "": there are no operations.
-        until: name of the function whose return ends an operation; "": `operation` itself.
-        aim: the object to watch and how to find it; None: only count accesses by cache line.
+        operation: name of the function whose call is an operation. If "", there are no operations.
+        until: name of the function whose return ends an operation. "" means `operation` itself.
+        aim: the object to watch and how to find it. If None, accesses are only counted per cache
+            line.
         identify: ask the x-ray for the names of the busiest lines.
     """
 
@@ -35,7 +36,7 @@ class MicroscopeRequest:
 
     @classmethod
     def of(cls, config: MicroscopeConfig) -> MicroscopeRequest:
-        """Return the request of a lesson's configuration."""
+        """Return the request that a lesson's configuration makes."""
         aim = config if config.probe else None
         return cls(config.functions, config.operation, aim, until=config.until)
 
@@ -48,13 +49,16 @@ class RunSpec:
         params: value of every knob, checked by LessonFolder.check_params().
         run_id: empty until the run is queued or starts.
         missing: requested arms whose kernel is not built yet.
-        traced: False in a measure run for its numbers: no probes, no trace pages.
-        buffer_kb: ring buffer per CPU in KiB; None: lessons.plan.plan_text() chooses.
-        shift: on the count clock an instruction takes 2^shift ns.
-        seed: seed of the guest's randomness on the count clock; another seed is a perturbed start.
-        probes: names of the probes to enable; None: those of an explain run.
-        xray: probes that the x-ray samples; None: the lesson's, or none in a measure run.
-        microscope: request for the microscope; None: the lesson's.
+        traced: False in a measure run that only yields numbers, without probes and trace pages.
+        buffer_kb: size of each CPU's ring buffer in KiB. If None, lessons.plan.plan_text() chooses
+            it.
+        shift: on the count clock, an instruction takes 2^shift ns.
+        seed: seed of the guest's randomness on the count clock. A different seed perturbs the
+            start.
+        probes: names of the probes to enable. None means the probes of an explain run.
+        xray: probes that the x-ray samples. None means the lesson's probes, or no probes in a
+            measure run.
+        microscope: request for the microscope. None means the lesson's request.
     """
 
     folder: LessonFolder
@@ -77,7 +81,7 @@ class RunSpec:
 
     @property
     def lens(self) -> tuple[Wanted, ...]:
-        """Probes that the x-ray samples; (): no x-ray."""
+        """Probes that the x-ray samples. Empty if there is no x-ray."""
         if self.xray is not None:
             return self.xray
         if not self._looked_at:
@@ -90,7 +94,7 @@ class RunSpec:
 
     @property
     def scope(self) -> MicroscopeRequest | None:
-        """Request for the microscope; None: no microscope."""
+        """Request for the microscope. None if there is no microscope."""
         config = self.folder.lesson.microscope
         if self.microscope is not None or config is None:
             return self.microscope
@@ -100,9 +104,9 @@ class RunSpec:
 
     @property
     def waits(self) -> MicroscopeConfig | None:
-        """Config of the lesson's microscope if the workload waits for it although it is off.
+        """The lesson's microscope config, if the workload waits for a microscope that is off.
 
-        Such a workload needs the line `go` from us.
+        We must send such a workload the line `go`.
         """
         config = self.folder.lesson.microscope
         if config is None or not config.go or self.workload not in config.workloads:
@@ -114,7 +118,7 @@ class RunSpec:
         return self.purpose == "explain" and self.traced and self.source == "live"
 
     def only(self, arms: Sequence[str]) -> RunSpec:
-        """Return the run with some of its lanes.
+        """Return the run restricted to some of its lanes.
 
         Raises:
             InputError: the run has no such lane.
@@ -135,7 +139,7 @@ def check_run(
     clock: str | None,
     params: Mapping[str, int],
 ) -> RunSpec:
-    """Check a request against its lesson, with the lesson's defaults for what is not given.
+    """Check a request against its lesson, and use the lesson's defaults for missing values.
 
     Raises:
         InputError: unknown arm, workload, clock or knob, a repeated arm, or a value out of range.
@@ -157,12 +161,12 @@ def check_run(
 
 
 def _why_not(clock: str) -> str:
-    """Explain why a lesson lacks the count clock: contention needs two vCPUs, which it lacks."""
+    """Explain why a lesson lacks the count clock: contention needs two vCPUs, but it has one."""
     if clock != "count":
         return ""
     return ", which has one vCPU, while the lesson's subject, contention, needs two"
 
 
 def lesson_shift(folder: LessonFolder, clock: Clock) -> int:
-    """Return the lesson's shift on the count clock (2^shift ns per instruction), else 0."""
+    """Return the lesson's shift on the count clock (2^shift ns per instruction), or 0."""
     return folder.lesson.shift if clock == "count" else 0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Columns = dict[str, NDArray[np.generic]]
 Role = Literal["thread", "other", "track"]
-"""A thread of the workload, another process of it, or a track."""
+"""A thread of the workload, another process of the workload, or a track."""
 
 SPAN_COLUMNS = {
     "t0_ns": "<f8",
@@ -41,7 +41,7 @@ TABLES: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the picture. Its number never changes; tid 0 is a thread not seen yet."""
+    """A row of the picture. Its number never changes. A tid of 0 means a thread not seen yet."""
 
     row: int
     tid: int
@@ -51,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """New rows of one table. A batch of `open` replaces the batch before.
+    """New rows of one table. A batch of `open` replaces the previous one.
 
     Args:
         watermark_ns: guest time since the start marker up to which this lane is complete.
@@ -67,7 +67,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Missing events of an interval since the start marker; `events` None: number unknown."""
+    """Events missing in an interval since the start marker. `events` is None if unknown."""
 
     t0_ns: float
     t1_ns: float
@@ -103,10 +103,10 @@ class Metrics:
     """Counts of one lane so far. Times are guest nanoseconds.
 
     Args:
-        start_ns: the guest's monotonic clock at the start marker; None: no marker seen.
+        start_ns: the guest's monotonic clock at the start marker; None if no marker was seen.
         ops: operations that began and ended after the start marker.
         wait_ns: per operation, the time its thread spent inside the lesson's waiting functions
-            (spans with `wait` of a kind of the lesson, from entry to return; 0 for an operation
+            (spans whose `wait` is a kind of the lesson, from entry to return; 0 for an operation
             without a wait). None before the first operation.
         op_ns: from open to close of an operation.
         spans: number of spans by kind.
@@ -169,7 +169,7 @@ class MissingEvents:
         self._new: list[Loss] = []
 
     def add(self, t0_ns: float, t1_ns: float, count: int) -> None:
-        """Add a gap, in nanoseconds since the start marker; count < 0: number unknown."""
+        """Add a gap, in nanoseconds since the start marker. A negative count means unknown."""
         if count < 0:
             self.uncounted += 1
         else:

@@ -3,8 +3,8 @@
 
 Events of all CPUs are sorted by time, CPU and sequence number. Events before the workload's start
 marker do not count. A phase lasts from '<phase>: start' to '<phase>: end'. Starts of several
-writers nest, and a phase may occur many times. A metric has no value if its events were disabled,
-and is 0 if they were enabled but never occurred.
+writers nest, and a phase may occur many times. A metric has no value if its events were disabled.
+It is 0 if they were enabled but never occurred.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from duet.session.program import PRINT_EVENT
 
 # Matching of entries and returns as brackets, by numpy. Pure.
 #
-# A return without an entry is ignored; an entry without a return stays open and hides no other.
+# A return without an entry is ignored. An entry without a return stays open and hides no other
+# entry.
 
 Ints = NDArray[np.int64]
 
@@ -68,7 +69,8 @@ def pairs(tid: Ints, step: Ints) -> tuple[Ints, Ints]:
     at = np.lexsort((np.arange(len(order)), level, thread))
     at = at[level[at] > 0]
     here, there = at[:-1], at[1:]
-    # On one level of a thread entries and returns alternate; the last entry may lack a return.
+    # On each nesting level of a thread, entries and returns alternate. The last entry may lack a
+    # return.
     match = (
         (moved[here] > 0)
         & (moved[there] < 0)
@@ -129,7 +131,7 @@ class _Ordered:
     """Sorted events of one metric.
 
     Args:
-        number: index of the phase's occurrence that contains the event; -1: outside.
+        number: index of the phase's occurrence that contains the event; -1 if none contains it.
         times: number of occurrences of the phase.
     """
 
@@ -260,7 +262,8 @@ class Tally:
     def _marks(self, phase: str | None) -> list[tuple[int, int, int, int]]:
         """Return (ts, cpu, seq, code) of the first start marker and of the phase's markers.
 
-        A marker may be both. Then the start marker comes right before the phase.
+        A marker may be both a start marker and a phase marker. Then the start marker comes right
+        before the phase marker.
         """
         markers = sorted(self._markers)
         first = next((m for m in markers if m[3] == self._start), None)
@@ -289,22 +292,25 @@ class Tally:
 
 
 _ORIGIN = 2
-"""Code of the start marker; a phase's markers have 1 and -1."""
+"""Code of the start marker. A phase's markers have the codes 1 and -1."""
 
 
 def _pending(metric: Metric, ordered: _Ordered) -> float | None:
-    """Return the number of open pairs, also of those that were opened before the phase."""
+    """Return the number of open pairs, including pairs that were opened before the phase."""
     count = depths(np.where(ordered.source == 0, 1, -1))
     return _pick(count[ordered.number >= 0], metric.pick or "max")
 
 
 def _signed(value: int) -> int:
-    """Reinterpret a 64-bit value as signed, as columns contain it."""
+    """Reinterpret a 64-bit value as signed, as it is stored in columns."""
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
 def _pick(values: NDArray[np.int64], pick: str, *, unsigned: bool = False) -> float | None:
-    """Return one figure of many values (median by nearest rank); None without values, sum 0."""
+    """Return one figure for many values (median by nearest rank).
+
+    Without values it is None, but a sum is 0.
+    """
     held: NDArray[np.integer] = values.view(np.uint64) if unsigned else values
     if pick == "sum":
         return _exact_sum(held)

@@ -11,7 +11,7 @@ from duet.bundle.manifest import CTL, LENS, Record
 from duet.wire import Beat, Frame, RawFrame, encode, pack_frame
 
 LENS_BYTES = 64 << 20
-"""Most bytes of lens records kept of one run. Later samples are shown, but not recorded."""
+"""Maximum size of the lens records kept from one run. Later samples are shown, but not recorded."""
 
 
 class Transcript:
@@ -21,7 +21,7 @@ class Transcript:
     rewritten as if the ports had been opened for this run.
 
     Args:
-        max_bytes: most bytes kept; later records are dropped, and `truncated` is set.
+        max_bytes: maximum number of bytes kept. Later records are dropped, and `truncated` is set.
         start_ns: monotonic host time that is 0 in records.
         before: bytes received per CPU before this run.
     """

@@ -12,25 +12,26 @@ from duet.wire import GuestError
 
 OUT_OF_MEMORY = 9
 LONGEST = 400
-"""Most characters of a guest's sentence that we show. A broken recording may contain anything."""
+"""Maximum number of characters that we show of a guest's sentence. A broken recording may contain
+anything."""
 DEADLINE = "duet-agent: the plan's deadline has passed"
-"""Start of the line of an agent that ends a workload (vm-images/agent/run.c)."""
+"""Start of the line that the agent writes when it ends a workload (vm-images/agent/run.c)."""
 KERNEL_SAYS = re.compile(r"^\[ *[\d.]+\] \w+: error: (.+?)\s*$", re.MULTILINE)
 """An entry of tracefs/error_log (Documentation/trace/ftrace.rst)."""
 REFUSED_PROBE = re.compile(
     r"^The probe \S+ \(`[pr]\d*:\S+ (?P<function>[\w.]+).*does not resolve.*: (?P<error>[^:]+)\.$"
 )
-"""A sentence of vm-images/agent/tracefs.c."""
+"""A sentence from vm-images/agent/tracefs.c."""
 COUNT = re.compile(r"[0-9]{1,18}")
 RATE = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
 SHORTEST = 10
-"""Fewest characters of a sentence."""
+"""Minimum number of characters of a sentence."""
 LONGEST_DETAIL = 8192
 ANY_CURE = "Fix what the workload reports, and measure again."
 CURES = {
-    "No space left on device": "Ask for less of the workload, or raise its scratch_mb and the "
+    "No space left on device": "Reduce the workload, or raise its scratch_mb and the "
     "size in its setup in lesson.yaml.",
-    "Cannot allocate memory": "Ask for less of the workload, or raise memory_mb in lesson.yaml.",
+    "Cannot allocate memory": "Reduce the workload, or raise memory_mb in lesson.yaml.",
 }
 """Text of a workload's error (strerror) -> remedy."""
 
@@ -49,7 +50,7 @@ def agent_trouble(guest_error: GuestError, console: str) -> KernelError:
         return KernelError(_with_kernels_words(sentence, own), remedy=remedy, detail=detail)
     return KernelError(
         "the guest's agent failed, but its message is not readable text.",
-        remedy="Run it again; download or record a broken recording again.",
+        remedy="Run it again. If it is a recording, download it or record it again.",
         detail=f"{(guest_error.sentence, guest_error.remedy)!a:.2000}\n{detail}",
     )
 
@@ -63,7 +64,7 @@ def _with_kernels_words(sentence: str, error_log: str) -> str:
 
 
 def _probe_remedy(sentence: str) -> str | None:
-    """Return the remedy for a refused kprobe event; None: the sentence reports another error."""
+    """Return the remedy for a refused kprobe event; None if the sentence reports another error."""
     match = REFUSED_PROBE.search(sentence)
     if match is None:
         return None
@@ -85,10 +86,10 @@ def _probe_remedy(sentence: str) -> str | None:
 def workload_figures(
     arm: str, pattern: str | None, lines: Sequence[Line]
 ) -> tuple[int | None, float | None]:
-    """Return the workload's count and rate from its last line that matches; None: no line does.
+    """Return the workload's count and rate from its last line that matches; None if none does.
 
     Args:
-        pattern: regular expression with groups `ops` and `per_s`; None: there are no figures.
+        pattern: regular expression with groups `ops` and `per_s`. If None, there are no figures.
 
     Raises:
         KernelError: the matched text is not a plausible number.
@@ -105,7 +106,7 @@ def workload_figures(
     raise KernelError(
         f"the workload on {arm} reports {ops:.20} operations and {per_s:.20} per second, which are "
         "not plausible numbers.",
-        remedy="Run it again; download or record a broken recording again.",
+        remedy="Run it again. If it is a recording, download it or record it again.",
     )
 
 
@@ -114,7 +115,7 @@ def _is_text(said: str) -> bool:
 
 
 def workload_trouble(lane: LaneResult) -> KernelError | None:
-    """Return the error of a workload that failed, with its own message; None if it succeeded."""
+    """Return the error for a failed workload, with its own message; None if it succeeded."""
     if not lane.status:
         return None
     errors = [line.text for line in lane.lines if line.stream == "err" and line.text.strip()]

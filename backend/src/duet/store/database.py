@@ -41,10 +41,10 @@ MODE: Final = 0o600
 
 
 def engine_of(url: str, **connect_args: Any) -> Engine:
-    """Create the engine for a SQLAlchemy URL; for SQLite also the folder and the file.
+    """Create the engine for a SQLAlchemy URL. For SQLite also create the folder and the file.
 
     Args:
-        connect_args: arguments for the driver; if there are any, the pool has one connection.
+        connect_args: arguments for the driver. If there are any, the pool has only one connection.
 
     Raises:
         InputError: the URL is invalid.
@@ -63,10 +63,10 @@ def engine_of(url: str, **connect_args: Any) -> Engine:
             **one,
         )
     except (ArgumentError, NoSuchModuleError) as error:
-        raise InputError("DUET_CLASSES_DB is not a URL of SQLAlchemy.", remedy=remedy) from error
+        raise InputError("DUET_CLASSES_DB is not a SQLAlchemy URL.", remedy=remedy) from error
     except ImportError as error:
         raise InfraError(
-            f"the driver of the database of classes is missing ({error.name}).",
+            f"the driver for the class database is missing ({error.name}).",
             remedy=f"Install it: .venv/bin/pip install {error.name}",
         ) from error
     if engine.dialect.name == "sqlite":
@@ -98,7 +98,7 @@ def upgrade(connection: Connection) -> None:
     """Migrate the database to the newest revision, in the caller's transaction.
 
     Raises:
-        InputError: the database has a revision of a newer Kernel Duet.
+        InputError: the database has a revision from a newer Kernel Duet.
     """
     from alembic import command  # takes 0.3 s, so only the thread of a store imports it
     from alembic.config import Config
@@ -117,7 +117,7 @@ def upgrade(connection: Connection) -> None:
         command.upgrade(config, "heads")
     except CommandError as error:
         raise InputError(
-            "the database of classes has a revision that this Kernel Duet does not know.",
+            "the class database has a revision that this version of Kernel Duet does not know.",
             remedy="Use the newer version again, or name another database with DUET_CLASSES_DB.",
             detail=str(error),
         ) from error
@@ -142,7 +142,7 @@ def open_transaction() -> Iterator[Connection]:
 
 
 def database_error(error: SQLAlchemyError) -> InfraError:
-    """Return the error to report for an exception of the database."""
+    """Return the error to report for an exception from the database."""
     reason = str(getattr(error, "orig", None) or error).splitlines()[0]
     return InfraError(
         f"the database of classes reports an error: {reason:.200}.",
@@ -159,13 +159,13 @@ def _make_file(url: URL) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, MODE))
     except OSError as error:
         raise InfraError(
-            f"the database of classes cannot be opened: {error.strerror} ({path}).",
+            f"the class database cannot be opened: {error.strerror} ({path}).",
             remedy="Name another file with DUET_CLASSES_DB, such as sqlite:////path/file.",
         ) from error
 
 
 def _begin_sqlite(connection: Any, _: object) -> None:
-    """Stop Python's sqlite3 from beginning transactions: ours are immediate, even to read."""
+    """Keep Python's sqlite3 from beginning transactions. Ours are immediate, even for reads."""
     connection.isolation_level = None
     for name, value in PRAGMAS.items():
         connection.execute(f"PRAGMA {name} = {value}").close()
@@ -175,7 +175,7 @@ def _begin_transaction(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-# The database session of one of several servers; its locks mark the classes that the server owns.
+# The database session of one of several servers. Its locks mark the classes that the server owns.
 #
 # A broken session loses its locks, and another server may own the classes before the next session
 # begins. So a call that was queued during an earlier session is refused in the new one.
@@ -208,9 +208,9 @@ def connect_args(server: str) -> dict[str, Any]:
 
 
 class Sessions:
-    """Session numbers that fence calls of lost sessions.
+    """Session numbers, with which calls from lost sessions are refused.
 
-    The event loop knows one number; the thread of the store sees the newest.
+    The event loop knows one number, while the store's thread sees the newest number.
 
     Attributes:
         lost: called on the event loop after a session is lost, before the next one is used.
@@ -239,8 +239,8 @@ class Sessions:
                 if self._loop is not None:
                     self._loop.call_soon_threadsafe(self._renew, found)
                 raise InfraError(
-                    "the connection to the database of classes broke, and there is a new one.",
-                    remedy="Try again in some seconds.",
+                    "the connection to the class database was lost and has been replaced.",
+                    remedy="Try again in a few seconds.",
                 )
             return work(connection)
 
@@ -266,7 +266,7 @@ class Sessions:
 # the database; another server that needs one of its classes then ends that session.
 
 UPGRADES: Final = "upgrades"
-"""Lock name, used like a class id, under which only one server at a time migrates tables."""
+"""Name of the lock, used like a class id, that lets only one server at a time migrate tables."""
 
 _CLAIM: Final = text("SELECT pg_try_advisory_lock(:key)")
 _RELEASE: Final = text("SELECT pg_advisory_unlock(:key)")
@@ -292,7 +292,8 @@ def claim(connection: Connection, class_id: str) -> str | None:
     """Try to acquire a class, until `release` or the end of this session.
 
     Returns:
-        None if this session owns the class; else the owner's address, '' if it has just ended.
+        None if this session owns the class. Otherwise the owner's address, or '' if the owner has
+            just ended.
     """
     held = _holder(connection, class_id)
     if held is not None and held.mine:
@@ -312,12 +313,12 @@ def owner(connection: Connection, class_id: str) -> str | None:
 
 
 def _holder(connection: Connection, class_id: str) -> Row[Any] | None:
-    """Return the session that holds the lock of a class: mine, server, pid, unused_s."""
+    """Return the session that holds a class's lock: mine, server, pid, unused_s."""
     return connection.execute(_HELD, {"key": _key(class_id)}).first()
 
 
 def _end(connection: Connection, held: Row[Any]) -> None:
-    """End the session of a hanging server; if the server recovers, it owns no classes."""
+    """End the session of a hanging server. If the server recovers, it no longer owns classes."""
     log.error(
         "the server %s has not polled the database for %.0f s: its session is ended, and its "
         "classes are released",
@@ -353,10 +354,10 @@ CLASSES_DAYS = 180
 
 
 def classes_days() -> int:
-    """Return for how many days ended classes are stored: $DUET_CLASSES_DAYS.
+    """Return the number of days for which ended classes are stored ($DUET_CLASSES_DAYS).
 
     Raises:
-        InputError: not a whole number from 0 to a million.
+        InputError: the value is not a whole number from 0 to a million.
     """
     return whole_number("DUET_CLASSES_DAYS", CLASSES_DAYS, "delete classes once they have ended")
 
@@ -379,7 +380,7 @@ NAME_BYTES = 63
 def servers_url() -> str:
     """Return this server's address for other servers that share its classes: $DUET_SERVERS_URL.
 
-    '' if no other server shares them.
+    Return '' if no other server shares them.
 
     Raises:
         InputError: the address is invalid, or the database cannot be shared.
@@ -394,7 +395,7 @@ def servers_url() -> str:
         usable = False
     if not usable or "@" in parts.netloc or parts.query or parts.fragment:
         raise InputError(
-            f"DUET_SERVERS_URL must be the address of this server, but {given!r:.100} came.",
+            f"DUET_SERVERS_URL must be the address of this server, but it is {given!r:.100}.",
             remedy="Write it as other servers reach it, e.g. http://10.0.0.5:8642, or unset it.",
         )
     if len(given.encode()) > NAME_BYTES or not given.isascii():
@@ -405,6 +406,6 @@ def servers_url() -> str:
     if backend_of(classes_url()) != "postgresql":
         raise InputError(
             "several servers can share classes only in PostgreSQL.",
-            remedy="Set DUET_CLASSES_DB to a URL of PostgreSQL, or unset DUET_SERVERS_URL.",
+            remedy="Set DUET_CLASSES_DB to a PostgreSQL URL, or unset DUET_SERVERS_URL.",
         )
     return given

@@ -12,7 +12,7 @@ CLOSE_S: Final = 15.0
 BUSY_MS: Final = 5000
 """SQLite's busy timeout, for example while a backup begins."""
 TOGETHER: Final = 64
-"""Most calls that share a transaction, and thus one sync of the disk."""
+"""Maximum number of calls that share a transaction, and thus one disk sync."""
 DAY_S: Final = 86400.0
 PROBE_S: Final = 2
 """Several servers: interval of TCP keepalive probes between server and database, in seconds."""
@@ -23,7 +23,8 @@ DEAD_PEER_S: Final = 8
 LOCK_S: Final = 15
 """Several servers: timeout for a lock of the database. Usual: 1 ms."""
 HUNG_S: Final = 10.0
-"""A server that owns a class hangs if its session is idle for this long; another server may then
-end the session. Usual: the server polls each second, and gives up after 7 s without an answer."""
+"""A server that owns a class counts as hanging if its session is idle for this long. Another server
+may then end the session. Usual: the server polls each second, and gives up after 7 s without an
+answer."""
 END_MS: Final = 1000
 """Timeout for the database to end such a session. Usual: 1 ms."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A thread that owns the database, with a bounded queue of calls.
 
-Queued calls share a transaction, so 300 answers of a class cost only a few syncs of the disk. A
-call returns after the commit, when its data are on the disk.
+Queued calls share a transaction, so 300 answers from a class cost only a few disk syncs. A call
+returns after the commit, when its data is on the disk.
 """
 
 from __future__ import annotations
@@ -45,14 +45,15 @@ class Call:
 
 
 class Store:
-    """The database of the plug-ins: call `begin` first and `close` at the end.
+    """The plug-ins' database. Call `begin` first and `close` at the end.
 
     Args:
         url: SQLAlchemy URL (duet.store.database).
-        server: address of this server for others that share the database; '' if there are none.
+        server: address of this server for other servers that share the database; '' if there are
+            none.
 
     Attributes:
-        opening: functions to call in the first transaction, after the migrations; append to it
+        opening: functions to call in the first transaction, after the migrations. Append to it
             before `begin`.
     """
 
@@ -95,8 +96,8 @@ class Store:
         with self._changed:
             if self._closing or len(self._waiting) >= budgets.CLASS_WAITING:
                 raise InfraError(
-                    "the database of classes is overloaded.",
-                    remedy="Try again in some seconds.",
+                    "the class database is overloaded.",
+                    remedy="Try again in a few seconds.",
                 )
             self._waiting.append(call)
             self._changed.notify()
@@ -105,8 +106,8 @@ class Store:
                 result: Result = await asyncio.wrap_future(call.future)
         except TimeoutError as error:
             raise InfraError(
-                f"the database of classes did not answer within {within_s:.0f} s.",
-                remedy="Try again; check the disk of the server.",
+                f"the class database did not answer within {within_s:.0f} s.",
+                remedy="Try again. If this happens again, check the server's disk.",
             ) from error
         return result
 
@@ -115,7 +116,7 @@ class Store:
     def _run(self) -> None:
         engine = self._opened()
         while calls := self._next():
-            if engine is None and self.server:  # retry: the database may run now
+            if engine is None and self.server:  # retry, because the database may be up now
                 engine = self._opened()
             if engine is not None:
                 carry_out(engine, calls)
@@ -136,7 +137,7 @@ class Store:
         except Exception as error:
             self._broken = error
         if str(former) != str(self._broken):
-            log.error("the database of classes cannot be opened: %s", self._broken)
+            log.error("the class database cannot be opened: %s", self._broken)
         return None
 
     def _open(self) -> Engine:
@@ -166,7 +167,7 @@ class Store:
 
 
 def carry_out(engine: Engine, calls: list[Call]) -> None:
-    """Run all calls in one transaction; if one fails, run each in a separate transaction.
+    """Run all calls in one transaction. If a call fails, run each call in a separate transaction.
 
     Savepoints would not work: SQLite rolls back the whole transaction when the disk is full, and
     the next commit reports no error.

@@ -25,16 +25,16 @@ from duet.messages.codec import Packet, failure, pack
 from duet.stream.hub import Hub, RunLog, Viewer
 from duet.stream.segments import Cut, Segment, SegmentLog, SegmentStore, pack_cut
 
-# Detection of a cache before this server, by the share of requests that reach it. Pure.
+# Detect a cache in front of this server by the fraction of requests that reach the server. Pure.
 
 CACHED_SHARE = 0.25
-"""With a cache at most this share of requests reaches the server; without one, all requests."""
+"""With a cache, at most this fraction of requests reaches the server. Without a cache, all do."""
 
 
 class CacheProbe:
     """Counts announced and received requests for live segments.
 
-    Recordings do not count: a browser may have cached them itself.
+    Recordings do not count, because a browser may have cached them itself.
     """
 
     def __init__(self) -> None:
@@ -54,19 +54,19 @@ class CacheProbe:
 
     @property
     def cached(self) -> bool | None:
-        """Whether a cache answers most requests; None: too few announcements to decide."""
+        """Whether a cache answers most requests; None if too few announcements were made."""
         return None if self._led < PROBE_SEGMENTS else self._came <= CACHED_SHARE * self._led
 
 
-# Announcement of live segments: first to one viewer, to the others once a cache has stored it.
+# Live segments are announced first to one viewer, and to the others once a cache has stored them.
 #
-# Otherwise all viewers would request the segment at once. The cache would delay them or forward
-# them all to this server (thundering herd).
+# Otherwise all viewers would request a segment at once. The cache would delay them or forward them
+# all to this server (thundering herd).
 
 LEAD_S: Final = 0.15
 """Longest delay of the other viewers after the first announcement. Usual: 5-40 ms."""
 STORED_S: Final = 0.02
-"""From our response until a cache has stored it. Usual: 1-3 ms."""
+"""Time from our response until a cache has stored the segment. Usual: 1-3 ms."""
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class Announcer:
             self._held[run] = HeldSegment(segment, packet, first, timer)
 
     def answered(self, segment: Segment) -> None:
-        """Note a response with a segment, which a cache stores within STORED_S."""
+        """Record that a segment was sent in a response, which a cache stores within STORED_S."""
         if not segment.live:
             return
         self.reach.came()
@@ -139,7 +139,7 @@ class Announcer:
 
 
 PACKED_S = 30.0
-"""Longest wait of a listing for segments that are being packed. Usual: 5-80 ms."""
+"""Longest time that a listing waits for segments that are being packed. Usual: 5-80 ms."""
 
 log = logging.getLogger("duet.stream")
 
@@ -173,7 +173,7 @@ class Cutting:
         await asyncio.to_thread(self._packer.shutdown, cancel_futures=True)
 
     def begin(self, run: RunLog) -> SegmentLog:
-        """Start to cut a run, its past packets first; return its segments."""
+        """Start to cut a run, beginning with its past packets, and return its segments."""
         if run.segments is None:
             segments = run.segments = SegmentLog(run.run_id, live=not run.recorded)
             for packet in run.backlog():
@@ -185,7 +185,7 @@ class Cutting:
         return run.segments
 
     async def listing(self, run: RunLog) -> m.Segments:
-        """Return the list of a run's segments, after all closed ones were packed."""
+        """Return the list of a run's segments, after all closed segments were packed."""
         segments = self.begin(run)
         if self._packing:
             await asyncio.wait(set(self._packing), timeout=PACKED_S)
@@ -271,7 +271,7 @@ class Cutting:
 
 
 def moved(watching: Iterable[Viewer], direct: int, cached: bool | None) -> list[Viewer]:
-    """Return the viewers that move from messages to segments at a cut, the latest arrivals.
+    """Return the viewers that move from messages to segments at a cut: those that arrived last.
 
     Args:
         direct: number of viewers that keep getting messages.

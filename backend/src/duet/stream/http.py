@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""uvicorn's HTTP protocol with limits: connections, and timeouts of request and response.
+"""uvicorn's HTTP protocol with limits on connections, and timeouts for requests and responses.
 
 uvicorn itself waits forever for the first byte of a request, and accepts connections until the
 process runs out of file descriptors.
@@ -29,13 +29,13 @@ from websockets.protocol import State
 from duet.base import budgets
 from duet.stream.packets import frames
 
-# Limits of connections and sockets, in total and per address.
+# Limits on connections and sockets, in total and per address.
 #
 # At the limit a new connection replaces the one that has been idle longest. So idle connections
 # cannot block readers.
 
 FEWEST = 64
-"""Least limit of connections, even if the process may open few files."""
+"""Lowest connection limit, even if the process may open few files."""
 
 
 class AdmittedConnection:
@@ -66,12 +66,12 @@ class AdmittedConnection:
 
 
 class ConnectionLimit:
-    """Limits of connections or of sockets.
+    """Limits on connections or on sockets.
 
     Args:
-        total: most connections.
-        per_address: most connections of one address.
-        shared: addresses of proxies, which may use the total.
+        total: maximum number of connections.
+        per_address: maximum number of connections from one address.
+        shared: addresses of proxies, which may use all connections of `total`.
     """
 
     def __init__(self, total: int, per_address: int, shared: Container[str] = ()) -> None:
@@ -91,7 +91,7 @@ class ConnectionLimit:
         return len(self._taken)
 
     def admit(self, address: str, drop: Callable[[], object]) -> AdmittedConnection | None:
-        """Admit a connection; None: the limit is reached, and no other connection is idle.
+        """Admit a connection. Return None if the limit is reached and no other connection is idle.
 
         Args:
             drop: closes the connection when a new one replaces it; must not wait.
@@ -168,9 +168,9 @@ class Admission:
 
     @classmethod
     def behind(cls, proxies: Container[str]) -> Admission:
-        """Return limits for a server behind proxies, whose connections count together.
+        """Return the limits for a server behind proxies, which may use all allowed connections.
 
-        Sockets are still limited per address of the browser.
+        Sockets are still limited per browser address.
         """
         return cls(connections=_connections(proxies))
 
@@ -196,7 +196,7 @@ ABORT_AFTER_S = 1.0
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """Adds the extensions `duet.cut` and `duet.send` to the scope; frees the connection's place."""
+    """Adds `duet.cut` and `duet.send` to the scope's extensions. Frees the connection's place."""
 
     admitted: AdmittedConnection | None = None
 
@@ -272,11 +272,12 @@ LATE = no_room(
 
 
 TURNED_AWAY = 64
-"""Most refused connections at once that get a response; further ones are aborted."""
+"""Maximum number of refused connections that get a response at the same time. Further connections
+are aborted."""
 TELL_S = 1.0
 """Time for a refused connection to send its request and read the response."""
 ACCEPTS = 64
-"""Listen backlog, and most connections accepted in one iteration of the event loop."""
+"""Listen backlog, and maximum number of connections accepted in one iteration of the event loop."""
 OUT_OF_FILES = "socket.accept() out of system resource"
 LOG_EVERY_S = 10.0
 
@@ -347,7 +348,7 @@ class ConnectionProtocol(H11Protocol):
             protocol.admitted, self._admitted = self._admitted, None
 
     def pause_writing(self) -> None:
-        """Start to watch a peer that reads too slowly, until `resume_writing`."""
+        """Watch a peer that reads too slowly, until `resume_writing` is called."""
         super().pause_writing()
         self._look_at_stall(None)
 
@@ -392,9 +393,9 @@ class ConnectionProtocol(H11Protocol):
 
 
 class OutOfFiles:
-    """Logs at most every LOG_EVERY_S that no connection can be accepted.
+    """Logs that no connection can be accepted, at most once per LOG_EVERY_S.
 
-    asyncio itself pauses accepting for a second, and would log every attempt.
+    asyncio itself stops accepting for a second, and would log every attempt.
     """
 
     def __init__(self) -> None:
@@ -402,7 +403,7 @@ class OutOfFiles:
         self._said_at = -LOG_EVERY_S
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Handle an exception of the event loop."""
+        """Handle an exception from the event loop."""
         if context.get("message") != OUT_OF_FILES:
             loop.default_exception_handler(context)
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The hub: all viewers, and the runs that they watch. One event loop, no locks, no waiting.
+"""The hub: all viewers and the runs that they watch. One event loop, without locks or waiting.
 
 Each message is encoded and framed once for all viewers of its run. It is sent immediately to
 viewers whose queue is empty, and queued in the outbox of the others. Rows that arrive in one
@@ -27,13 +27,15 @@ from duet.stream.outbox import Outbox, OutboxFull, TableKey, extend_gaps
 from duet.stream.packets import Framed, goes_together, together
 from duet.stream.segments import SegmentLog
 
-# The packets of a run that a late viewer gets: all, up to a limit. Pure.
+# The packets of a run that a late viewer gets: all packets up to a size limit. Pure.
 #
-# The log saves numbered packets (batches, lines) and the progress of reading a recording in order.
-# It evicts the oldest first and reports them as gaps. Of state it saves only the latest packet.
+# The log saves numbered packets (batches, lines) and reports about the reading of a recording, in
+# order. It evicts the oldest of these packets first, and reports them as gaps. For each kind of
+# state it saves only the latest packet.
 
 REPLAY_BYTES = 64 * 1024 * 1024
-"""Most bytes of batches kept per run for late viewers; about a minute of three busy lanes."""
+"""Maximum size of the batches kept per run for late viewers. It is enough for about a minute of
+three busy lanes."""
 
 OVER: Final = frozenset({"done", "stopped", "failed"})
 """Final phases of a run or lane."""
@@ -46,9 +48,9 @@ class RunLog:
     """The packets of one run.
 
     Args:
-        max_bytes: most bytes of numbered packets that are kept.
-        recorded: the run is a recording, which is read faster than it is watched. Viewers may be
-            behind by all that is kept, so a slow viewer still gets everything.
+        max_bytes: maximum size of the numbered packets that are kept.
+        recorded: the run is a recording, which is read faster than it is watched. Viewers may lag
+            behind by all packets that are kept, so a slow viewer still gets everything.
     """
 
     def __init__(
@@ -60,7 +62,8 @@ class RunLog:
         self.segments: SegmentLog | None = None
         """Set by stream/cutting.py once the run is cut into segments."""
         self.behind_bytes = max_bytes if recorded else None
-        """Most bytes by which a viewer may be behind; None: its outbox's own bound."""
+        """Maximum number of bytes by which a viewer may lag behind. None means its outbox's own
+        limit."""
         self._max_bytes = max_bytes
         self.added = 0
         """Number of packets so far, including evicted ones."""
@@ -152,7 +155,7 @@ ViewerId = NewType("ViewerId", str)
 Straight = Callable[[Framed], bool]
 """Sends to one viewer immediately; returns False if it cannot, and then sends nothing."""
 TOGETHER = 16
-"""Most packets that are queued as one. A slow viewer loses them together."""
+"""Maximum number of packets that are queued as one. A slow viewer loses them together."""
 
 
 class Cutter(Protocol):
@@ -163,7 +166,7 @@ class Cutter(Protocol):
         ...
 
     def backlog(self, viewer: Viewer, log: RunLog) -> Iterable[Packet]:
-        """Return the first packets for a new viewer of a run; choose messages or segments."""
+        """Choose messages or segments for a new viewer of a run, and return its first packets."""
         ...
 
 
@@ -171,8 +174,8 @@ class Viewer:
     """One socket of a browser: its outbox and the run that it watches.
 
     Args:
-        ident: unique name; a reload gets a new one.
-        visitor: user of the browser with role, equal in all tabs and after a reload.
+        ident: unique name. A reload gets a new name.
+        visitor: the browser's user, with their role. It is the same in all tabs and after a reload.
     """
 
     def __init__(self, ident: ViewerId, outbox: Outbox, visitor: Visitor = LOCAL) -> None:
@@ -182,22 +185,23 @@ class Viewer:
         self.lesson: str | None = None
         self.log: RunLog | None = None
         self.had = 0
-        """`log.added` when the viewer started to watch: its backlog contains these packets."""
+        """Value of `log.added` when the viewer started to watch. Its backlog contains these
+        packets."""
         self.overrun = False
         self.gone = False
-        """The socket is closed."""
+        """Whether the socket is closed."""
         self.expelled = ""
-        """Reason for closing the socket; "": it stays open."""
+        """Reason for closing the socket; "" while it stays open."""
         self.comes_back = False
         """Whether an expelled page reconnects."""
         self.ready = asyncio.Event()
         self.takes_segments = False
-        """The page can fetch segments."""
+        """Whether the page can fetch segments."""
         self.segments_from: int | None = None
-        """Number of the first segment that the viewer fetches; None: it gets messages."""
+        """Number of the first segment that the viewer fetches; None if it gets messages."""
         self.cutter: Cutter | None = None
         self.straight: Straight | None = None
-        """Sends without the outbox; set while outbox and socket buffer are empty."""
+        """Sends without the outbox; set while the outbox and the socket buffer are empty."""
 
     def give(self, framed: Framed) -> None:
         """Send a packet immediately if nothing is queued, else queue it."""
@@ -214,11 +218,11 @@ class Viewer:
         self.ready.set()
 
     def expel(self, why: str, comes_back: bool = False) -> None:
-        """Close the socket, by the sender.
+        """Let the sender close the socket.
 
         Args:
             why: reason of at most 123 bytes.
-            comes_back: the page reconnects.
+            comes_back: whether the page reconnects.
         """
         self.straight = None
         self.expelled, self.comes_back = why, comes_back
@@ -243,7 +247,7 @@ class Hub:
     def __init__(self, make_outbox: Callable[[], Outbox] = Outbox) -> None:
         self.left = Callbacks[[Viewer]]()
         self.cutter: Cutter | None = None
-        """Cuts runs into segments; None: no run is cut."""
+        """Cuts runs into segments. If None, no run is cut."""
         self._make_outbox = make_outbox
         self._viewers: dict[ViewerId, Viewer] = {}
         self._count = 0
@@ -270,14 +274,14 @@ class Hub:
         self.left(viewer)
 
     def viewer(self, ident: ViewerId) -> Viewer | None:
-        """Return the viewer of that name; None if it has left."""
+        """Return the viewer with that name; None if it has left."""
         return self._viewers.get(ident)
 
     def everyone(self, message: m.ServerMessage) -> None:
         self.send(pack(message), self._viewers.values())
 
     def to_lesson(self, lesson: str, message: m.ServerMessage) -> None:
-        """Send to all viewers that have a lesson open."""
+        """Send a message to all viewers that have a lesson open."""
         self.send(pack(message), [v for v in self._viewers.values() if v.lesson == lesson])
 
     def publish(self, log: RunLog, packet: Packet) -> None:
@@ -325,7 +329,7 @@ class Hub:
 
     @staticmethod
     def send(packet: Packet, viewers: Iterable[Viewer]) -> None:
-        """Send a packet to viewers, framed once."""
+        """Send a packet to viewers, and frame it only once."""
         framed = Framed(packet)
         for viewer in viewers:
             viewer.give(framed)

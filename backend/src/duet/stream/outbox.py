@@ -2,11 +2,11 @@
 """The bounded queue of one browser. It drops packets and reports the gaps. Pure: no sockets.
 
 At most two state packets (run, lane, rows, metrics, open, build) are queued per key. The oldest is
-kept so that a run is announced before its batches, the newest so that `done` comes after them.
-X-ray samples are dropped first, since the next sample is similar; then batches and lines. The
-oldest are dropped first. Each dropped range is reported exactly, as a gap, before any later packet
-of its table. Other packets (loss, errors) are never dropped; if only they are left, the queue is
-full.
+kept so that a run is announced before its batches, and the newest is kept so that `done` comes
+after them. X-ray samples are dropped first, because the next sample is similar. Batches and lines
+are dropped after them. Within each group the oldest packets are dropped first. Each dropped range
+is reported exactly, as a gap, before any later packet of its table. Other packets (loss, errors)
+are never dropped. If only they are left, the queue is full.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ TableKey = tuple[str, str, str]
 
 
 class OutboxFull(Exception):
-    """The queue is full, and contains nothing that may be dropped."""
+    """The queue is full and contains no packet that may be dropped."""
 
 
 class Outbox:
     """Packets queued for one browser.
 
     Args:
-        max_packets: most queued packets, without state and backlog.
-        max_bytes: most bytes of those.
+        max_packets: maximum number of queued packets, not counting state and backlog.
+        max_bytes: maximum total size of those packets.
     """
 
     def __init__(self, max_packets: int = MAX_PACKETS, max_bytes: int = MAX_BYTES) -> None:
@@ -62,8 +62,8 @@ class Outbox:
         backlog's packets are shared by all viewers and bounded in the hub, so none is dropped.
 
         Args:
-            behind_bytes: bound of later packets, instead of the outbox's own. Set for a recording,
-                whose packets the hub keeps anyway.
+            behind_bytes: size limit for later packets, instead of the outbox's own limit. Set for a
+                recording, whose packets the hub keeps anyway.
         """
         self._max_packets, self._max_bytes = self._limits
         if behind_bytes is not None:
@@ -82,7 +82,7 @@ class Outbox:
         self._before = self._next
 
     def put(self, packet: Packet) -> None:
-        """Queue a packet, conflating or dropping older ones.
+        """Queue a packet, and replace or drop older packets if necessary.
 
         Raises:
             OutboxFull: no queued packet may be dropped.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""WebSocket frames (RFC 6455) of packets, encoded once for many viewers. Pure: no sockets."""
+"""Encode packets as WebSocket frames (RFC 6455), once for many viewers. Pure: no sockets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def frames(bodies: Iterable[bytes]) -> bytes:
 def binary_head(length: int) -> bytes:
     """Return the header of an unmasked, unfragmented binary frame (RFC 6455, 5.2).
 
-    The library also handles clients' frames, and takes ten times as long.
+    The library's function also handles clients' frames, but takes ten times as long.
     """
     if length < 126:
         return bytes((0x82, length))
@@ -55,15 +55,16 @@ def binary_head(length: int) -> bytes:
 
 
 def goes_together(packet: Packet) -> bool:
-    """Return whether the packet may be queued in one packet with others.
+    """Return whether the packet may be joined with other packets before it is queued.
 
-    X-ray samples may not: an outbox drops them before rows of events, so they are queued alone.
+    X-ray samples may not, because an outbox drops them before rows of events. They are queued
+    alone.
     """
     return packet.span is not None and not packet.span.table.startswith(SAMPLES)
 
 
 def together(packets: Sequence[Packet]) -> Packet:
-    """Join packets with spans to one, so that an outbox handles them in one operation."""
+    """Join packets that have spans into one, so that an outbox handles them in one operation."""
     first, *rest = packets
     if not rest:
         return first
@@ -73,9 +74,9 @@ def together(packets: Sequence[Packet]) -> Packet:
 
 # Compressed messages: a segment of a run, or a part of an exported site. Pure.
 #
-# Columns contain 8-byte times with small differences. We send the differences, with the bytes of
-# equal significance beside each other (byte shuffle), which gzip compresses four times better. This
-# is lossless; the page reverses it (`frontend/src/protocol/decode.ts`).
+# Columns contain 8-byte times with small differences. We send the differences, with bytes of equal
+# significance next to each other (byte shuffle), which gzip compresses four times better. This is
+# lossless; the page reverses it (`frontend/src/protocol/decode.ts`).
 
 SIZE = struct.Struct("<I")
 """Length before each message, in segments and in files of exported sites."""
@@ -84,17 +85,17 @@ DELTAS = "deltas"
 WHOLE = 2.0**52
 """Integers below this have differences that a double represents exactly."""
 LEVEL = 6
-"""Level of gzip. Level 9 takes two to four times the CPU time for 2 % less."""
+"""gzip level. Level 9 takes two to four times the CPU time for a 2 % smaller result."""
 
 
 def packed(packets: Iterable[Packet], level: int = LEVEL) -> bytes:
-    """Compress messages, each after its length. Equal messages give equal bytes."""
+    """Compress messages, each preceded by its length. Equal messages give equal bytes."""
     bodies = (small(packet.body) if packet.type == "batch" else packet.body for packet in packets)
     return packed_bytes(bodies, level)
 
 
 def packed_bytes(bodies: Iterable[bytes], level: int = LEVEL) -> bytes:
-    """Compress encoded messages, each after its length."""
+    """Compress encoded messages, each preceded by its length."""
     framed = b"".join(SIZE.pack(len(body)) + body for body in bodies)
     return gzip.compress(framed, level, mtime=0)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Segments: the messages of a run between two cuts, packed once for all viewers. Pure: no sockets.
 
-A segment is immutable. Its URL contains a keyed digest of its bytes, with a key of the run. So any
-cache may store it, and nobody can guess the URL.
+A segment is immutable. Its URL contains a digest of its bytes, keyed with the run's secret key. So
+any cache may store the segment, and nobody can guess its URL.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from duet.stream.packets import packed
 NAME = re.compile(r"^(0|[1-9]\d{0,8})-[0-9a-f]{32}$")
 DIGEST_BYTES = 16
 ONE_IS_ENOUGH = frozenset({"batch", "metrics", "lens"})
-"""Message types of which a later packet replaces an earlier one with the same key."""
+"""Types of messages that a later packet with the same key replaces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,8 @@ class SegmentLog:
 
     Args:
         live: the run is live, not a recording.
-        max_bytes: most bytes of packed segments; beyond it the oldest are evicted, as gaps.
+        max_bytes: maximum size of the packed segments. Above it the oldest are evicted and become
+            gaps.
     """
 
     def __init__(
@@ -154,7 +155,7 @@ class SegmentStore:
     """An LRU cache of the segments of all runs, including closed runs.
 
     Args:
-        max_bytes: beyond it the least recently requested segments are evicted.
+        max_bytes: maximum size. Above it the least recently requested segments are evicted.
     """
 
     def __init__(self, max_bytes: int = SEGMENT_STORE_BYTES) -> None:
@@ -179,7 +180,7 @@ class SegmentStore:
         self.asked += 1
         if NAME.match(name) is None:
             raise InputError(
-                f"'{name:.60}' is not a name of a segment.",
+                f"'{name:.60}' is not a segment name.",
                 remedy="A name is a number, a dash and 32 hexadecimal digits.",
             )
         found = self._there.get((run_id, name))
@@ -207,7 +208,7 @@ def conflated(packets: Iterable[Packet]) -> list[Packet]:
 
 
 def pack_cut(packets: Iterable[Packet]) -> tuple[bytes, float]:
-    """Return the bytes of a segment, and the least watermark of its lanes. Takes milliseconds."""
+    """Return a segment's bytes and the lowest watermark of its lanes. This takes milliseconds."""
     parts = tuple(packets)
     marks: dict[str, float] = {}
     for packet in parts:

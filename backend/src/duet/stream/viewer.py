@@ -37,7 +37,7 @@ class Bucket:
 
     Args:
         per_s: tokens added per second.
-        burst: tokens at the start, and most tokens.
+        burst: number of tokens at the start, which is also the maximum.
         clock: monotonic seconds.
     """
 
@@ -100,7 +100,7 @@ class RateLimiter:
         return False
 
     def refusal(self) -> InputError | None:
-        """Return the error of refused commands; None if the page got it within REFUSAL_EVERY_S.
+        """Return the error for refused commands, or None if it was sent within REFUSAL_EVERY_S.
 
         Raises:
             TooMany: more than REFUSALS commands were refused.
@@ -124,7 +124,8 @@ class RateLimiter:
 # Fair scheduling of many sockets.
 #
 # Tasks that only yield with sleep(0) all run in every iteration of the event loop. With 40 busy
-# sockets a page would wait for 40 tasks between two steps of its own. Here it waits for `at_once`.
+# sockets, a page would wait for 40 tasks between two of its own steps. Here it waits for only
+# `at_once` tasks.
 
 
 class Turns:
@@ -161,14 +162,14 @@ class Turns:
             asyncio.get_running_loop().call_soon(self._move)
 
 
-# Sending into one socket, with acknowledgements of the page.
+# Sending into one socket, with acknowledgements from the page.
 
 ACK_WINDOW = 1024
-"""Most unacknowledged messages of a page that acknowledges; beyond it sending pauses, so the outbox
-fills."""
+"""Maximum number of unacknowledged messages for a page that acknowledges. Above it sending pauses,
+so the outbox fills."""
 WRITE_BYTES = 32 * 1024
 WRITE_MESSAGES = 32
-"""Most queued messages that are sent in one write."""
+"""Maximum number of queued messages that are sent in one write."""
 CLOSE_GONE = 1006
 
 
@@ -177,7 +178,7 @@ class SocketWriter:
 
     Args:
         socket: its scope should have the extension `duet.send` of SocketProtocol (stream/http.py).
-            Without it each message is one write, and none bypasses the outbox.
+            Without it each message is one write, and no message bypasses the outbox.
     """
 
     def __init__(self, socket: WebSocket, hub: Hub) -> None:
@@ -188,12 +189,15 @@ class SocketWriter:
         self._changed = asyncio.Event()
 
     def acknowledged(self, n: int) -> None:
-        """Note that the page has handled `n` messages; lower and impossible numbers are ignored."""
+        """Record that the page has handled `n` messages.
+
+        Lower and impossible numbers are ignored.
+        """
         self._acked = min(self._sent, max(n, self._acked or 0))
         self._changed.set()
 
     async def wait_for_ack(self) -> None:
-        """Wait until the page is less than ACK_WINDOW behind, if it acknowledges at all."""
+        """If the page acknowledges, wait until it is less than ACK_WINDOW messages behind."""
         while self._is_behind():
             self._changed.clear()
             await self._changed.wait()
@@ -244,7 +248,7 @@ SEND_STALL_S = 10.0
 HEARTBEAT_S = 15.0
 """Longest silence towards a page. A page that gets nothing for 45 s reconnects."""
 MAX_STRIKES = 20
-"""Malformed messages until the connection is closed."""
+"""Number of malformed messages after which the connection is closed."""
 CLOSE_POLICY = 1008
 CLOSE_SLOW = 4408
 CLOSE_TOKEN = 4401
@@ -274,7 +278,7 @@ class Commands(Protocol):
 
 
 def visitor_of(scope: Scope) -> Visitor:
-    """Return the visitor of a request or socket, set by duet.api.identity; LOCAL without it."""
+    """Return the visitor that duet.api.identity set for a request or socket; LOCAL by default."""
     found = scope.get("state", {}).get("visitor")
     return found if isinstance(found, Visitor) else LOCAL
 
@@ -288,7 +292,7 @@ class Endpoint:
 
     Args:
         stall_s: timeout of a send.
-        limit: limits of sockets; None: the defaults.
+        limit: limits on sockets. None means the defaults.
     """
 
     def __init__(
@@ -427,8 +431,8 @@ class Endpoint:
                 # uvicorn has closed the socket after a malformed frame of the peer. The reader is
                 # about to get its `websocket.disconnect`.
                 raise WebSocketDisconnect(CLOSE_POLICY) from error
-            # A send that fits into the buffer does not suspend. Without this wait a long backlog
-            # would block all other viewers, and would continue after the peer has gone.
+            # A send that fits into the buffer does not suspend this task. Without this wait a long
+            # backlog would block all other viewers, and would continue after the peer has gone.
             await self._sending.wait()
 
 

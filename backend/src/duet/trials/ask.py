@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Turn the command line of `duet try` into a Trial: kernels and command."""
+"""Turn the command line of `duet try` into a Trial: its kernels and its command."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
     """Check everything that needs no kernel.
 
     Args:
-        folder: of all trials.
+        folder: folder of all trials.
         patches_dir: kernel-patches of the checkout.
-        known: programs that guests have.
+        known: names of the programs that guests have.
 
     Raises:
-        InputError: its subclasses name what was wanted and what came.
+        InputError: an argument is invalid. The error says what was wanted and what came.
     """
     command = read_command(asked.run, known)
     said: list[str] = []
@@ -83,12 +83,12 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
     bases, arms = trial_kernels(named, series, folder, patches_dir, said.append)
     if len(arms) < 2:
         raise InputError(
-            "a trial wants two kernels, but only one came.",
+            "a trial needs two kernels, but only one was named.",
             remedy="Name a patch, a range with --commits, a second --tree, or a second --kernel.",
         )
     if len(arms) > MOST_ARMS:
         raise InputError(
-            f"a trial has at most {MOST_ARMS} kernels, but {len(arms)} came.",
+            f"a trial has at most {MOST_ARMS} kernels, but {len(arms)} were named.",
             remedy="Split them into several trials.",
         )
     return Trial(
@@ -117,7 +117,7 @@ def _tree_name(asked: Asked) -> str:
     return "-".join(path.expanduser().resolve().name for path in paths) or "trial"
 
 
-# Command lines of a trial: one repeats it, one searches its kernels for bugs.
+# Command lines of a trial: one repeats the trial, and one searches its kernels for bugs.
 
 
 OPTIONS = {
@@ -136,7 +136,7 @@ NOT_SAID = ("given",)
 
 
 def try_line(asked: Asked) -> str:
-    """Return the `duet try` command line that makes a trial again, without default options."""
+    """Return the `duet try` command line that repeats a trial, without default options."""
     others = [one.name for one in fields(Asked) if one.name not in (*KERNELS, *NOT_SAID)]
     return _line("try", asked, (*KERNELS, *others))
 
@@ -144,7 +144,7 @@ def try_line(asked: Asked) -> str:
 def check_line(asked: Asked) -> str:
     """Return the `duet check` command line for the same patches, trees and base.
 
-    It is "" if a kernel is prebuilt: a debug kernel needs its source.
+    It is "" if a kernel is prebuilt, because a debug kernel needs the source.
     """
     return "" if asked.kernels else _line("check", asked, (*KERNELS, "run", "name"))
 

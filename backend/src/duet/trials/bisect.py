@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Find the commit of a range that made a number worse.
+"""Find the commit in a range that made a number worse.
 
-`History` runs git bisect in a separate work tree without files. `Search` classifies commits by a
+`History` runs git bisect in a separate work tree without files. `Search` classifies commits with a
 measurement that its caller provides. `Memory` stores the measurements, so that an interrupted
 search resumes. `markdown` writes the report.
 """
@@ -26,9 +26,9 @@ from duet.trials.trees import git, git_call, git_or_nothing
 
 # `git bisect` in a separate work tree.
 #
-# The work tree has no files: commits are read from the repository (`git bisect --no-checkout`).
-# Its state and refs/bisect are private to it (git-worktree(1), "Refs"). So the user's checkout
-# keeps its files and its own bisection.
+# The work tree has no files, because commits are read from the repository (`git bisect
+# --no-checkout`). The bisection state and refs/bisect are private to the work tree
+# (git-worktree(1), "Refs"). So the user's checkout keeps its files and its own bisection.
 
 Answer = Literal["good", "bad", "skip"]
 LEFT = re.compile(r"roughly (\d+) step")
@@ -50,8 +50,8 @@ class Commit:
     """A commit as reports name it.
 
     Args:
-        parents: hashes, the first parent first.
-        date: of the author, ISO 8601.
+        parents: hashes of the parents, beginning with the first parent.
+        date: the author date in ISO 8601.
     """
 
     id: str
@@ -62,7 +62,7 @@ class Commit:
 
     @property
     def short(self) -> str:
-        """Twelve digits, as is usual on kernel mailing lists."""
+        """The hash's first twelve digits, as is usual on kernel mailing lists."""
         return self.id[:12]
 
 
@@ -72,9 +72,10 @@ class BisectState:
 
     Args:
         commit: commit to measure next; "" at the end.
-        steps: about how many more steps follow it.
-        culprit: the first bad commit; "" if not found.
-        candidates: at the end, if all remaining commits were skipped: the culprit is one of them.
+        steps: about how many more steps follow this commit.
+        culprit: the first bad commit; "" if it was not found.
+        candidates: commits that include the culprit, if at the end all remaining commits were
+            skipped.
     """
 
     commit: str = ""
@@ -84,10 +85,10 @@ class BisectState:
 
 
 class History:
-    """Context manager for a bisection of a repository; removes its work tree at exit.
+    """Context manager for a bisection of a repository, which removes its work tree at exit.
 
     Args:
-        folder: work tree; one that a killed search has left there is replaced.
+        folder: the work tree. One that a killed search left there is replaced.
     """
 
     def __init__(self, repository: Path, folder: Path) -> None:
@@ -128,7 +129,7 @@ class History:
         """Report whether a commit is good, bad or skipped.
 
         Raises:
-            BisectFails: git cannot continue; for example, a merge base is bad.
+            BisectFails: git cannot continue, for example because a merge base is bad.
         """
         return self._said(word, commit)
 
@@ -172,19 +173,19 @@ def find_commit(repository: Path, name: str) -> Commit:
 
 
 def tree_id(repository: Path, commit: str) -> str:
-    """Return the tree id of a commit: equal for equal files."""
+    """Return a commit's tree id, which is equal for equal files."""
     return git("-C", str(repository), "rev-parse", f"{commit}^{{tree}}").strip()
 
 
 # The loop of a bisection, and the classification of commits by measurements.
 #
-# No kernel is needed here: the caller provides the measurement.
+# No kernel is needed here, because the caller provides the measurement.
 
 
 SKIPPED = frozenset({"compile-fails", "patch-fails", "patch-refused", "option-lost"})
-"""Codes of errors that concern one commit: it does not build."""
+"""Codes of errors that concern only one commit, because it does not build."""
 HALF = 0.5
-"""Default limit as a share of the bad commit's excess: a commit above it is bad."""
+"""Default limit as a share of the bad commit's excess. A commit above the limit is bad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +193,10 @@ class Measured:
     """A commit's measurement, compared with the good commit.
 
     Args:
-        worse: per cent by which it is worse; negative if better; None if it was not measured.
+        worse: per cent by which the commit is worse; negative if it is better, None if not
+            measured.
         why: the comparison's sentence, or why there is no number.
-        good, value: numbers of the good commit and of this one.
+        good, value: numbers of the good commit and of this commit.
     """
 
     worse: float | None
@@ -209,7 +211,7 @@ class Step:
     """One measured commit of a bisection.
 
     Args:
-        number: from 1; 0 is the bad commit itself, which is measured first.
+        number: counts from 1. Number 0 is the bad commit itself, which is measured first.
         again: whether an earlier call measured it.
     """
 
@@ -225,9 +227,9 @@ class Found:
     """Result of a bisection.
 
     Args:
-        limit: per cent; a commit that is worse by more is bad.
-        culprit: the first bad commit; None if only skipped ones are left: it is one of
-            `candidates`.
+        limit: per cent. A commit that is worse by more is bad.
+        culprit: the first bad commit. If only skipped commits are left, it is None, and one of
+            `candidates` is the culprit.
     """
 
     limit: float
@@ -240,7 +242,7 @@ class Search:
     """The loop of a bisection.
 
     Args:
-        measure: compares a commit with the good one; raises DuetError.
+        measure: compares a commit with the good commit; raises DuetError.
         known: commit hash -> result of an earlier call.
         store: called with a hash and its result, before the next measurement begins.
         progress: called with a sentence.
@@ -266,11 +268,11 @@ class Search:
         """Run the bisection to its end.
 
         Args:
-            worse_than: limit in per cent; None means half of the bad commit's excess.
+            worse_than: limit in per cent. None means half of the bad commit's excess.
 
         Raises:
             BisectFails: bad is not worse than good, or git cannot bisect.
-            DuetError: raised by `measure`, and not specific to one commit.
+            DuetError: `measure` raised it, and it is not specific to one commit.
         """
         self._good = tree_id(self._history.repository, good.id)
         self._progress(f"the bad commit, {bad.short} ({bad.subject})")
@@ -295,7 +297,7 @@ class Search:
         return Found(limit, tuple(self._steps), culprit, tuple(named))
 
     def _look(self, commit: Commit) -> tuple[Measured, bool]:
-        """Return a commit's result, and whether it was known."""
+        """Return a commit's result, and whether it was already known."""
         if commit.id in self._known:
             return self._known[commit.id], True
         if tree_id(self._history.repository, commit.id) == self._good:
@@ -323,14 +325,14 @@ WORDS: dict[Answer, str] = {"good": "good", "bad": "bad", "skip": "skipped"}
 
 
 def answer_of(measured: Measured, limit: float) -> Answer:
-    """Return the answer for git bisect."""
+    """Return the answer to give git bisect."""
     if measured.worse is None:
         return "skip"
     return "bad" if measured.worse > limit else "good"
 
 
 def reason_to_skip(error: DuetError) -> str | None:
-    """Return why this commit cannot be measured; None if the error is not specific to it."""
+    """Return why the commit cannot be measured, or None if the error is not specific to it."""
     if error.code in SKIPPED:
         return f"it does not build: {error.sentence}"
     if isinstance(error, KernelError):
@@ -346,7 +348,7 @@ def _limit(bad: Measured, worse_than: float | None) -> float:
     """
     if bad.worse is None:
         raise BisectFails(
-            f"wanted to measure the bad commit, but cannot: {bad.why}.".replace("..", "."),
+            f"the bad commit cannot be measured: {bad.why}.".replace("..", "."),
             remedy="Name another bad commit, command or metric.",
         )
     limit = bad.worse * HALF if worse_than is None else worse_than
@@ -359,16 +361,16 @@ def _limit(bad: Measured, worse_than: float | None) -> float:
     return limit
 
 
-# Stored measurements of a bisection, so that the same call resumes it.
+# Store a bisection's measurements, so that the same call resumes it.
 
 FILE = "measured.json"
 
 
 class Memory:
-    """The file FOLDER/measured.json: a question, and commit -> its measurement.
+    """The file FOLDER/measured.json, with a question and the measurement of each commit.
 
     Args:
-        question: everything that the numbers depend on; another question discards the file.
+        question: everything that the numbers depend on. If it has changed, the file is discarded.
     """
 
     def __init__(self, folder: Path, question: Mapping[str, object]) -> None:
@@ -394,7 +396,7 @@ class Memory:
 
 
 def files_digest(run: str) -> str:
-    """Digest the host files that a command needs."""
+    """Return a digest of the host files that a command needs."""
     digest = hashlib.sha256()
     try:
         files = read_command(run, frozenset()).files
@@ -405,12 +407,12 @@ def files_digest(run: str) -> str:
     return digest.hexdigest()
 
 
-# The report of a bisection: Markdown.
+# Write a bisection's report in Markdown.
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Inputs of a bisection, for its report.
+    """A bisection's inputs, for its report.
 
     Args:
         metric: title of the metric.

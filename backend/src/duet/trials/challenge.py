@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Judge whether a change of an arm meets a lesson's challenge.
+"""Judge whether a change to an arm meets a lesson's challenge.
 
-`groups` plans the measurements, `barriers_gone` counts removed barriers, `judge` decides from the
-tables and from the console of a debug kernel, `text` formats the result.
+`groups` plans the measurements, and `barriers_gone` counts removed barriers. `judge` decides from
+the tables and from a debug kernel's console, and `text` formats the result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from duet.measure.model import Table
 from duet.measure.plan import MeasurePlan
 from duet.trials.check.console import Verdict
 
-# Measurements of a challenge: as few guests as its goals and rules allow. Pure.
+# Measurements of a challenge, with as few guests as its goals and rules allow. Pure.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ def limits(challenge: Challenge) -> Iterator[tuple[str, Goal]]:
 
 
 def groups(folder: LessonFolder, claims: Sequence[Claim]) -> list[Group]:
-    """Return the measurements; claims under equal conditions share one.
+    """Return the measurements. Claims under equal conditions share a measurement.
 
     Raises:
-        InputError: the lesson does not have a knob, or a value is out of its range.
+        InputError: the lesson does not have one of the knobs, or a value is out of range.
     """
     found: dict[object, Group] = {}
     for claim in claims:
@@ -67,10 +67,10 @@ def groups(folder: LessonFolder, claims: Sequence[Claim]) -> list[Group]:
 
 
 def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str, Table]:
-    """Return claim text -> its table, for the groups that were measured.
+    """Return the table of each claim text, for the groups that were measured.
 
     Args:
-        measured: index of a group -> its table.
+        measured: maps a group's index to its table.
     """
     return {
         claim.model_dump_json(): table
@@ -81,8 +81,8 @@ def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str
 
 # Memory barriers that a change removes. Pure.
 #
-# Guests are x86, which reorders only a store with a later load; next to an atomic operation a
-# barrier generates no instruction there. A kernel without that barrier behaves the same, so no run
+# Guests run on x86, which reorders only a store with a later load. Next to an atomic operation, a
+# barrier generates no instruction on x86. A kernel without that barrier behaves the same, so no run
 # can judge such a change (Documentation/memory-barriers.txt, "CPU MEMORY BARRIERS").
 
 BARRIER = re.compile(
@@ -93,10 +93,10 @@ COMMENT = re.compile(r"/\*.*?\*/|//.*|^\s*\*.*|/\*.*")
 
 
 def barriers_gone(diff: str) -> tuple[str, ...]:
-    """Return the names of barriers that the change removes; none if their total does not drop.
+    """Return the names of removed barriers, or none if the total number does not drop.
 
     Args:
-        diff: unified; barriers in comments do not count.
+        diff: a unified diff. Barriers in comments do not count.
     """
     balance: Counter[str] = Counter()
     for line in diff.splitlines():
@@ -109,17 +109,17 @@ def barriers_gone(diff: str) -> tuple[str, ...]:
     return tuple(f"{name}()" for name, fewer in balance.items() if fewer > 0)
 
 
-# A lesson with one more arm: the caller's patch on top of one of its arms.
+# Add an arm to a lesson: the caller's patch on top of one of its arms.
 #
-# A visitor's change is built in a sandbox (duet.kernels). A patch that is given on a terminal is
-# built like that of any arm.
+# A visitor's change is built in a sandbox (duet.kernels). A patch given in a terminal is built like
+# any arm's patch.
 
 
 def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolder, str, str]:
-    """Return the lesson with the arm, the arm's name, and the diff.
+    """Return the lesson with the new arm, the arm's name, and the diff.
 
     Args:
-        patch: output of `git diff`, with or without a mail around it.
+        patch: output of `git diff`, which may be part of a mail.
 
     Raises:
         InputError: there is no such arm, or the file has no diff.
@@ -150,10 +150,10 @@ def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolde
 # A model of two or three CPUs that access memory, with and without a barrier. Pure.
 #
 # An x86 guest cannot show the effect of a missing barrier, so this is a model, and its results are
-# *modelled*. Two accesses of one CPU keep their order if they are to one variable or if a barrier
-# is between them; otherwise they may be reordered (Documentation/memory-barriers.txt,
-# "GUARANTEES"). All CPUs see one memory; any barrier orders all accesses; dependencies do not
-# order anything.
+# *modelled*. Two accesses by one CPU keep their order if they are to the same variable or if a
+# barrier is between them. Otherwise they may be reordered (Documentation/memory-barriers.txt,
+# "GUARANTEES"). All CPUs see the same memory, any barrier orders all accesses, and dependencies do
+# not order anything.
 
 State = Mapping[str, int]
 
@@ -170,7 +170,7 @@ class Step:
 
 
 def witness(litmus: Litmus, without: Sequence[str]) -> tuple[Step, ...] | None:
-    """Return an order of all accesses that ends in the forbidden state; None if there is none.
+    """Return an order of all accesses that ends in the forbidden state, or None.
 
     Args:
         without: names of removed barriers, such as `smp_mb()`.
@@ -186,7 +186,7 @@ def witness(litmus: Litmus, without: Sequence[str]) -> tuple[Step, ...] | None:
 
 
 def swapped(litmus: Litmus, order: Sequence[Step]) -> tuple[Step, Step] | None:
-    """Return two accesses of one CPU that the order reorders: (now first, first in the source)."""
+    """Return two accesses by one CPU that `order` swaps: (now first, first in the source)."""
     for cpu, statements in litmus.cpus.items():
         written = [step.access for _, step in _steps(cpu, statements)]
         came = [step for step in order if step.cpu == cpu]
@@ -203,7 +203,7 @@ def _steps(cpu: str, statements: Sequence[Statement]) -> Iterator[tuple[int, Ste
 
 
 def _before(i: int, statements: Sequence[Statement], without: Sequence[str]) -> frozenset[int]:
-    """Return indexes of the accesses that must happen before access `i`."""
+    """Return the indexes of the accesses that must happen before access `i`."""
     mine = statements[i]
     ordered: set[int] = set()
     barrier = False
@@ -241,10 +241,10 @@ def _ends(litmus: Litmus, order: Sequence[Step]) -> bool:
     return all(state.get(name) == value for name, value in litmus.never.items())
 
 
-# The decision whether a change meets a challenge, from measurements and debug kernels. Pure.
+# Decide from measurements and debug kernels whether a change meets a challenge. Pure.
 
 SHOWN = 2
-"""Most complaints in a line; the console has all."""
+"""Maximum number of complaints in a line. The console has all of them."""
 STRESS = "the stress on a debug kernel finds nothing (KASAN, lockdep, debug objects)"
 WITHOUT = "the change adds nothing of what the challenge excludes"
 ORDER = "no barrier between memory accesses is taken away"
@@ -255,10 +255,10 @@ class Line:
     """One judged criterion.
 
     Args:
-        says: the criterion, in words.
-        wanted: the limits; "" except for goals and rules.
+        says: the criterion in words.
+        wanted: the limits of a goal or rule; otherwise "".
         found: the measured figure, or the finding.
-        holds: None if it could not be judged here.
+        holds: whether the criterion is met; None if it could not be judged here.
     """
 
     kind: Literal["goal", "rule", "without", "order", "stress"]
@@ -273,8 +273,8 @@ class Judgement:
     """Judgement of a change.
 
     Args:
-        met: whether the challenge is met; a criterion that was not judged counts as not met.
-        because: one sentence.
+        met: whether the challenge is met. A criterion that was not judged counts as not met.
+        because: the reason in one sentence.
     """
 
     lines: tuple[Line, ...]
@@ -293,9 +293,9 @@ def judge(
 
     Args:
         arm: the changed arm.
-        diff: of the change alone.
-        tables: claim text -> the table that decides it (`tables_of`).
-        stress: the debug kernel's verdict, or why none ran.
+        diff: diff of the change alone.
+        tables: maps each claim's text to the table that decides it (`tables_of`).
+        stress: the debug kernel's verdict, or why no debug kernel ran.
     """
     lines = []
     for kind, goal in limits(challenge):
@@ -322,7 +322,7 @@ def judge(
 
 
 def _order(challenge: Challenge, gone: tuple[str, ...]) -> Line:
-    """Judge a missing barrier by the model, because an x86 guest behaves the same."""
+    """Judge a missing barrier by the model, because an x86 guest behaves the same without it."""
     names, order = ", ".join(gone), challenge.order
     if order is None or not order.barriers & set(gone):
         said = f"{names} is gone; an x86 guest behaves the same, so no run can show it"

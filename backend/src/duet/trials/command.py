@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the guests of a trial run: a command line, a program or script of the host, or a folder.
+"""Parse what a trial's guests run: a command line, a program or script of the host, or a folder.
 
-A program that guests lack is copied into them with its shared libraries.
+If guests lack a program, it is copied into them with its shared libraries.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from duet.trials.shell_line import BUILTINS, LIVE, RESERVED, Line, read_line
 
 LOADED = re.compile(r"(/\S+) \(0x")
 COMM_BYTES = 15
-"""Longest name of a task: TASK_COMM_LEN without the final NUL; include/linux/sched.h."""
+"""Longest task name: TASK_COMM_LEN without the final NUL (include/linux/sched.h)."""
 HOME = "root"
 MOST_BYTES = 64 << 20
-"""Most bytes of files copied into a guest, where they take memory. Usual: 5 MB."""
+"""Maximum size of files copied into a guest, where they take memory. Usual: 5 MB."""
 LDD_S = 20.0
 SHELLS = ("sh", "bash", "dash", "busybox")
 MOUNTED = frozenset({"tmp", "run", "dev", "proc", "sys"})
-"""Guest folders that a mounted file system covers; vm-images/root/fstab."""
+"""Guest folders that a mounted file system covers (vm-images/root/fstab)."""
 GUESTS_OWN = frozenset({"dev", "etc", "proc", "sys"})
-"""Folders that are never copied into a guest, which has its own."""
+"""Folders that are never copied, because the guest has its own."""
 PROGRAMS = frozenset({"bin", "sbin", "usr"})
 SYSTEM = GUESTS_OWN | {"bin", "boot", "lib", "lib32", "lib64", "run", "sbin", "usr", "var"}
-"""Folders below which no folder is copied as a whole."""
+"""Folders from which no subfolder is copied as a whole."""
 OVER_LIMIT = "--timeout sets another limit"
-"""Part of command.c's message when the command exceeds its timeout."""
+"""Part of the message that command.c prints if the command exceeds its timeout."""
 SOURCE = ".c"
 FLAGS = ("-O2", "-static", "-pthread")
-"""Flags of the guest's own workloads, without warnings."""
+"""Compiler flags of the guest's own workloads, except those for warnings."""
 COMPILE_S = 60.0
 
 
@@ -56,8 +56,8 @@ class Command:
 
     Args:
         line: the shell command.
-        program: name of the program that it runs; "" if the shell must run it.
-        files: path in the guest, without the leading slash -> file of the host.
+        program: name of the program that the line runs; "" if the shell must run it.
+        files: maps a path in the guest, without the leading slash, to a file of the host.
     """
 
     line: str
@@ -66,7 +66,7 @@ class Command:
 
     @property
     def comm(self) -> str:
-        """Glob for the expected names of its tasks; '*' if unknown."""
+        """Glob for the expected names of the command's tasks; '*' if unknown."""
         return f"{self.program[:COMM_BYTES]}*" if self.program else "*"
 
 
@@ -77,7 +77,7 @@ def read_command(given: str, known: frozenset[str]) -> Command:
         known: names of the programs that guests have.
 
     Raises:
-        BadCommand: no command, a program that does not exist, or one that cannot run in a guest.
+        BadCommand: there is no command, or a program does not exist or cannot run in a guest.
     """
     if not given.strip():
         raise BadCommand(
@@ -92,13 +92,13 @@ def read_command(given: str, known: frozenset[str]) -> Command:
     except ValueError as error:
         raise BadCommand(
             f"--run wants a shell command, but it cannot be parsed: {error}.",
-            remedy="Close the quote, or name a script.",
+            remedy="Close the quotation mark, or name a script.",
         ) from None
     return _weighed(_Files(given, line, known).command())
 
 
 class _Files:
-    """Collector of the host files that a command line names, and their paths in the guest."""
+    """Collects the host files that a command line names, and their paths in the guest."""
 
     def __init__(self, given: str, line: Line, known: frozenset[str]) -> None:
         self._text, self._line, self._known = given, line, known
@@ -121,7 +121,7 @@ class _Files:
         return Command(self._text, self._one_program(), self.files)
 
     def _one_program(self) -> str:
-        """Return the program's name if it could replace the shell, else ""."""
+        """Return the program's name if it could replace the shell, otherwise ""."""
         line = self._line
         if line.joined or not line.known or len(line.commands) != 1:
             return ""
@@ -132,10 +132,11 @@ class _Files:
         return PurePosixPath(one.started[0]).name.removesuffix(SOURCE)
 
     def _program(self, name: str, *, applets: bool) -> None:
-        """Collect a program, named or with a path.
+        """Collect the file of a program that is given by name or path.
 
         Args:
-            applets: the shell starts it, so busybox applets count; other programs need a file.
+            applets: whether the shell starts it, so that it may be a busybox applet. Otherwise it
+                needs a file.
 
         Raises:
             BadCommand: the program does not exist.
@@ -160,7 +161,7 @@ class _Files:
             if not os.access(path, os.X_OK):
                 raise BadCommand(
                     f"wanted a program, but {name:.200} cannot be executed.",
-                    remedy=f"Call chmod +x {shlex.quote(str(path))}, or sh with it as argument.",
+                    remedy=f"Run chmod +x {shlex.quote(str(path))}, or start it with sh.",
                 )
             self._copy(path, self._in_guest(name), runs=True)
         elif not (
@@ -171,7 +172,7 @@ class _Files:
             raise _nobody_has(name)
 
     def _word(self, word: str, *, enters: bool) -> None:
-        """Collect the file of an argument, a redirection, an assignment or an option."""
+        """Collect the file that an argument, a redirection, an assignment or an option names."""
         self._earlier.add(word)
         parts = [word, *word.partition("=")[2:]]
         parts += re.findall(r"[\w.+~/-]*/[\w.+~/-]+", word) if LIVE.search(word) else []
@@ -187,18 +188,18 @@ class _Files:
                     self._copy(file, top / file.relative_to(path).as_posix())
 
     def _guests_have(self, name: str) -> bool:
-        """Whether it is the path of a system program, and guests have one of that name."""
+        """Whether `name` is a system program's path, and guests have a program of that name."""
         path = PurePosixPath(name)
         system = path.is_absolute() and len(path.parts) > 2 and path.parts[1] in PROGRAMS
         return system and path.name in self._known
 
     def _may_copy_folder(self, path: Path) -> bool:
-        """Whether it is a user's folder that does not contain the working folder."""
+        """Whether `path` is a user's folder that does not contain the working folder."""
         holds = _is(path, Path.is_dir) and Path.cwd().is_relative_to(path.resolve())
         return not holds and _is_somebodys(path)
 
     def _enter(self, name: str) -> None:
-        """Follow `cd`: later names are relative to this folder."""
+        """Follow `cd`, so that later names are relative to this folder."""
         path = self._on_host(name)
         if not _is(path, Path.is_dir):
             return
@@ -209,7 +210,7 @@ class _Files:
         self._here = path
 
     def _compile(self, source: Path, word: str) -> None:
-        """Replace a C file by the program compiled from it."""
+        """Replace a C file with the program that is compiled from it."""
         name = word.removesuffix(SOURCE)
         self._replace(word, name if "/" in name else f"./{name}")
         self._copy(compiled(source), self._in_guest(name), runs=True)
@@ -218,7 +219,7 @@ class _Files:
         """Copy a file and, if it is a program, its shared libraries.
 
         Args:
-            runs: whether it is known to be a program.
+            runs: whether the file is known to be a program.
 
         Raises:
             BadCommand: guests cannot run it.
@@ -234,7 +235,7 @@ class _Files:
         return self._here / _expanded(name)
 
     def _in_guest(self, name: str) -> PurePosixPath:
-        """Return a file's path in the guest; rewrite it in the line if a mount covers it."""
+        """Return a file's path in the guest. If a mount covers it, use another path in the line."""
         if name in self._moved:
             return self._moved[name]
         place = PurePosixPath(os.path.normpath(self._there / name))
@@ -252,7 +253,7 @@ class _Files:
         """Replace a path in the command line.
 
         Raises:
-            BadCommand: the line has the path with backslashes or quotes inside.
+            BadCommand: in the line, the path contains backslashes or quotes.
         """
         if name in self._replaced:
             return
@@ -260,7 +261,7 @@ class _Files:
         text, times = re.subn(rf"(?<![\w./~-]){re.escape(name)}(?![\w./-])", place, self._text)
         if not times:
             raise BadCommand(
-                f"wanted to replace {name:.200} in --run, but it is written differently there.",
+                f"cannot replace {name:.200} in --run, because it is written differently there.",
                 remedy="Write the path without backslashes, and quote it as a whole.",
             )
         self._text = text
@@ -275,7 +276,7 @@ def _nobody_has(name: str) -> BadCommand:
 
 @lru_cache(maxsize=1)
 def _applets() -> frozenset[str]:
-    """Return the applets that the guest's busybox shell has (FEATURE_SH_STANDALONE)."""
+    """Return the applets of the guest's busybox shell (FEATURE_SH_STANDALONE)."""
     program = shutil.which("busybox")
     if program is None:
         return frozenset()
@@ -291,7 +292,7 @@ def _expanded(name: str) -> Path:
 
 
 def _is_somebodys(path: Path) -> bool:
-    """Whether it is a folder outside the system's folders."""
+    """Whether `path` is a folder outside the system's folders."""
     parts = path.resolve().parts[1:] if _is(path, Path.is_dir) else ()
     return len(parts) > 1 and parts[0] not in SYSTEM
 
@@ -304,7 +305,7 @@ def _is(path: Path, test: Callable[[Path], bool]) -> bool:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """Return the files of a folder.
+    """Return the files in a folder.
 
     Raises:
         BadCommand: they are too large for a guest.
@@ -348,12 +349,12 @@ def compiled(source: Path) -> Path:
 
 
 def _folder(path: Path) -> Command:
-    """Copy a folder as a whole; its `run` or `run.sh` becomes the command."""
+    """Copy a folder as a whole, and make its `run` or `run.sh` the command."""
     start = next((name for name in ("run", "run.sh") if (path / name).is_file()), None)
     if start is None:
         raise BadCommand(
             f"--run wants a folder with `run` or `run.sh`, but {path} has neither.",
-            remedy="Add one that is executable, or name a program.",
+            remedy="Add an executable file of one of these names, or name a program.",
         )
     top = PurePosixPath(HOME, path.resolve().name)
     inside = _inside(path)
@@ -365,10 +366,10 @@ def _folder(path: Path) -> Command:
 
 
 def needs(program: Path) -> dict[str, Path]:
-    """Return what a program loads, as path in the guest -> file: libraries or an interpreter.
+    """Return the libraries or interpreter that a program loads, as path in the guest -> file.
 
     Raises:
-        BadCommand: a library is missing, or guests cannot have the script's interpreter.
+        BadCommand: a library is missing, or guests cannot run the script's interpreter.
     """
     with program.open("rb") as stream:
         head = stream.read(256)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Convert diffs of any tool to the strict form of kernels/diffs.py.
+"""Convert diffs from any tool to the strict form of kernels/diffs.py.
 
-Like `git apply`, this skips text around the parts, ends a part with its hunks, and strips one
-folder from the names: a/, i/, linux-6.1.orig/. If names have no such folder (`diff.noprefix`,
-svn), they are used unchanged, as with -p0.
+Like `git apply`, this skips text around the parts, ends a part after its last hunk, and strips one
+folder from the names, such as a/, i/ or linux-6.1.orig/. If names have no such folder
+(`diff.noprefix`, svn), they are used unchanged, as with -p0.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ TOP_FOLDERS = frozenset(
         *("scripts", "security", "sound", "tools", "usr", "virt"),
     ]
 )
-"""Top folders of a kernel: a name that begins with one has no prefix."""
+"""Top folders of a kernel tree. A name that begins with one of them has no prefix."""
 TOP_FILES = frozenset(["COPYING", "CREDITS", "Kbuild", "Kconfig", "MAINTAINERS", "Makefile"])
 BACKUPS = (".orig", ".old", ".bak", ".new", ".mine", "~")
-"""Suffixes of a backup copy beside the file that the diff changes."""
+"""Suffixes of a backup copy next to the file that the diff changes."""
 GIT = re.compile(r'diff --git ("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*"|\S+)\s*$')
 BLANKS = re.compile(r"diff --git (\S*?/(.+)) (\S*?/\2)\s*$")
-"""`diff --git` line with blanks in the names, which git does not quote."""
+"""`diff --git` line whose names contain blanks. git does not quote such names."""
 EXTENDED = re.compile(
     r"(?:old mode|new mode|new file mode|deleted file mode|(?:dis)?similarity index|index|"
     r"rename from|rename to|copy from|copy to) \S|GIT binary patch|Binary files "
@@ -35,9 +35,9 @@ MOVED = re.compile(r"(?:rename|copy) (from|to) (.*)$")
 OWN_HUNK = re.compile(r"@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
 DATE = re.compile(r"\t.*|\s+(?:\d{4}-\d\d-\d\d\s.*|\(.*\))$")
 EPOCH = re.compile(r"\s(?:1970-01-01|1969-12-31) ")
-"""Timestamp that diff(1) writes for a missing file."""
+"""Match of the timestamp that diff(1) writes for a missing file."""
 ABOVE = ("Index: ", "=====", "diff -", "=== ", "RCS file: ", "retrieving revision ", "Only in ")
-"""Starts of lines that other tools write above a part."""
+"""Beginnings of lines that other tools write above a part."""
 CONTEXT = re.compile(r"^\*\*\* .*\n--- .*\n\*{10,}\s*$", re.MULTILINE)
 NORMAL = re.compile(r"^\d+(?:,\d+)?[acd]\d+(?:,\d+)?\n[<>] ", re.MULTILINE)
 COLOURED = re.compile(r"^\x1b\[[\d;]*m(?:diff |--- |@@ )", re.MULTILINE)
@@ -56,8 +56,8 @@ class Diff:
     Args:
         start: index of its first line.
         text: the diff in the strict form.
-        bare: a file whose name has no prefix; "" if all have one.
-        damage: what is wrong, as the end of a sentence; "" if nothing.
+        bare: a file whose name has no prefix; "" if all names have a prefix.
+        damage: what is wrong, as the end of a sentence; "" if nothing is wrong.
     """
 
     start: int
@@ -67,7 +67,7 @@ class Diff:
 
 
 def find_diff(text: str) -> Diff | None:
-    """Find and convert all parts of a text; None if it has none."""
+    """Find and convert all parts in a text, or return None if it has no part."""
     lines = text.split("\n")
     parts: list[_Part] = []
     start, at, rest = len(lines), 0, list(lines)
@@ -97,7 +97,7 @@ def find_diff(text: str) -> Diff | None:
 
 
 def _stray(text: str) -> str:
-    """Return what is wrong with text outside the parts; "" if it has no piece of a diff."""
+    """Return what is wrong with text outside the parts, or "" if it has no piece of a diff."""
     if COMBINED.search(text):
         return "it is the combined diff of a merge, which does not change a single file"
     if CONTEXT.search(text):
@@ -114,7 +114,7 @@ def _stray(text: str) -> str:
 
 @dataclass(slots=True)
 class _Part:
-    """A diff's part about one file, and the line after it."""
+    """A diff's part for one file, and the line after it."""
 
     text: str
     name: str
@@ -124,7 +124,7 @@ class _Part:
 
 
 def _part(lines: list[str], at: int) -> _Part | None:
-    """Parse the part that begins at a line; None if none does."""
+    """Parse the part that begins at a line, or return None if no part begins there."""
     head = _head(lines[at])
     headers: list[str] = []
     pair = at
@@ -157,7 +157,7 @@ def _part(lines: list[str], at: int) -> _Part | None:
 
 
 def _head(line: str) -> tuple[str, str] | None:
-    """Parse the names in a `diff --git` line; None for other lines."""
+    """Parse the names in a `diff --git` line, or return None for another line."""
     if found := GIT.match(line):
         return found[1], found[2]
     found = BLANKS.match(line)
@@ -165,7 +165,7 @@ def _head(line: str) -> tuple[str, str] | None:
 
 
 def _hunks(lines: list[str], start: int, name: str) -> tuple[int, str]:
-    """Return the end of the hunks, and what is wrong with the last one."""
+    """Return the end of the hunks, and what is wrong with the last hunk."""
     at = start
     while at < len(lines) and OWN_HUNK.match(lines[at]):
         head = at
@@ -190,7 +190,7 @@ def _damage(lines: list[str], head: int, at: int, name: str) -> str:
 def _names(
     head: tuple[str, str] | None, headers: list[str], files: tuple[str, str]
 ) -> tuple[str, str, bool]:
-    """Return old and new name, and whether they have no prefix."""
+    """Return the old name, the new name, and whether the names have no prefix."""
     moved = {found[1]: _name(found[2]) for line in headers if (found := MOVED.match(line))}
     if {"from", "to"} <= moved.keys():
         return moved["from"], moved["to"], False
@@ -209,7 +209,7 @@ def _names(
 
 
 def _stripped(said: tuple[str, str], by_git: bool) -> tuple[list[str], bool]:
-    """Strip the prefix from the names of a line; also return whether they have none."""
+    """Strip the prefix from a line's names. Also return whether they have no prefix."""
     names = [_name(one) for one in said if one and not _absent(one)]
     if not names:
         return [], False
@@ -220,7 +220,7 @@ def _stripped(said: tuple[str, str], by_git: bool) -> tuple[list[str], bool]:
 
 
 def _tail(first: list[str], second: list[str]) -> str:
-    """Return the common end of two names in different folders, if a kernel has such a path."""
+    """Return the common end of two names in different folders if kernels have such a path."""
     ends = zip(reversed(first), reversed(second), strict=False)
     common = next((n for n, (one, other) in enumerate(ends) if one != other), None)
     if common is None:
@@ -232,7 +232,7 @@ def _tail(first: list[str], second: list[str]) -> str:
 
 
 def _depth(names: list[str], by_git: bool) -> int:
-    """Return how many folders to strip from the names."""
+    """Return how many leading folders to strip from the names."""
     parts = [name.split("/") for name in names]
     if any(len(one) == 1 for one in parts):
         return 0
@@ -246,7 +246,7 @@ def _depth(names: list[str], by_git: bool) -> int:
 
 
 def _name(said: str) -> str:
-    """Parse a name, without its date; git quotes unusual names like C strings."""
+    """Parse a name and drop its date. git quotes unusual names like C strings."""
     said = said.rstrip("\r\n")
     if said.startswith('"') and (end := said.rfind('"')) > 0:
         raw = said[1:end].encode("latin-1", "backslashreplace")

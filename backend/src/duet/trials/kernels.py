@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels of a trial: bases, source trees, prebuilt kernels, and patches on them."""
+"""Collect a trial's kernels: bases, source trees, prebuilt kernels, and patches on them."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ from duet.trials.trees import (
     tree_base,
 )
 
-# Detection of kernels that are the same build, and why; then there is nothing to measure.
+# Detect kernels that are the same build, and say why. Then there is nothing to measure.
 #
-# A verdict on two equal kernels would be noise. Some patches are known to change no kernel before
-# anything is built. For others the built kernels are compared (duet.kernels.image).
+# A verdict on two equal kernels would be noise. Some patches obviously change no kernel, so they
+# are found before anything is built. For other patches the built kernels are compared
+# (duet.kernels.image).
 
 MOST_REASONS: Final = 3
 TEXTS: Final = ("Documentation", "LICENSES", "samples", "tools/testing", "tools/perf")
@@ -49,7 +50,7 @@ SOURCES: Final = (".c", ".S", ".h")
 
 
 def same_source(edited: Sequence[EditedFile]) -> str:
-    """Return why two sources give one kernel in any configuration; "" if they may differ."""
+    """Return why two sources give equal kernels in any configuration, or "" if they may differ."""
     reasons = [_of_text(one) for one in edited]
     return _joined(reasons) if edited and all(reasons) else ""
 
@@ -57,11 +58,13 @@ def same_source(edited: Sequence[EditedFile]) -> str:
 def unbuilt(
     edited: Sequence[EditedFile], tree: WorkTree, config: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return why no change is in a kernel, and the option to enable; ("", "") if some may be.
+    """Return why a kernel contains no change, and the option to enable.
+
+    Return ("", "") if the kernel may contain a change.
 
     Args:
-        tree: where the kernel was compiled.
-        config: of the kernel, by names with CONFIG_.
+        tree: work tree in which the kernel was compiled.
+        config: the kernel's options by names with CONFIG_.
     """
     found = _reasons(edited, tree, config)
     return _best(found) if found and all(reason for reason, _ in found) else ("", "")
@@ -83,7 +86,7 @@ def why_same(
 def _reasons(
     edited: Sequence[EditedFile], tree: WorkTree, config: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """Return for each file why its change is not in the kernel, and the option to enable."""
+    """For each file, return why its change is not in the kernel, and the option to enable."""
     behind = tree.behind([one.name for one in edited])
     return [
         (reason, "") if (reason := _of_text(one)) else _of_build(one, tree.src, config, behind)
@@ -92,13 +95,13 @@ def _reasons(
 
 
 def _best(found: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """Join the reasons; one that names an option comes first."""
+    """Join the reasons. A reason that names an option comes first."""
     ordered = sorted(found, key=lambda one: not one[1])
     return _joined(reason for reason, _ in ordered), ordered[0][1]
 
 
 def same_error(arms: Sequence[str], reason: str, option: str = "") -> SameKernel:
-    """Return the error for a trial that has nothing left to compare.
+    """Return the error for a trial without two different kernels to compare.
 
     Args:
         option: option that would make the kernels differ; "" if unknown.
@@ -117,7 +120,7 @@ def same_words(arms: Sequence[str], reason: str) -> str:
 
 
 def _of_text(one: EditedFile) -> str:
-    """Return why a change of this file changes no kernel; "" if it may."""
+    """Return why a change to this file changes no kernel, or "" if it may change one."""
     path = PurePosixPath(one.name)
     if one.name.startswith(tuple(f"{top}/" for top in TEXTS)) or path.name in FILES:
         return f"{one.name} is not part of a kernel"
@@ -133,7 +136,7 @@ def _of_text(one: EditedFile) -> str:
 def _of_build(
     one: EditedFile, src: Path, config: Mapping[str, str], behind: Mapping[str, Iterable[str]]
 ) -> tuple[str, str]:
-    """Return why a change of this file is not in a kernel, and the option to enable."""
+    """Return why a change to this file is not in a kernel, and the option to enable."""
     path = PurePosixPath(one.name)
     if path.name.startswith("Kconfig"):
         fresh = new_options(one.before or "", one.after or "")
@@ -170,10 +173,10 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_REASONS]) + more
 
 
-# Kernels of a trial that are left to compare: each that is not the same build as an earlier one.
+# Drop kernels from a trial that are the same build as an earlier kernel.
 
 Find = Callable[[str, str], tuple[bool, str, str]]
-"""Two arms -> whether they are the same kernel, why, and the option that would separate them."""
+"""Maps two arms to (whether they are the same kernel, why, option that would make them differ)."""
 
 
 def by_source(specs: Mapping[str, ArmSpec], settings: KernelSettings) -> Find:
@@ -212,10 +215,10 @@ def unchecked(
     settings: KernelSettings,
     images: Mapping[str, KernelImage] | None = None,
 ) -> dict[str, tuple[str, str]]:
-    """Return kernels that contain nothing of their patches: arm -> (why, option that would help).
+    """Return kernels that contain nothing from their patches: arm -> (why, option that would help).
 
     Args:
-        images: of the kernels; None if they are not built yet.
+        images: images of the kernels; None if they are not built yet.
     """
     found = {}
     for arm in trial.arms[1:]:
@@ -237,10 +240,10 @@ def _place(spec: ArmSpec, settings: KernelSettings) -> tuple[Base, str | None, s
 
 
 def distinct(trial: Trial, find: Find) -> Trial:
-    """Drop kernels that are the same build as an earlier one; the trial's `said` reports them.
+    """Drop kernels that are the same build as an earlier kernel, and report them in `said`.
 
     Raises:
-        SameKernel: none is left to compare with the first.
+        SameKernel: no kernel is left to compare with the first.
     """
     kept = [trial.arms[0]]
     said: list[str] = []
@@ -259,7 +262,7 @@ def distinct(trial: Trial, find: Find) -> Trial:
     return replace(trial, arms=tuple(kept), said=(*trial.said, *said)) if said else trial
 
 
-# Prebuilt kernels of a trial: each gets a base with links to its files.
+# Give each prebuilt kernel of a trial a base with links to the kernel's files.
 
 
 def built_kernels(
@@ -269,15 +272,15 @@ def built_kernels(
 
     Args:
         given: bzImage files or build folders.
-        vmlinux: ELF files in the same order; empty: where a build puts them.
-        folder: for links to the files, and for configs.
+        vmlinux: ELF files in the same order. If empty, the places where a build puts them are used.
+        folder: folder for links to the files, and for configs.
 
     Raises:
         InputError: a kernel cannot be used, or the numbers of arguments differ.
     """
     if vmlinux and len(vmlinux) != len(given):
         raise InputError(
-            f"wanted one --vmlinux for each --kernel, but {len(vmlinux)} came for {len(given)}.",
+            f"wanted one --vmlinux for each --kernel, but got {len(vmlinux)} for {len(given)}.",
             remedy="Give them in the same order, or leave all of them out.",
         )
     found = []
@@ -291,7 +294,7 @@ def built_kernels(
 
 
 def _title(kernel: Prebuilt) -> str:
-    """Return the name of the build folder, or of the file."""
+    """Return the name of the build folder or of the file."""
     if kernel.bzimage.match(str(BUILT_AT)):
         return kernel.bzimage.parents[3].name
     if kernel.bzimage.name == BZIMAGE:
@@ -314,7 +317,7 @@ def _base(kernel: Prebuilt, folder: Path) -> TrialBase:
 
 
 MOST_SHOWN = 3
-"""Most options in the description of a base."""
+"""Maximum number of options in a base's description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +331,7 @@ class KernelArguments:
     shared: tuple[Path, ...] = ()
     """Patches that every kernel carries."""
     config: tuple[str, ...] = ()
-    """Options that every kernel has, or files of them."""
+    """Options that every kernel gets, or files with such options."""
 
 
 def trial_kernels(
@@ -338,13 +341,13 @@ def trial_kernels(
     patches_dir: Path,
     say: Callable[[str], None],
 ) -> tuple[list[TrialBase], list[TrialArm]]:
-    """Return the trial's own bases, and its arms, the one without a patch first.
+    """Return the trial's own bases and its arms. The arm without a patch comes first.
 
     Args:
         series: name and patches of each patched kernel.
-        folder: of all trials.
+        folder: folder of all trials.
         patches_dir: kernel-patches of the checkout.
-        say: gets sentences about what was read.
+        say: called with sentences about what was read.
 
     Raises:
         InputError: a source cannot be used, or arguments contradict each other.
@@ -353,13 +356,13 @@ def trial_kernels(
         raise InputError("--base and --tree both name the source.", remedy="Leave one of them out.")
     if (series or asked.shared) and asked.kernels:
         raise InputError(
-            "a patch needs source, but --kernel names a prebuilt kernel.",
-            remedy="Name its source with --tree, or leave the patch out.",
+            "a patch needs kernel source, but --kernel names a prebuilt kernel.",
+            remedy="Name the kernel's source with --tree, or leave the patch out.",
         )
     if asked.config and asked.kernels:
         raise InputError(
-            "an option needs source, but --kernel names a prebuilt kernel.",
-            remedy="Name its source with --tree, or leave --config out.",
+            "a config option needs kernel source, but --kernel names a prebuilt kernel.",
+            remedy="Name the kernel's source with --tree, or leave --config out.",
         )
     bases, arms = _sources(asked, folder, patches_dir, say)
     if options := tuple(sorted(read_config(asked.config).items())):
@@ -397,7 +400,7 @@ def _sources(
 def _trees(
     asked: KernelArguments, folder: Path, patches_dir: Path, say: Callable[[str], None]
 ) -> tuple[list[TrialBase], list[TrialArm]]:
-    """Return the kernels of --tree; the first tree gets none of the patches."""
+    """Return the kernels of --tree. The first tree gets none of the patches."""
     for path in asked.trees:
         check_source(path)
     home, _ = folder_and_ref(asked.trees[0])
@@ -441,13 +444,13 @@ def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[Tr
         return [own], [TrialArm("stock", f"stock {own.series}", own.about, (), own.name)]
     raise InputError(
         f"there is no base and no tarball '{given:.80}'.",
-        remedy=f"Choose from {', '.join(base_folders(patches_dir))}, or name a linux-*.tar.xz; "
-        "a source tree is named with --tree.",
+        remedy=f"Choose from {', '.join(base_folders(patches_dir))}, or name a linux-*.tar.xz. "
+        "Name a source tree with --tree.",
     )
 
 
 def _own_base(given: str, patches_dir: Path, options: tuple[tuple[str, str], ...]) -> TrialBase:
-    """Return a base of the checkout with options added; source and work tree stay the same."""
+    """Return a base of the checkout with added options, but the same source and work tree."""
     base = find_base(given or None, patches_dir)
     folder = base_folders(patches_dir)[base.name]
     source = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))["source"]
@@ -473,10 +476,10 @@ def _arm_name(text: str, arms: list[TrialArm]) -> str:
     return name
 
 
-# Provenance of a trial's kernel, in words: its source tree and its patches.
+# Describe where a trial's kernel comes from: its source tree and its patches.
 
 SHORT = 12
-"""Hash digits that are shown."""
+"""Number of hash digits that are shown."""
 
 
 def diff_sha256(patch: Patch) -> str:

@@ -20,7 +20,7 @@ SEPARATOR = re.compile(
     rb"(?: +\S+)? +\d{4}(?: +[-+]\d{4})?[ \r]*\n(?=[!-9;-~]+:)",
     re.MULTILINE,
 )
-"""Start of a mail in a mailbox, RFC 4155: a sender and a date with a time, then a header."""
+"""Start of a mail in a mailbox (RFC 4155): a sender, a date with a time, then a header."""
 FORMAT_PATCH = re.compile(rb"From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001")
 UNQUOTED = re.compile(rb"^>(?=>*From )", re.MULTILINE)
 GIT_CR = re.compile(rb"^(?:diff --git|\+\+\+) [^\n]*\r$", re.MULTILINE)
@@ -40,7 +40,7 @@ class Subject:
 
     Args:
         tags: the text that was in brackets.
-        answer: whether it began with "Re:" or a similar word.
+        answer: whether the subject began with "Re:" or a similar word.
     """
 
     title: str
@@ -53,12 +53,12 @@ class Texts:
     """Parts of a mail that may contain a patch.
 
     Args:
-        body: its plain text, with "\\n" at line ends.
+        body: the mail's plain text, with "\\n" at line ends.
         files: names and bytes of attachments that may be patches.
         within: attached mails.
-        html: whether it has a text in HTML.
-        secret: whether it is encrypted.
-        flowed: whether its text has flowed lines, RFC 3676.
+        html: whether the mail has an HTML text.
+        secret: whether the mail is encrypted.
+        flowed: whether the text has flowed lines (RFC 3676).
     """
 
     body: str = ""
@@ -70,7 +70,7 @@ class Texts:
 
 
 def split(data: bytes) -> list[tuple[bytes, bytes]]:
-    """Split a mailbox into mails: (the line "From ..." or b"", the rest)."""
+    """Split a mailbox into mails, each as (the line "From ..." or b"", the rest)."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell's `git diff >`
         data = data.decode("utf-16", "replace").encode()
     data = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
@@ -86,7 +86,7 @@ def split(data: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def plain_lines(text: bytes) -> bytes:
-    r"""Strip the "\r" that a mail program added; keep one that a hunk adds or removes."""
+    r"""Strip each "\r" that a mail program added, but keep those that a hunk adds or removes."""
     first = text.split(b"\n", 1)[0]
     if first.endswith(b"\r") or GIT_CR.search(text):
         return text.replace(b"\r\n", b"\n")
@@ -94,7 +94,7 @@ def plain_lines(text: bytes) -> bytes:
 
 
 def read_mail(text: bytes) -> Message | None:
-    """Parse a mail; None if it is not one, for example a plain diff."""
+    """Parse a mail, or return None if it is not a mail but, for example, a plain diff."""
     mail = message_from_bytes(plain_lines(text), policy=policy.compat32)
     return mail if mail["Subject"] is not None or mail["From"] is not None else None
 
@@ -102,8 +102,8 @@ def read_mail(text: bytes) -> Message | None:
 def decoded(text: bytes, charset: str = "") -> str:
     """Decode bytes of a mail.
 
-    Valid UTF-8 is decoded as such whatever charset the mail declares, because a diff must match the
-    bytes of files, and few texts in other charsets are valid UTF-8. The last resort is Latin-1.
+    Valid UTF-8 is decoded as UTF-8 whatever charset the mail declares. A diff must match the bytes
+    of files, and texts in other charsets are rarely valid UTF-8. The last resort is Latin-1.
     """
     said = charset.lower().strip("'\" ")
     order = [said, "utf-8"] if said.startswith(WITH_STATES) else ["utf-8", said]
@@ -116,7 +116,7 @@ def decoded(text: bytes, charset: str = "") -> str:
 
 
 def header(mail: Message, name: str) -> str:
-    """Return a header as one line; "" if the mail has none."""
+    """Return a header as one line, or "" if the mail does not have it."""
     raw = next((value for key, value in mail.raw_items() if key.lower() == name.lower()), "")
     text = decoded(str(raw).encode("utf-8", "surrogateescape"), _charset(mail))
     text = re.sub(r"[\r\n]+(?=[ \t])", "", text)
@@ -124,14 +124,14 @@ def header(mail: Message, name: str) -> str:
 
 
 def header_text(text: str) -> str:
-    """Decode RFC 2047; return other text unchanged."""
+    """Decode RFC 2047 encoded words, and return other text unchanged."""
     with contextlib.suppress(LookupError, ValueError, MessageError):
         text = str(make_header(decode_header(text)))
     return text.encode("utf-8", "surrogatepass").decode(errors="replace")
 
 
 def person(text: str) -> tuple[str, str]:
-    """Parse a sender into "Name <address>" and the address in lower case."""
+    """Parse a sender into ("Name <address>", address in lower case)."""
     name, address = parseaddr(text)
     if "@" not in address:
         return text, text.lower()
@@ -201,7 +201,7 @@ def _charset(part: Message) -> str:
 
 
 def unflowed(text: str, delsp: bool) -> str:
-    """Join flowed lines, RFC 3676, like git mailinfo."""
+    """Join flowed lines (RFC 3676) like git mailinfo."""
     lines, before = [], ""
     for line in text.split("\n"):
         if line == "-- ":
@@ -218,13 +218,13 @@ def unflowed(text: str, delsp: bool) -> str:
 
 
 def below_scissors(lines: list[str]) -> list[str]:
-    """Return the lines below the last scissors line; all lines if there is none."""
+    """Return the lines below the last scissors line, or all lines if there is none."""
     marks = [at for at, line in enumerate(lines) if is_scissors(line)]
     return lines[marks[-1] + 1 :] if marks else lines
 
 
 def is_scissors(line: str) -> bool:
-    """Whether the line is like `-- >8 --`, by the rule of git mailinfo."""
+    """Whether the line is a scissors line such as `-- >8 --`, by the rule of git mailinfo."""
     visible = line.strip()
     perforation = gap = scissors = at = 0
     inside = False
@@ -243,7 +243,7 @@ def is_scissors(line: str) -> bool:
 
 
 def in_body(lines: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Return headers at the beginning of a text, by lower-case names, and the rest."""
+    """Return the headers at the beginning of a text by lower-case name, and the other lines."""
     found: dict[str, str] = {}
     last, at = "", 0
     while at < len(lines):

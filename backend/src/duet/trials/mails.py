@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read patches: a diff, git format-patch output, an mbox, or a thread that b4 saved.
 
-Mails are parsed like git am does (`mail_text.py`), bodies and attachments, and their diffs like git
-apply does (`diffs.py`). From a thread the author's latest version is used (`series.py`); replies,
-cover letters and mails without a diff are left out. A file may be gzipped, as lore offers it.
+Mail bodies and attachments are parsed as git am does it (`mail_text.py`), and their diffs as git
+apply does it (`diffs.py`). From a thread, the author's latest version is used (`series.py`).
+Replies, cover letters and mails without a diff are left out. A file may be gzipped, as lore offers
+it.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from duet.trials.series import Mail, Post, SeveralSeries, latest
 NUMBER = re.compile(r"(?<![\w./])(\d{1,6})/(\d{1,6})\b")
 PATCH = re.compile(r"PATCH|RFC", re.IGNORECASE)
 VERSION = re.compile(r"(?:\b|(?<=PATCH)|(?<=RFC))v(\d{1,6})(?![\d.]*\.\d|\d)\b", re.IGNORECASE)
-"""Excludes releases: [PATCH v6.1 1/2] is version 1."""
+"""A version number, but not that of a release: [PATCH v6.1 1/2] is version 1."""
 LOG = re.compile(r"^commit [0-9a-f]{40}", re.MULTILINE)
-"""Output of `git log -p`, which has the newest commit first."""
+"""Match of `git log -p` output, which has the newest commit first."""
 SUFFIXES = (".patch", ".diff", ".mbox", ".mbx", ".am", ".eml")
 PACKED = ".gz"
 GZIP = b"\x1f\x8b"
-"""RFC 1952, 2.3.1."""
+"""Magic bytes of a gzip file (RFC 1952, 2.3.1)."""
 MOST_BYTES = 32 << 20
-"""Largest file, unpacked. Usual: a series of ten patches has 100 kB."""
+"""Maximum size of an unpacked file. Usual: a series of ten patches has 100 kB."""
 MOST_WITHIN = 8
 """Deepest nesting of mails attached to mails."""
 NAME_IT = "Name a file of git format-patch, an mbox, a saved thread, or a plain diff."
@@ -62,14 +63,14 @@ class Patch:
     """One patch.
 
     Args:
-        message: of the commit, without the subject.
-        diff: in the strict form of kernels/diffs.py.
-        link: URL of the mail; "" without a Message-ID.
-        number: position in the series, from 1; 0 if the mail has no number.
-        total: patches in the series; 0 if the mail has no number.
-        version: of the series, from 1.
-        commit: the commit that git format-patch made it from; "" if unknown.
-        bare: a file whose name has no prefix, as with -p0; "" if all have one.
+        message: the commit message without the subject.
+        diff: the diff in the strict form of kernels/diffs.py.
+        link: URL of the mail; "" if it has no Message-ID.
+        number: position in the series, counted from 1; 0 if the mail has no number.
+        total: number of patches in the series; 0 if the mail has no number.
+        version: version of the series, counted from 1.
+        commit: the commit from which git format-patch made it; "" if unknown.
+        bare: a file whose name has no prefix, as with -p0; "" if all names have a prefix.
         damage: why it cannot be applied; "" if it is intact.
     """
 
@@ -100,13 +101,15 @@ def _silent(sentence: str) -> None: ...
 
 
 def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patch, ...]:
-    """Read the patches of a file or folder, in the order in which they apply.
+    """Read the patches in a file or folder, in the order in which they apply.
 
-    A folder is one series: its files sorted by name, or in the order of its file `series` (quilt).
+    A folder is one series. Its files are sorted by name, or as its file `series` lists them
+    (quilt).
 
     Args:
-        say: gets a sentence if names have no prefix, or if a single file gives more or less than
-            its latest version. Files of a folder each have only a part, so they give no sentence.
+        say: called with a sentence if names have no prefix, or if a single file has more or less
+            than its latest version. Files in a folder are only parts, so there is no sentence about
+            them.
 
     Raises:
         NoPatch: the path does not exist, or has no patch.
@@ -139,7 +142,7 @@ def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patc
 
 
 def _quilt(folder: Path) -> list[Path]:
-    """Return the files that `series` names, quilt(1); [] if it does not exist."""
+    """Return the files that `series` names (quilt(1)), or [] if it does not exist."""
     try:
         lines = (folder / "series").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -149,7 +152,7 @@ def _quilt(folder: Path) -> list[Path]:
 
 
 def series_name(path: Path) -> str:
-    """Return the name of the kernel that a file makes: the file name without endings."""
+    """Return the kernel name that a file gives: the file name without suffixes."""
     return Path(path.stem).stem if path.suffix == PACKED else path.stem
 
 
@@ -174,7 +177,7 @@ def _read(path: Path) -> _Reader:
 
 
 def _unpacked(name: str, packed: bytes) -> bytes:
-    """Unpack at most one byte more than is allowed.
+    """Unpack a file, but at most one byte more than is allowed.
 
     Raises:
         NoPatch: the file is truncated, or is not gzip.
@@ -190,7 +193,7 @@ def _unpacked(name: str, packed: bytes) -> bytes:
 
 
 def parse(data: bytes, name: str, say: Callable[[str], None] = _silent) -> tuple[Patch, ...]:
-    """Read the patches in the bytes of a file; see read_patches.
+    """Read the patches in a file's bytes as read_patches() does.
 
     Args:
         name: subject for a plain diff.
@@ -202,11 +205,11 @@ def parse(data: bytes, name: str, say: Callable[[str], None] = _silent) -> tuple
 
 @dataclass(slots=True)
 class _Reader:
-    """Parser that collects the mails and patches of one file, in the order of arrival.
+    """Collects the mails and patches of one file in the order of arrival.
 
     Args:
         name: subject for a plain diff.
-        within: diffs in replies that do not mark where the patch begins.
+        within: diffs in replies that do not mark the beginning of the patch.
     """
 
     name: str
@@ -219,10 +222,10 @@ class _Reader:
     secret: bool = False
 
     def series(self, name: str, say: Callable[[str], None]) -> tuple[Patch, ...]:
-        """Return the patches of the series; see series.latest.
+        """Return the patches of the series that series.latest() chooses.
 
         Raises:
-            Damaged: a patch of it cannot be applied.
+            Damaged: a patch in the series cannot be applied.
         """
         # A bug report may quote part of a diff, which does not make it a patch.
         whole = [one for one in self.posts if one.patch.diff or one.patch.total]
@@ -247,7 +250,7 @@ class _Reader:
         return tuple(found)
 
     def why(self) -> str:
-        """Return what the file has instead of a patch, for a sentence."""
+        """Return, as part of a sentence, what the file has instead of a patch."""
         if self.secret:
             return "an encrypted mail without a diff"
         if self.html:
@@ -275,7 +278,7 @@ class _Reader:
                 ) from None
 
     def _plain(self, data: bytes) -> None:
-        """Collect a diff without a mail around it."""
+        """Collect a diff that is not part of a mail."""
         text = mail_text.decoded(mail_text.plain_lines(data))
         diff = find_diff(text)
         if diff is None:
@@ -326,7 +329,7 @@ class _Reader:
         )
 
     def _sender(self, header: str) -> str:
-        """Return the sender's first address in this file: some people send from several."""
+        """Return the sender's first address in this file, because some people use several."""
         name, address = mail_text.person(header)
         name = name.rsplit(" <", 1)[0].lower()
         first = self.senders.get(address) or self.senders.get(name) or address
@@ -334,7 +337,7 @@ class _Reader:
         return first
 
     def _head(self, mail: Message, subject: mail_text.Subject, commit: str) -> Patch:
-        """Return a Patch with the data of the mail's headers."""
+        """Return a Patch with the data from the mail's headers."""
         number, total, version = (0, 0, 1) if subject.answer else _numbers(subject.tags)
         identity = mail_text.header(mail, "Message-ID").strip("<> \t")
         return Patch(
@@ -353,7 +356,7 @@ class _Reader:
     def _patches(
         self, texts: mail_text.Texts, head: Patch, place: Mail, depth: int
     ) -> Iterator[Patch]:
-        """Yield the patches of the body, then of the attachments, which may have subjects."""
+        """Yield the patches in the body, then those in attachments, which may have subjects."""
         diff = find_diff(texts.body)
         lines = texts.body.split("\n")
         above = lines[: diff.start] if diff else lines
@@ -369,7 +372,7 @@ class _Reader:
         attached = list(self._attached(texts, depth))
         alone = len([one for _, one in attached if not one.subject]) == 1
         for name, one in attached:
-            if not one.subject:  # a bare diff: the mail is its message
+            if not one.subject:  # a bare diff, whose message is the mail
                 title = patch.subject if alone or not name else Path(name).stem
                 bare, damage = one.bare, one.damage
                 one = replace(patch, subject=title, diff=one.diff, bare=bare, damage=damage)
@@ -377,7 +380,7 @@ class _Reader:
                 yield replace(one, link=head.link)
 
     def _attached(self, texts: mail_text.Texts, depth: int) -> Iterator[tuple[str, Patch]]:
-        """Yield file names and their patches; a bare diff has the subject ""."""
+        """Yield (file name, patch) of attachments. A diff without a mail has the subject ""."""
         for name, data in texts.files if depth < MOST_WITHIN else ():
             own = _Reader("")
             try:
@@ -392,7 +395,7 @@ class _Reader:
 
 
 def _numbers(tags: str) -> tuple[int, int, int]:
-    """Parse (number, total, version) from the brackets of a subject."""
+    """Parse (number, total, version) from the text in a subject's brackets."""
     number, version = NUMBER.search(tags), VERSION.search(tags)
     return (
         int(number[1]) if number else 0,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Suggestions from the files that a trial's patches change.
+"""Derive suggestions from the files that a trial's patches change.
 
-Fields that the patches add or move become metrics (their offsets), and the microscope watches the
-functions that use them. Trace events of the subsystem are proposed for a next call.
+The offsets of fields that the patches add or move become metrics, and the microscope watches the
+functions that use these fields. The subsystem's trace events are proposed for the next call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from duet.trials.tracing import MOST_EVENTS, MOST_FUNCTIONS, Field, Proposal, Tr
 MOST_FIELDS = 8
 MOST_WATCHED = 32
 MOST_OWN = 8
-"""Most events of one group that are proposed by name."""
+"""Maximum number of events per group that are proposed by name."""
 CALL = re.compile(r"\btrace_(\w+?)(?:_enabled)?\(")
 INCLUDE = re.compile(r'^#include [<"](?:trace/events/(\w+)|(\w+)_?trace)\.h[>"]', re.MULTILINE)
 
@@ -37,13 +37,13 @@ def propose(
 ) -> Tracing:
     """Add fields, functions for the microscope, and proposed events to the tracing.
 
-    If only scheduler events would be drawn, the first proposal is traced too.
+    If only scheduler events would be drawn, the first proposal is also traced.
 
     Args:
         watch: functions of --watch, used instead of those that access the fields.
-        images: arm -> its built kernel.
-        diffs: between the kernels.
-        src: source tree of the kernels; missing files are skipped.
+        images: maps each arm to its built kernel.
+        diffs: diffs between the kernels.
+        src: source tree of the kernels. Missing files are skipped.
     """
     files = list(dict.fromkeys(name for diff in diffs for name in patched_files(diff)))
     fields = _fields(images, diffs)
@@ -69,10 +69,10 @@ def propose(
 def proposals(
     events: Iterable[TraceEvent], files: Iterable[str], src: Path, changed: Collection[str] = ()
 ) -> list[Proposal]:
-    """Return events that these files emit, then groups that they include or that share a name.
+    """Return the files' events, then groups that they include or that have their names.
 
     Args:
-        events: of the kernels.
+        events: events that the kernels have.
         files: paths below `src`.
         changed: functions whose events come first.
     """
@@ -99,7 +99,7 @@ def proposals(
 
 
 def _emitted(text: str) -> Iterator[tuple[str, str]]:
-    """Yield event names and the functions that emit them."""
+    """Yield (event name, function that emits it)."""
     inside = ""
     for line in text.splitlines():
         inside = defined(line) or ("" if line.startswith("}") else inside)
@@ -108,7 +108,7 @@ def _emitted(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _fields(images: Mapping[str, KernelImage], diffs: Sequence[str]) -> list[Field]:
-    """Return the fields that at least one kernel has, with these kernels."""
+    """Return the fields that at least one kernel has, each with the kernels that have it."""
     found: list[Field] = []
     fields = dict.fromkeys(one for diff in diffs for one in field_changes(diff))
     for change in fields:
@@ -137,15 +137,16 @@ def _everywhere(images: Mapping[str, KernelImage], names: Iterable[str]) -> list
 def _named(
     images: Mapping[str, KernelImage], names: Sequence[str], missing: list[str]
 ) -> list[str]:
-    """Return the functions of --watch that all kernels have; add a reason for others to `missing`.
+    """Return the functions of --watch that all kernels have; explain others in `missing`.
 
     Raises:
-        InputError: the first function, whose call is an operation, is missing; or too many.
+        InputError: the first function, whose call is an operation, is missing, or there are too
+            many functions.
     """
     if len(names) > MOST_WATCHED:
         raise InputError(
             f"--watch names {len(names)} functions, but at most {MOST_WATCHED} can be watched.",
-            remedy="Name fewer: each one slows the guest.",
+            remedy="Name fewer, because each function slows the guest.",
         )
     known = [read_functions(image) for image in images.values()]
     found = []
@@ -156,7 +157,7 @@ def _named(
         elif not found:
             raise InputError(
                 f"--watch cannot count calls of {name:.60}(): {refusal.why}.",
-                remedy="Name a function of all kernels first; each of its calls is an operation.",
+                remedy="Begin with a function of all kernels. Each of its calls is an operation.",
             )
         else:
             missing.append(f"{name}() is not watched: {refusal.why}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Find the series in a file of mails: the author's latest version, each patch once.
+"""Find the series in a file of mails: the author's latest version with each patch once.
 
 Mails are grouped by their numbers, by the mail that they answer, and by sender.
 """
@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from duet.base.errors import InputError
 
 SHOWN = 5
-"""Most numbers or subjects that a sentence lists."""
+"""Maximum number of patch numbers or subjects that a sentence lists."""
 
 
 class SeveralSeries(InputError):
@@ -24,7 +24,7 @@ class SeveralSeries(InputError):
 
 
 class Numbered(Protocol):
-    """A patch with the numbers of its subject: [PATCH v2 1/3]; 0 where the subject has none."""
+    """A patch with the numbers in its subject, such as [PATCH v2 1/3]. A missing number is 0."""
 
     @property
     def subject(self) -> str: ...
@@ -47,9 +47,9 @@ class Mail:
     """A mail's place in its thread.
 
     Args:
-        place: index in the file, from 0.
-        identity: Message-ID; "" if it has none.
-        parents: Message-IDs of the mails that it answers, the nearest first.
+        place: index in the file, counted from 0.
+        identity: Message-ID; "" if the mail has none.
+        parents: Message-IDs of the mails that it answers. The nearest mail comes first.
         sender: address in lower case.
         time: Unix time in seconds; 0 if unknown.
         answer: whether it is a reply.
@@ -128,13 +128,15 @@ def latest(
     say: Callable[[str], None],
     mails: Sequence[Mail] = (),
 ) -> list[NumberedPatch]:
-    """Return the latest version's patches; those that a partial re-roll omits come from older ones.
+    """Return the latest version's patches.
+
+    If it is a partial re-roll, the patches that it omits come from older versions.
 
     Args:
-        posts: all of a file, in the order of arrival.
+        posts: all patches in a file with their mails, in the order of arrival.
         name: name of the file.
-        say: gets a sentence if the result is not exactly that version, or not the whole file.
-        mails: all mails of the file, including those without a patch.
+        say: called with a sentence if the result is not exactly that version or not the whole file.
+        mails: all mails in the file, including those without a patch.
 
     Raises:
         SeveralSeries: the file has two unrelated series.
@@ -177,7 +179,7 @@ class _Thread:
         self._known = {mail.identity: mail for mail in reversed(list(mails)) if mail.identity}
 
     def root(self, mail: Mail) -> str:
-        """Return the identity of the thread's first mail, which may be missing from the file."""
+        """Return the Message-ID of the thread's first mail, which may be missing from the file."""
         seen = {mail.identity}
         while mail.parents:
             top = mail.parents[-1]
@@ -188,7 +190,7 @@ class _Thread:
         return mail.identity or f"#{mail.place}"
 
     def head(self, mail: Mail) -> tuple[str, bool]:
-        """Return the identity of the series' first mail, and whether it answers no other mail.
+        """Return the Message-ID of the series' first mail, and whether it answers no other mail.
 
         If that mail is not in the file, the replies still name it.
         """
@@ -205,7 +207,7 @@ class _Thread:
 
 
 def _groups(posts: Sequence[Post[NumberedPatch]], thread: _Thread) -> list[_Group[NumberedPatch]]:
-    """Group the patches by version of a series."""
+    """Group the patches by series and version."""
     by_key: dict[object, _Group[NumberedPatch]] = {}
     nameless: dict[object, _Group[NumberedPatch]] = {}
     for post in posts:
@@ -282,15 +284,15 @@ def _chosen(
     if strangers:
         known = [groups[one] for one in dict.fromkeys([at, *strangers])]
         raise SeveralSeries(
-            f"wanted one series, but {name} has {len(known)} unrelated ones:"
+            f"wanted one series, but {name} has {len(known)} unrelated series:"
             f" {_list(group.words for group in known)}.",
-            remedy="Save each in a separate file and name all files: each becomes a kernel.",
+            remedy="Save each in a separate file and name all files. Each becomes a kernel.",
         )
     return groups[at], [group for one, group in enumerate(groups) if one != at]
 
 
 def _is_apart(group: _Group[NumberedPatch], chosen: _Group[NumberedPatch], thread: _Thread) -> bool:
-    """Whether a group is not just an older version of the chosen series."""
+    """Whether a group is something other than an older version of the chosen series."""
     if group.version >= chosen.version:
         return True
     if group.titles & chosen.titles:
@@ -311,9 +313,10 @@ def _is_row(groups: list[_Group[NumberedPatch]], roots: list[set[str]]) -> bool:
 
 
 def _once(group: _Group[NumberedPatch]) -> tuple[list[Post[NumberedPatch]], list[str]]:
-    """Return each patch of a group once, and the subjects of patches that were sent again.
+    """Return each of a group's patches once, and the subjects of patches that were sent again.
 
-    Of two with one number, the one of the series' sender is used; of theirs, the last.
+    Of two patches with the same number, the patch from the series' sender is used. If both are from
+    the sender, the last is used.
     """
     if not group.total:
         return list(dict.fromkeys(group.posts)), []
@@ -333,7 +336,7 @@ def _once(group: _Group[NumberedPatch]) -> tuple[list[Post[NumberedPatch]], list
 def _older(
     found: Sequence[NumberedPatch], chosen: _Group[NumberedPatch], numbers: set[int]
 ) -> list[NumberedPatch]:
-    """Return for each number that the latest version lacks the newest older patch, if any."""
+    """For each number that the latest version lacks, return the newest older patch, if any."""
     known: dict[int, NumberedPatch] = {}
     for patch in sorted(found, key=lambda patch: patch.version):
         fits = patch.version < chosen.version and patch.total == chosen.total and patch.number > 0
@@ -362,6 +365,6 @@ def _tell(
 
 
 def _list(words: Iterable[str]) -> str:
-    """Join the first few, for a sentence."""
+    """Join the first few words for a sentence."""
     shown = list(islice(dict.fromkeys(words), SHOWN + 1))
     return ", ".join(shown[:SHOWN]) + (" and others" if len(shown) > SHOWN else "")

@@ -19,7 +19,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 OPENERS = frozenset({"if", "then", "elif", "else", "do", "while", "until", "!", "{"})
-"""Reserved words that a command follows."""
+"""Reserved words that a command may follow."""
 RESERVED = OPENERS | {"for", "case", "in", "done", "fi", "esac", "}", "select", "function"}
 ASH = (
     ". : [ [[ alias bg break cd chdir command continue echo eval exec exit export false fg getopts"
@@ -47,9 +47,9 @@ WRAPPERS: dict[str, tuple[str, int]] = {
     "unshare": ("SGRw", 0),
     "xargs": ("adEILnPs", 0),
 }
-"""Programs that start another program -> options with a value, words before the program."""
+"""Maps programs that start another program to (options with a value, words before that program)."""
 LONG_VALUES = frozenset({"--signal", "--kill-after", "--adjustment", "--unset", "--chdir"})
-"""Long options of WRAPPERS whose value may be the next word."""
+"""Long options of the WRAPPERS whose value may be the next word."""
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 OPAQUE = re.compile(r"<<|\(\(|[<>]+\(")
 """Operators that are not followed by a simple command."""
@@ -62,10 +62,10 @@ class Simple:
     """One simple command.
 
     Args:
-        words: its name and arguments, unquoted, with variables unexpanded.
-        assignments: before its name.
-        targets: of its redirections.
-        nested: whether it is inside `sh -c '...'`.
+        words: the command's name and arguments, unquoted, with variables unexpanded.
+        assignments: assignments before the name.
+        targets: targets of redirections.
+        nested: whether the command is inside `sh -c '...'`.
     """
 
     words: tuple[str, ...]
@@ -75,12 +75,12 @@ class Simple:
 
     @property
     def chain(self) -> tuple[str, ...]:
-        """Names that it starts: wrappers, then the program; `timeout 5 ./x`: timeout, ./x."""
+        """Names of the wrappers and then of the program. `timeout 5 ./x` gives timeout, ./x."""
         return tuple(self.words[at] for at in _chain(self.words))
 
     @property
     def started(self) -> tuple[str, ...]:
-        """The last program of the chain with its arguments; empty for assignments alone."""
+        """The chain's last program with its arguments, or () if there are only assignments."""
         return self.words[_chain(self.words)[-1] :] if self.words else ()
 
 
@@ -89,9 +89,9 @@ class Line:
     """A parsed line.
 
     Args:
-        known: whether it has only simple commands; False for `case` or a here-document.
-        functions: names of functions that it defines.
-        joined: whether it has operators or reserved words, so that only a shell can run it.
+        known: whether the line has only simple commands. It is False for `case` or a here-document.
+        functions: names of functions that the line defines.
+        joined: whether the line has operators or reserved words, so that only a shell can run it.
     """
 
     commands: tuple[Simple, ...]
@@ -168,10 +168,10 @@ def read_line(text: str, *, nested: bool = False) -> Line:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield operators and raw words, and whether each is an operator."""
+    """Yield operators and raw words, each with whether it is an operator."""
     for match in TOKEN.finditer(text.replace("\\\n", "")):
         if match["open"]:
-            raise ValueError(f"a quote is open: {match['open']}")
+            raise ValueError(f"a quotation mark is not closed: {match['open']}")
         if match["operator"] or match["word"]:
             yield match["operator"] or match["word"], bool(match["operator"])
 
@@ -181,7 +181,7 @@ def _plain(word: str) -> str:
 
 
 def _inside(one: Simple) -> Line | None:
-    """Parse the command that a shell gets by `-c`; None for other commands."""
+    """Parse the command that a shell gets with `-c`, or return None for another command."""
     name, *arguments = one.started or ("",)
     flags = [at for at, word in enumerate(arguments[:-1]) if re.fullmatch(r"-\w*c", word)]
     if PurePosixPath(name).name not in SHELLS or not flags:

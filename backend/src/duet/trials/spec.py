@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plain data of a trial: kernels, a command, and what is traced."""
+"""A trial as plain data: kernels, a command, and what is traced."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from duet.trials.command import Command
 from duet.trials.mails import Patch
 
 SLUG_PREFIX = "90-"
-"""Prefix of a trial's lesson; lessons in the checkout count from 01."""
+"""Prefix of a trial's lesson. Lessons in the checkout count from 01."""
 MOST_NAME = 40
 TIMEOUT_S = 180
-"""Timeout of all runs of the command in one guest, by the guest's clock."""
+"""Timeout in s for all runs of the command in one guest together, by the guest's clock."""
 Better = Literal["higher", "lower"]
 """The direction in which a number improves."""
 
@@ -27,9 +27,9 @@ class TrialArm:
     """One kernel of a trial.
 
     Args:
-        base: name of its base; None means the default.
-        about: one line under its name.
-        source: facts on its source tree; None if its base says all.
+        base: name of the kernel's base. None means the default base.
+        about: the line below the kernel's name.
+        source: facts about the source tree; None if the base describes it.
     """
 
     name: str
@@ -60,8 +60,8 @@ class TrialBase:
 
     Args:
         source: keys of `source` in base.yaml.
-        config: fragments in order; a later one overrides an earlier one.
-        like: the base of the checkout that it equals except for options; "" if none.
+        config: config fragments in order. A later fragment overrides an earlier one.
+        like: the base of the checkout that it equals, except for options; "" if there is none.
         asked: options of --config, by names with CONFIG_.
     """
 
@@ -76,18 +76,18 @@ class TrialBase:
 
 @dataclass(frozen=True)
 class Trial:
-    """Everything that was requested, checked.
+    """A request whose parts have all been checked.
 
     Args:
         functions: globs of --fn.
-        trace: of --trace.
+        trace: events and probes of --trace.
         watch: functions of --watch, whose accesses the microscope counts.
         xray: variables of --xray, whose values are read.
-        timeout: seconds after which the command has failed, for all its `times` together.
-        comm: glob for names of tasks; "" means those of the command.
-        given: command line that makes the trial again, for the report.
+        timeout: seconds after which the command counts as failed, for all its `times` together.
+        comm: glob for task names; "" means the tasks of the command.
+        given: command line that repeats the trial, for the report.
         check: command line that searches these kernels for bugs; "" if there is none.
-        said: sentences about what was read, for the user.
+        said: sentences that tell the user what was read.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Trial:
 
     @property
     def own_patches(self) -> list[Patch]:
-        """Patches that not all kernels share, in order."""
+        """Patches, in order, except those that all kernels have."""
         shared = set(self.arms[0].patches).intersection(*(arm.patches for arm in self.arms))
         return [p for arm in self.arms for p in arm.patches if p not in shared]
 
@@ -126,6 +126,6 @@ class Trial:
 
 
 def plain_name(text: str) -> str:
-    """Return a name for files and arms, of lower-case letters, digits and dashes."""
+    """Return a name for files and arms with only lower-case letters, digits and dashes."""
     name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     return name[:MOST_NAME].strip("-") or "trial"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a trial traces: functions and their sleeps, trace events, probes.
+"""Choose what a trial traces: functions and their sleeps, trace events, and probes.
 
-All of it works on a stock kernel: trace events, and kprobes by kprobe_events
-(Documentation/trace/kprobetrace.rst). What a kernel refuses is left out and reported.
+All of this works on a stock kernel, because it only uses trace events, and kprobes through
+kprobe_events (Documentation/trace/kprobetrace.rst). What a kernel refuses is left out and reported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from duet.kernels.vmlinux.ask import split_path
 from duet.trials.mails import Patch
 
 USUAL_FUNCTIONS = 6
-"""Most functions that are traced if none is named."""
+"""Maximum number of functions that are traced if none is named."""
 MOST_FUNCTIONS = 16
 MOST_EVENTS = 24
 MOST_FIELDS = 6
@@ -38,12 +38,12 @@ ARGUMENT = re.compile(
     r"^(?:(?P<name>[a-z_]\w*)=)?(?P<value>\S+?)(?::(?P<type>[a-z][\w@/]*(?:\[\d+])?))?$"
 )
 NUMBER = re.compile(r"[usx](?:8|16|32|64)|b\d+@\d+/\d+")
-"""Argument types of probes that are numbers; the others are strings, symbols and arrays."""
+"""Numeric types of probe arguments. The other types are strings, symbols and arrays."""
 SYSCALLS = re.compile(r"^syscalls:(?:sys_(?:enter|exit)_(?P<name>\w+))?")
 STATES = ("sched/sched_switch", "sched/sched_waking")
-"""Always traced, because thread states need them."""
+"""Events that are always traced, because thread states need them."""
 STATE_PROBES = ("switching", "wakeup")
-"""Their names in skeleton.yaml."""
+"""Names of the STATES events in skeleton.yaml."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class Function:
     """A function whose calls are drawn.
 
     Args:
-        key: its name in the lesson's files.
-        arms: kernels that have it; () means all.
+        key: the function's name in the lesson's files.
+        arms: kernels that have it. () means all kernels.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Mark:
 
     Args:
         event: group/name in tracefs.
-        define: for a probe, its line for kprobe_events.
+        define: the line for kprobe_events if it is a probe.
         fields: numeric fields, at most MOST_FIELDS.
     """
 
@@ -83,8 +83,8 @@ class Field:
     """A structure field that the patches add or move.
 
     Args:
-        struct: name of its structure.
-        arms: kernels that have it; () means all.
+        struct: name of the structure.
+        arms: kernels that have it. () means all kernels.
     """
 
     struct: str
@@ -94,11 +94,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A kernel variable whose number the x-ray reads while the command runs.
+    """A numeric kernel variable that the x-ray reads while the command runs.
 
     Args:
         path: C expression that begins at a global variable.
-        arms: kernels that have it; () means all.
+        arms: kernels that have it. () means all kernels.
     """
 
     path: str
@@ -107,10 +107,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Events of one group that a next call can trace.
+    """Events of one group that the next call can trace.
 
     Args:
-        own: the patched files emit them; else they are all events of a related group.
+        own: whether the patched files emit these events. Otherwise they are all events of a related
+            group.
     """
 
     group: str
@@ -129,11 +130,11 @@ class Tracing:
     """What is traced, and sentences about requests that cannot be traced.
 
     Args:
-        watched: functions whose accesses the microscope counts; a call of the first is an
+        watched: functions whose accesses the microscope counts. A call of the first function is an
             operation.
         proposed: events of the subsystem that are not traced.
         variables: variables that the x-ray reads.
-        said: sentences about choices that replace a request.
+        said: sentences about what was chosen because the user named nothing.
     """
 
     functions: tuple[Function, ...] = ()
@@ -176,29 +177,30 @@ def at_commas(text: str) -> list[str]:
 
 
 def read_trace(given: Sequence[str]) -> tuple[str, ...]:
-    """Check --trace, as far as possible without a kernel.
+    """Check --trace as far as that is possible without a kernel.
 
     Raises:
-        InputError: an argument is neither event nor probe, or an event that is created at boot.
+        InputError: an argument is neither event nor probe, or it is an event that is created at
+            boot.
     """
     asked = [part for text in given for part in at_commas(text)]
     for part in asked:
         if ":" not in part:
             raise InputError(
-                f"--trace wants GROUP:EVENT or probe:FUNCTION(ARGUMENTS), but '{part:.60}' came.",
+                f"--trace wants GROUP:EVENT or probe:FUNCTION(ARGUMENTS), but got '{part:.60}'.",
                 remedy="Write for example: --trace 'sched:sched_process_*,probe:vfs_read($arg3)'.",
             )
         if part.startswith("probe:") and PROBE.match(part) is None:
             raise InputError(
-                f"--trace wants probe:FUNCTION(ARGUMENTS), but '{part:.60}' came.",
+                f"--trace wants probe:FUNCTION(ARGUMENTS), but got '{part:.60}'.",
                 remedy="Write for example: probe:vfs_read(count=$arg3).",
             )
         if match := SYSCALLS.match(part):
             name = match["name"] or "openat"
             raise InputError(
-                f"--trace cannot name events of system calls, such as '{part:.60}': a kernel"
-                " creates them when it boots.",
-                remedy=f"Trace functions of system calls: --fn __x64_sys_{name}, or all calls by"
+                f"--trace cannot name system-call events such as '{part:.60}', because a kernel"
+                " creates them only at boot.",
+                remedy=f"Trace a system call's function: --fn __x64_sys_{name}, or all calls:"
                 " --trace 'raw_syscalls:*'.",
             )
     return tuple(asked)
@@ -213,13 +215,13 @@ def choose(
     """Choose what to trace on these kernels.
 
     Args:
-        images: arm -> its built kernel.
+        images: maps each arm to its built kernel.
         changed: functions that the patches change; used if `named` is empty.
         named: globs of functions, from --fn.
         trace: 'group:event' globs and 'probe:function(args)', from --trace.
 
     Raises:
-        InputError: a name that no kernel has, or more than can be drawn.
+        InputError: no kernel has one of the names, or there are more than can be drawn.
     """
     draft = _Draft(images, keys=set(STATE_PROBES))
     known = {arm: read_functions(image) for arm, image in images.items()}
@@ -238,7 +240,7 @@ def choose(
 
 
 def with_events(tracing: Tracing, images: Mapping[str, KernelImage], asked: str) -> Tracing:
-    """Add events that were chosen for a user who named none."""
+    """Add events that are traced because the user named none."""
     keys = {*STATE_PROBES, *(one.key for one in tracing.functions)}
     keys |= {mark.key for mark in tracing.marks}
     draft = _Draft(images, keys=keys)
@@ -266,7 +268,7 @@ def _globbed(named: Sequence[str], known: Mapping[str, Functions]) -> list[str]:
         ]
         if not hits:
             raise InputError(
-                f"wanted a function '{pattern:.60}' to probe, but these kernels have none.",
+                f"wanted to probe the function '{pattern:.60}', but these kernels do not have it.",
                 remedy="Correct --fn. If the function is inlined, name one that calls it.",
             )
         found |= dict.fromkeys(hits)
@@ -281,7 +283,7 @@ def _globbed(named: Sequence[str], known: Mapping[str, Functions]) -> list[str]:
 def _functions(
     draft: _Draft, names: Sequence[str], known: Mapping[str, Functions], most: int
 ) -> list[Function]:
-    """Return at most `most` functions that take probes, first those that all kernels have."""
+    """Return up to `most` functions that accept probes, first those that all kernels have."""
     everywhere: list[tuple[str, tuple[str, ...]]] = []
     somewhere: list[tuple[str, tuple[str, ...]]] = []
     for name in dict.fromkeys(names):
@@ -309,7 +311,7 @@ def _marks(draft: _Draft, asked: str, known: Mapping[str, Functions]) -> list[Ma
             found.setdefault(event.path, (event, []))[1].append(arm)
     if not found:
         raise InputError(
-            f"wanted a trace event '{asked:.60}', but these kernels have none.",
+            f"wanted the trace event '{asked:.60}', but these kernels do not have it.",
             remedy=f"Groups here: {', '.join(_groups(draft.images))}.",
         )
     marks = []
@@ -352,7 +354,7 @@ def _probe(draft: _Draft, function: str, args: str, known: Mapping[str, Function
         match = ARGUMENT.match(text)
         if match is None or text.count("(") != text.count(")"):
             raise InputError(
-                f"--trace wants probe arguments, but '{text:.40}' came.",
+                f"--trace wants probe arguments, but got '{text:.40}'.",
                 remedy="Write for example: probe:vfs_read($arg3) or probe:vfs_read(count=$arg3).",
             )
         name, kind = match["name"] or f"arg{number}", match["type"]
@@ -367,13 +369,13 @@ def _probe(draft: _Draft, function: str, args: str, known: Mapping[str, Function
     return Mark(key, f"{function}()", event, define, tuple(numbers[:MOST_FIELDS]), some)
 
 
-# Global variables that the x-ray reads in a trial: those of --xray, or those in the patches.
+# Choose global variables that the x-ray reads in a trial: those of --xray, or those in the patches.
 
 
 MOST_NAMED = 8
 MOST_CHOSEN = 4
 MOST_WORDS = 400
-"""Most words of changed lines that are looked up."""
+"""Maximum number of words from changed lines that are looked up."""
 WORD = re.compile(r"\b[A-Za-z_]\w{2,}\b", re.ASCII)
 
 
@@ -388,7 +390,7 @@ def read_paths(given: Sequence[str]) -> tuple[str, ...]:
     for path in paths:
         if split_path(path) is None:
             raise InputError(
-                f"--xray wants global variables, but '{path:.60}' came.",
+                f"--xray wants global variables, but got '{path:.60}'.",
                 remedy="Write names and paths as in C: --xray nr_files,rcu_state.gp_seq.",
             )
     if len(paths) > MOST_NAMED:
@@ -408,9 +410,9 @@ def choose_variables(
     """Choose the variables that the x-ray reads.
 
     Args:
-        images: arm -> its built kernel.
-        named: paths of --xray; if empty, numeric variables in changed lines of the patches.
-        missing: gets a sentence for each path of `named` that no kernel has as a number.
+        images: maps each arm to its built kernel.
+        named: paths of --xray. If empty, numeric variables in the patches' changed lines are used.
+        missing: a sentence is added for each path in `named` that is not a number in any kernel.
     """
     paths = list(named) if named else _words(patches)
     known = {arm: dwarf.number_paths(image.vmlinux, paths) for arm, image in images.items()}
@@ -425,7 +427,7 @@ def choose_variables(
 
 
 def _words(patches: Sequence[Patch]) -> list[str]:
-    """Return words of changed lines, in order."""
+    """Return the words of changed lines in order."""
     lines = [line for patch in patches for line in patch.diff.splitlines()]
     changed = [line[1:] for line in lines if re.match(r"[+-](?![+-]{2} )", line)]
     words = dict.fromkeys(word for line in changed for word in WORD.findall(line))

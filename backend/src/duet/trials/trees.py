@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Source trees of a trial: git work trees, dirty or not, plain folders, and tarballs.
+"""Read a trial's source trees: git work trees (dirty or not), plain folders, and tarballs.
 
-The files of a folder are stored as a git tree in a repository of the trial. Files in its
-.gitignore (objects, a kernel's .config) are left out, nothing is written into the folder, and the
-difference of two trees is a patch.
+A folder's files are stored as a git tree in a repository of the trial. Files that match its
+.gitignore (objects, the kernel's .config) are left out. Nothing is written into the folder. The
+difference between two trees is a patch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from duet.measure.model import SourceFacts
 from duet.trials.mails import MOST_BYTES, NoPatch, Patch, parse
 from duet.trials.spec import MOST_NAME, TrialBase, plain_name
 
-# Calls of git. Our settings override the user's, which would change what a diff looks like.
+# Calls of git. Our settings override the user's settings, which could change the form of a diff.
 
 GIT_S = 300.0
 """Timeout of one call. Reading a whole kernel for the first time takes some 20 s."""
@@ -40,13 +40,13 @@ DIFF = (
     *("--unified=3", "--inter-hunk-context=0", "--diff-algorithm=default", "--submodule=short"),
     *("-O/dev/null",),
 )
-"""Options of git diff and git format-patch that override the settings of user and repository."""
+"""Options for git diff and git format-patch that override the user's and repository's settings."""
 ELSEWHERE = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"),
     *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_EXTERNAL_DIFF"),
     *("GIT_DIFF_OPTS",),
 )
-"""Variables that git hooks and `git rebase --exec` set; they name another repository."""
+"""Variables that git hooks and `git rebase --exec` set, and that name another repository."""
 _OWNER = re.compile(r"(?:dubious ownership in repository at|unsafe repository \() ?'([^']+)'")
 
 
@@ -60,7 +60,7 @@ def git(*words: str, cwd: Path | None = None, environment: dict[str, str] | None
     """Run git and return its output.
 
     Raises:
-        BadSource: git failed, or refuses a repository of another user.
+        BadSource: git failed, or refuses a repository that another user owns.
         InfraError: git could not be started, or took longer than GIT_S.
     """
     done = git_call(*words, cwd=cwd, environment=environment)
@@ -70,7 +70,7 @@ def git(*words: str, cwd: Path | None = None, environment: dict[str, str] | None
 
 
 def bad_source(code: int, said: str) -> BadSource:
-    """Return the error for a failed git call."""
+    """Return the error to raise for a failed git call."""
     return BadSource(
         f"git could not read the source (exit code {code}).",
         remedy="Run `git status` in the folder to see why.",
@@ -79,11 +79,11 @@ def bad_source(code: int, said: str) -> BadSource:
 
 
 def git_or_nothing(*words: str) -> str:
-    """Run git and return its stripped output; "" if it fails.
+    """Run git and return its stripped output, or "" if it fails.
 
     Raises:
-        BadSource: git refuses a repository of another user.
-        InfraError: as git().
+        BadSource: git refuses a repository that another user owns.
+        InfraError: see git().
     """
     done = git_call(*words)
     return done.stdout.strip() if done.returncode == 0 else ""
@@ -95,7 +95,7 @@ def git_call(
     """Run git; return its exit code and decoded output, in English.
 
     Raises:
-        BadSource: git refuses a repository of another user.
+        BadSource: git refuses a repository that another user owns.
         InfraError: git could not be started, or took longer than GIT_S.
     """
     done = git_bytes(*words, cwd=cwd, environment=environment)
@@ -106,7 +106,7 @@ def git_call(
 def git_bytes(
     *words: str, cwd: Path | None = None, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """git_call() with undecoded output."""
+    """Run git like git_call(), but return undecoded output."""
     inherited = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
     settings = (word for setting in SETTINGS for word in ("-c", setting))
     try:
@@ -140,12 +140,12 @@ DIGITS = "--abbrev=12"
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A commit of a repository; all fields "" if there is none.
+    """A commit of a repository. All fields are "" if there is none.
 
     Args:
         commit: full hash.
         tree: id of its git tree.
-        describe: output of `git describe`: based on a tag, or 12 digits.
+        describe: output of `git describe`, which is based on a tag or is 12 digits of the hash.
     """
 
     commit: str = ""
@@ -154,9 +154,9 @@ class Head:
 
 
 def head_of(folder: Path) -> Head:
-    """Return HEAD of a work tree; empty for a plain folder or one inside a work tree.
+    """Return HEAD of a work tree, or an empty Head if the folder is not a work tree's top.
 
-    A source tree that was unpacked inside another repository is not one of its commits.
+    A source tree that was unpacked inside another repository is not a commit of that repository.
     """
     if not has_repository(folder):
         return Head()
@@ -171,7 +171,7 @@ def has_repository(folder: Path) -> bool:
 
 
 def commit_of(folder: Path, ref: str) -> Head:
-    """Return a commit by any of its names; empty if unknown."""
+    """Return a commit by any of its names, or an empty Head if it is unknown."""
     where = ("-C", str(folder))
     words = ("log", "-1", "--no-show-signature", "--format=%H %T", "--end-of-options", ref, "--")
     commit, _, tree = git_or_nothing(*where, *words).partition(" ")
@@ -191,10 +191,11 @@ class SourceTree:
     """A source folder as git sees it.
 
     Args:
-        tree: id of its tree in the trial's repository.
+        tree: id of its git tree in the trial's repository.
         head: the commit that it is based on.
-        ref: commit whose files are used; "" if the folder's files are.
-        changes: SHA-256 of the diff from `head` to the files; "" if none or unknown.
+        ref: commit whose files are used; "" if the folder's files are used.
+        changes: SHA-256 of the diff from `head` to the files; "" if there is no diff or it is
+            unknown.
     """
 
     folder: Path
@@ -210,12 +211,12 @@ class SourceTree:
 
     @property
     def dirty(self) -> bool:
-        """Whether the files differ from the commit; untracked files count."""
+        """Whether the files differ from the commit. Untracked files count."""
         return bool(self.head.commit) and self.tree != self.head.tree
 
     @property
     def commit(self) -> str:
-        """The commit's description, with "-dirty" if needed; "" outside a repository."""
+        """The commit's description, with "-dirty" if needed. It is "" outside a repository."""
         return f"{self.head.describe}-dirty" if self.dirty else self.head.describe
 
     @property
@@ -224,11 +225,11 @@ class SourceTree:
 
     @property
     def about(self) -> str:
-        """One line for tables."""
+        """Description in one line, for tables."""
         return f"Linux {self.version}, {self.commit or 'no commit'} in {self.folder.name}"
 
     def facts(self, patches: int) -> SourceFacts:
-        """Return the data of this tree for reports.
+        """Return this tree's data for reports.
 
         Args:
             patches: number of patches from the base to this tree.
@@ -239,13 +240,13 @@ class SourceTree:
 
 
 class TreeStore:
-    """A git repository with the trees of one folder and of the trees compared with it.
+    """A git repository with one folder's trees, and with the trees that are compared with it.
 
-    The first tree stays the base, and later ones are patches on it, so that changing one file
-    recompiles one file.
+    The first tree stays the base, and later trees are patches on it. So a change to one file
+    recompiles only one file.
 
     Args:
-        folder: path of the repository; created if missing.
+        folder: path of the repository. It is created if missing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -258,7 +259,7 @@ class TreeStore:
         """Store the files of a folder, or of a commit (`FOLDER@COMMIT`).
 
         Raises:
-            BadSource: not a folder or commit with a kernel source.
+            BadSource: it is not a folder or commit with a kernel source.
         """
         folder, ref = folder_and_ref(path)
         if ref:
@@ -268,8 +269,9 @@ class TreeStore:
         own = has_repository(folder)
         known = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "index") if own else ""
         if known and not index.exists() and (folder / known).is_file():
-            # With a copy of the index git reads only files that changed since. The copy keeps the
-            # mtime, by which git detects files that changed in the second of the last write.
+            # With a copy of the index, git reads only files that have changed since. The copy keeps
+            # the mtime, from which git detects files that changed in the same second as the last
+            # write.
             shutil.copy2(folder / known, index)
         asked = ("-C", str(folder), "rev-parse", "--git-path", "objects")
         if own and (objects := git_or_nothing(*asked)):
@@ -285,7 +287,7 @@ class TreeStore:
         return replace(found, changes=self._changes(found)) if found.dirty else found
 
     def _add_commit(self, folder: Path, ref: str) -> SourceTree:
-        """Store a commit of its repository without checking it out."""
+        """Store a commit of the folder's repository without checking it out."""
         where = ("-C", str(folder))
         version = commit_version(folder, ref)
         tree = git(*where, "rev-parse", "--verify", f"{ref}^{{tree}}").strip()
@@ -294,9 +296,10 @@ class TreeStore:
         return SourceTree(folder, tree, version, commit_of(folder, ref), ref)
 
     def base_of(self, tree: SourceTree) -> str:
-        """Return the id of the base tree of this one: the first stored tree, or its own.
+        """Return the id of a tree's base: the first stored tree, or the tree itself.
 
-        A tree of another version, or one that differs by more than a patch may, becomes the base.
+        A tree becomes the base if its version is different, or if the difference is too large for a
+        patch.
         """
         pin = self.folder / "base"
         words = pin.read_text().split() if pin.is_file() else []
@@ -307,14 +310,14 @@ class TreeStore:
         return tree.tree
 
     def _is_near(self, first: str, second: str) -> bool:
-        """Whether the difference fits into a patch."""
+        """Whether the difference is small enough for a patch."""
         try:
             return len(self.diff(first, second)) <= MOST_BYTES
         except NotComparable:
             return False
 
     def diff(self, first: str, second: str) -> str:
-        """Return the diff between two tree ids; "" if they are equal.
+        """Return the diff between two trees, given by id, or "" if they are equal.
 
         Raises:
             NotComparable: a file that differs is not UTF-8.
@@ -330,11 +333,11 @@ class TreeStore:
             names = re.findall(r"^diff --git a/(\S+) ", before, re.MULTILINE)
             raise NotComparable(
                 f"the trees differ in {names[-1] if names else 'a file'}, which is not UTF-8.",
-                remedy="Make that file equal in both trees, or convert it to UTF-8.",
+                remedy="Make the file identical in both trees, or convert it to UTF-8.",
             ) from None
 
     def _changes(self, tree: SourceTree) -> str:
-        """Digest the diff from a tree's commit; "" if git lacks an older file."""
+        """Return a digest of the diff from a tree's commit, or "" if git lacks an older file."""
         try:
             diff = self.diff(tree.head.tree, tree.tree)
         except BadSource:  # a partial clone
@@ -357,12 +360,12 @@ class TreeStore:
             raise NotComparable(
                 f"{_place(first)} and {_place(second)} differ by {len(diff):,} bytes, which is"
                 " too much for a patch.",
-                remedy="Name trees of the same release; different releases are compared as bases.",
+                remedy="Name trees of the same release. Different releases are compared as bases.",
             )
         return Patch(f"{second.name}: {second.commit}".rstrip(": "), "", "", "", diff)
 
     def own_changes(self, tree: SourceTree) -> tuple[Patch, ...]:
-        """Return the patch from the base to this tree; () if it is the base."""
+        """Return the patch from the base to this tree, or () if it is the base."""
         diff = self.diff(self.base_of(tree), tree.tree)
         subject = f"{tree.name}: what changed since it was first tried"
         return (Patch(subject, "", "", "", diff),) if diff else ()
@@ -385,13 +388,13 @@ def source_folder(path: Path) -> Path:
     if not folder.is_dir() or not kernel_version(folder):
         raise BadSource(
             f"wanted a kernel source tree at {folder}, but there is none.",
-            remedy="Name the top folder of a source tree, with its Makefile.",
+            remedy="Name the top folder of a source tree, which has the Makefile.",
         )
     return folder
 
 
 def check_source(path: Path) -> None:
-    """Check quickly that a path is a folder or a commit with a kernel source.
+    """Quickly check that a path is a folder or a commit with a kernel source.
 
     Raises:
         BadSource: it is not.
@@ -404,7 +407,7 @@ def check_source(path: Path) -> None:
 
 
 def folder_and_ref(path: Path) -> tuple[Path, str]:
-    """Split `../linux@v6.1` into an absolute folder and a commit; the commit may be ""."""
+    """Split a path such as `../linux@v6.1` into absolute folder and commit, which may be ""."""
     text = str(path.expanduser())
     if not Path(text).exists():
         for at in (at for at, sign in enumerate(text) if sign == "@"):
@@ -417,7 +420,7 @@ def commit_version(folder: Path, ref: str) -> str:
     """Return the kernel version in a commit's Makefile.
 
     Raises:
-        BadSource: git does not know the commit, or it is not of a kernel.
+        BadSource: git does not know the commit, or the commit has no kernel source.
     """
     words = ("-C", str(folder), "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
     if not git_or_nothing(*words):
@@ -430,19 +433,19 @@ def commit_version(folder: Path, ref: str) -> str:
     if not version:
         raise BadSource(
             f"the commit {ref:.60} of {folder} has no kernel Makefile.",
-            remedy="Name the repository of a kernel, and a commit of it.",
+            remedy="Name a kernel repository and a commit in it.",
         )
     return version
 
 
 def path_name(path: Path) -> str:
-    """Return a name for a path: its last part, and six digits of a hash of the whole path."""
+    """Return a name for a path: its last part, and six digits of the whole path's hash."""
     digest = hashlib.sha256(str(path).encode()).hexdigest()[:6]
     return f"{plain_name(path.name)[:24]}-{digest}"
 
 
 def tree_base(tree: SourceTree, store: TreeStore, patches_dir: Path) -> TrialBase:
-    """Return the base of a tree: the tree's own .config, then the fragments that guests need."""
+    """Return a tree's base. It has the tree's .config and then the fragments that guests need."""
     own = tree.folder / ".config"
     config = [own] if own.is_file() else []
     config += nearest_fragments(tree.series, patches_dir)
@@ -454,7 +457,7 @@ def tarball_base(path: Path, patches_dir: Path) -> TrialBase:
     """Return a base for a tarball.
 
     Raises:
-        BadSource: it is not a tarball of a kernel source.
+        BadSource: it is not a kernel source tarball.
     """
     version = tarball_version(path)
     series = ".".join(version.split(".")[:2])
@@ -498,25 +501,27 @@ def _place(tree: SourceTree) -> str:
     return f"{tree.folder}@{tree.ref}" if tree.ref else str(tree.folder)
 
 
-# The configuration of a trial's kernels: options of --config, and the .config files of trees.
+# The configuration of a trial's kernels, from options of --config and the trees' .config files.
 #
-# All kernels of a base have one configuration, so that they differ only by a patch. Two trees of
-# one release use the first tree's .config, overridden by what guests need. Differences of the
-# second tree's .config are reported.
+# All kernels of a base have the same configuration, so that they differ only by a patch. Two trees
+# of the same release use the first tree's .config, overridden by what guests need. If the second
+# tree's .config differs, the differences are reported.
 
 
 CONFIG = ".config"
 SHOWN = 3
-"""Most options that a sentence lists."""
+"""Maximum number of options that a sentence lists."""
 
 OPTION = re.compile(r"^(?:CONFIG_)?(?P<name>[A-Za-z0-9_]+)(?:=(?P<value>\S.*))?$")
 
 
 def read_config(given: Sequence[str]) -> dict[str, str]:
-    """Parse --config into options by names with CONFIG_; each is OPTION=VALUE or a file of them.
+    """Parse --config into options by names with CONFIG_.
+
+    Each argument is OPTION=VALUE or a file of such lines.
 
     Raises:
-        InputError: an argument is neither.
+        InputError: an argument is neither, or asks for a module.
     """
     options: dict[str, str] = {}
     for text in given:
@@ -539,13 +544,13 @@ def read_config(given: Sequence[str]) -> dict[str, str]:
 
 def _no_options(text: str, why: str) -> InputError:
     return InputError(
-        f"--config wants kernel options, but '{text:.60}' came: {why}.",
+        f"--config wants kernel options, but got '{text:.60}': {why}.",
         remedy="Write for example: --config TRANSPARENT_HUGEPAGE=y, or name a file of such lines.",
     )
 
 
 def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]) -> str:
-    """Return a sentence about options of the second tree that are not used; "" if none.
+    """Return a sentence about unused options of the second tree, or "" if there are none.
 
     Args:
         fragments: configs that guests need, which override both trees' .config.
@@ -570,7 +575,7 @@ def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]
 
 
 def _apart(ours: Path, theirs: Path, fragments: Sequence[Path]) -> list[str]:
-    """Return names of options that would differ in the guests' kernels."""
+    """Return the names of options that would differ in the guests' kernels."""
     asked = read_fragments(fragments)
     one, two = ({**read_fragments([path]), **asked} for path in (ours, theirs))
 
@@ -583,7 +588,7 @@ def _apart(ours: Path, theirs: Path, fragments: Sequence[Path]) -> list[str]:
     return [name for name in apart if OF_TOOLS.match(name) is None]
 
 
-# The commits of a range, as patches.
+# Read the commits of a range as patches.
 
 FORMAT = (
     *("--stdout", "--no-signature", "--find-renames", "--subject-prefix=PATCH", "--numbered"),
@@ -593,14 +598,14 @@ FORMAT = (
 
 
 def commits(repository: Path, span: str, say: Callable[[str], None]) -> tuple[Patch, ...]:
-    """Return the commits of a range, oldest first; a range with a merge becomes one patch.
+    """Return a range's commits, oldest first. A range with a merge becomes one patch.
 
     Args:
-        say: gets a sentence about merges.
+        say: called with a sentence about merges.
 
     Raises:
         NoPatch: git does not know the range, or it is empty, or its start is not an ancestor.
-        BadSource: git refuses a repository of another user.
+        BadSource: git refuses a repository that another user owns.
     """
     where = ("-C", str(repository))
     if _merges(where, span):
@@ -617,9 +622,9 @@ def commits(repository: Path, span: str, say: Callable[[str], None]) -> tuple[Pa
 
 
 def _ends(where: tuple[str, ...], span: str) -> tuple[str, str]:
-    """Return the first and last commit of a range; "", "" if it has not two ends."""
+    """Return the start and end of a range, or ("", "") if it does not have two ends."""
     words = git_or_nothing(*where, "rev-parse", "--revs-only", span).split()
-    if len(words) == 1 and not words[0].startswith("^"):  # as git format-patch takes it
+    if len(words) == 1 and not words[0].startswith("^"):  # as git format-patch interprets it
         words = git_or_nothing(*where, "rev-parse", "--revs-only", f"{span}..HEAD").split()
     ends = [word for word in words if not word.startswith("^")]
     starts = [word[1:] for word in words if word.startswith("^")]
@@ -634,14 +639,14 @@ def _merges(where: tuple[str, ...], span: str) -> int:
 
 
 def _whole(repository: Path, span: str, say: Callable[[str], None]) -> Patch:
-    """Return a range with a merge as one patch: git format-patch would omit merge changes."""
+    """Return a range with a merge as one patch. git format-patch would omit merge changes."""
     where = ("-C", str(repository))
     first, last = _ends(where, span)
     if git_or_nothing(*where, "merge-base", first, last) != first:
         raise NoPatch(
             f"wanted the commits {span:.60} of {repository}, but they contain a merge, and the"
             " range's start is not an ancestor of its end.",
-            remedy="Begin the range at a merge base, or give two commits by --tree DIR@COMMIT.",
+            remedy="Begin the range at a merge base, or name two commits with --tree DIR@COMMIT.",
         )
     count = git_or_nothing(*where, "rev-list", "--count", f"{first}..{last}")
     done = git_bytes(*where, "diff", "--find-renames", *DIFF, first, last)

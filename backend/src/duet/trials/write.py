@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write a trial as a lesson: FOLDER/lessons/90-NAME and FOLDER/kernel-patches/90-NAME.
+"""Write a trial as a lesson into FOLDER/lessons/90-NAME and FOLDER/kernel-patches/90-NAME.
 
 FOLDER has the layout of DUET_LESSONS, so every verb and the page can open it.
 """
@@ -27,24 +27,24 @@ from duet.trials.shell_line import read_line
 from duet.trials.spec import Better, Headline, Trial, TrialArm, TrialBase, plain_name
 from duet.trials.tracing import Tracing, Variable
 
-# The steps of a trial and their text: only what holds for every trial.
+# The steps of a trial and their text, which only says what holds for every trial.
 
 Tree = dict[str, Any]
 WHOLE_MS = 1000.0
 """Longest window of the first step."""
 CLOSE = 0.1
-"""Share of that window that the close steps show at most."""
+"""Maximum share of that window that the close-up steps show."""
 CALLS = 20
-"""Calls of the first function that the close steps show."""
+"""Number of calls of the first function that the close-up steps show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Measured durations; 0 if not measured yet.
+    """Measured durations. They are 0 if not measured yet.
 
     Args:
-        elapsed_ms: of the command, on the slowest kernel.
-        call_ms: mean of the first function's calls, on the slowest kernel.
+        elapsed_ms: duration of the command on the slowest kernel.
+        call_ms: mean duration of the first function's calls on the slowest kernel.
     """
 
     elapsed_ms: float = 0
@@ -52,7 +52,7 @@ class Times:
 
 
 def story(trial: Trial, tracing: Tracing, times: Times) -> Tree:
-    """Return story.yaml; `times` sets the windows."""
+    """Return the content of story.yaml. `times` determines the windows."""
     arms = [arm.name for arm in trial.arms]
     whole = min(times.elapsed_ms or WHOLE_MS, WHOLE_MS)
     calls = [function.key for function in tracing.functions]
@@ -96,7 +96,7 @@ def _ms(value: float) -> float:
 
 
 def content(trial: Trial, tracing: Tracing) -> str:
-    """Return content.md: general text, and the messages of the patches."""
+    """Return content.md: general text and the patches' messages."""
     names = ", ".join(f"`{f.name}()`" for f in tracing.functions)
     drawn = f"The lanes show calls of {names}." if names else "No function is traced."
     missing = "".join(f"\n- {sentence}." for sentence in tracing.missing)
@@ -113,7 +113,7 @@ def content(trial: Trial, tracing: Tracing) -> str:
 
 
 def _checked(trial: Trial) -> list[str]:
-    """Return the text on `duet check`, which finds bugs that no lane shows."""
+    """Return the text about `duet check`, which finds bugs that no lane shows."""
     if not trial.check:
         return []
     call = trial.check.replace("`", "'").replace("\n", " ")
@@ -133,7 +133,7 @@ def _calls(tracing: Tracing) -> str:
 
 
 def _more(trial: Trial, tracing: Tracing) -> str:
-    """Return the text on variables, fields, the microscope, and events not traced yet."""
+    """Return the text about variables, fields, the microscope, and events not traced yet."""
     parts = []
     if tracing.variables:
         parts.append("The x-ray reads " + ", ".join(map(_variable, tracing.variables)) + ".")
@@ -156,7 +156,7 @@ def _variable(one: Variable) -> str:
 
 
 def _arm_text(arm: TrialArm) -> str:
-    """Return an arm's title and patches, with their messages."""
+    """Return an arm's title and its patches with their messages."""
     lines = [f"**{arm.title}**: {arm.about}."]
     for patch in arm.patches:
         link = f" ([mail]({patch.link}))" if patch.link else ""
@@ -175,7 +175,7 @@ def _code(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escape Markdown in the text of a mail."""
+    """Escape Markdown in a mail's text."""
     for sign in "\\`*_[]<>#":
         text = text.replace(sign, f"\\{sign}")
     return text
@@ -196,11 +196,11 @@ TICK_MS = 4.0
 """Resolution of user and system time with TICK_CPU_ACCOUNTING and HZ=250."""
 SAMPLED = ("user_ms", "system_ms")
 SHARED_PREFIX = "shared_"
-"""Prefix of the names of the microscope's metrics."""
+"""Prefix of the microscope's metric names."""
 
 
 def trial_metrics(trial: Trial, tracing: Tracing) -> Tree:
-    """Return the metrics: the command's own number if known, its time, and each function's."""
+    """Return the metrics: the command's own number if known, its time, and the functions' times."""
     metrics: Tree = {}
     if (head := trial.headline) is not None:
         metrics["headline"] = {"title": head.title, "unit": head.unit, "better": head.better}
@@ -236,7 +236,7 @@ def trial_metrics(trial: Trial, tracing: Tracing) -> Tree:
 
 
 def _shared(watched: Sequence[str]) -> Tree:
-    """Return metrics of accesses to shared cache lines, per call of the first function."""
+    """Return metrics for accesses to shared cache lines per call of the first function."""
     metrics: Tree = {}
     for count, words in SHARED.items():
         title = f"{words} on lines that CPUs share and write"
@@ -248,27 +248,27 @@ def _shared(watched: Sequence[str]) -> Tree:
 
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Written by `duet try`: {}\n"
 DIGEST = ".trial"
-"""File with a digest of the trial that the folder was written from."""
+"""File with a digest of the trial from which the folder was written."""
 MOST_RUNS = 1000
 XRAY = "numbers"
-"""Name of the probe that reads variables; docs/PROBES.md."""
+"""Name of the probe that reads variables (docs/PROBES.md)."""
 XRAY_HZ = 20
 ROLES = ("before", "after", "alternative")
 KERNEL_TASKS = r"(?:kworker|swapper|ksoftirqd|rcu_|migration|cpuhp|kthreadd|duet-agent)"
 
 
 def write_trial(folder: Path, trial: Trial, tracing: Tracing, times: Times) -> Path:
-    """Write the files of a trial; recordings of an equal trial are kept.
+    """Write a trial's files. Recordings of an equal trial are kept.
 
     Args:
-        folder: used by this trial alone; created if missing.
-        times: measured durations, as far as known.
+        folder: folder for this trial alone. It is created if missing.
+        times: measured durations, as far as they are known.
 
     Returns:
         The folder of the lesson.
 
     Raises:
-        LessonError: the written lesson is invalid, which is a bug in this module.
+        LessonError: the written lesson is invalid. That would be a bug in this module.
     """
     lesson = folder / "lessons" / trial.slug
     patches = folder / "kernel-patches" / trial.slug
@@ -406,7 +406,7 @@ def _params(trial: Trial) -> Tree:
 
 
 def _skeleton() -> Tree:
-    """Load skeleton.yaml; each call returns a new copy."""
+    """Load skeleton.yaml. Each call returns a new copy."""
     text = Path(__file__).with_name("skeleton.yaml").read_text(encoding="utf-8")
     tree: Tree = yaml.safe_load(text)
     return tree
@@ -459,11 +459,11 @@ def _trace(trial: Trial, tracing: Tracing) -> Tree:
 STRESS = "stress-ng"
 LIST_S = 20.0
 SHORT = re.compile(r"^-(\w) N, +--([a-z0-9-]+) N", re.MULTILINE)
-"""One-letter options in stress-ng's help; of two with one letter stress-ng uses the first."""
+"""One-letter options in stress-ng's help. If two have the same letter, stress-ng uses the first."""
 
 
 def headline(metric: str, unit: str, better: Better, command: Command) -> Headline | None:
-    """Return the command's own number; None if only its time is known.
+    """Return the command's own number, or None if only its time is known.
 
     Raises:
         InputError: --metric is not a regular expression with a group `value`.
@@ -479,7 +479,7 @@ def headline(metric: str, unit: str, better: Better, command: Command) -> Headli
 
 
 def stressors(line: str) -> list[str]:
-    """Return the stressors of the line's first stress-ng with --metrics, in command-line order."""
+    """Return the stressors of the first stress-ng with --metrics in the line, in their order."""
     for one in read_line(line).commands:
         words = one.started
         if not words or PurePosixPath(words[0]).name != STRESS:
@@ -490,7 +490,7 @@ def stressors(line: str) -> list[str]:
 
 
 def _stressor(word: str) -> str | None:
-    """Return the stressor that an option starts, or None."""
+    """Return the stressor that an option starts, or None if it starts none."""
     if short := re.match(r"-([A-Za-z])\d*$", word):
         letters = dict(reversed(SHORT.findall(_said("--help"))))
         name = letters.get(short[1], "")
@@ -501,7 +501,7 @@ def _stressor(word: str) -> str | None:
 
 @lru_cache(maxsize=2)
 def _said(option: str) -> str:
-    """Return output of this machine's stress-ng, which guests use too; "" if not installed."""
+    """Return output of this machine's stress-ng, which guests also use, or "" if not installed."""
     program = shutil.which(STRESS)
     if program is None:
         return ""
@@ -513,31 +513,31 @@ def _said(option: str) -> str:
 def _own(metric: str, unit: str, better: Better) -> Headline:
     if "(?P<value>" not in metric:
         raise InputError(
-            "--metric wants a regular expression with a group `value`, but this one has none.",
+            "--metric wants a regular expression with a group `value`, but this has no such group.",
             remedy=r"Write for example: --metric 'rate=(?P<value>[\d.]+)'.",
         )
     try:
         re.compile(metric)
     except re.error as error:
         raise InputError(
-            f"--metric wants a regular expression, but this is not one: {error}.",
+            f"--metric wants a regular expression, but this is invalid: {error}.",
             remedy="Correct it.",
         ) from None
     return Headline(unit or "value", unit or "1", metric, better)
 
 
-# Saving a trial as a lesson: the same files under another name.
+# Save a trial as a lesson with the same files under another name.
 
 
 def save_lesson(folder: Path, trial: Trial, target: Path) -> tuple[Path, Path]:
     """Copy the files of a trial, without its recording.
 
     Args:
-        folder: of the trial.
-        target: TOP/lessons/NN-name; the patches go to TOP/kernel-patches/NN-name.
+        folder: folder of the trial.
+        target: TOP/lessons/NN-name. The patches go to TOP/kernel-patches/NN-name.
 
     Returns:
-        The folders of the lesson and of its patches.
+        The lesson's folder and its patches' folder.
 
     Raises:
         InputError: the name is not allowed, or a target exists.
@@ -556,7 +556,7 @@ def save_lesson(folder: Path, trial: Trial, target: Path) -> tuple[Path, Path]:
 
 
 def check_target(target: Path) -> None:
-    """Check before a build whether a lesson can be saved to `target`.
+    """Check, before a build, whether a lesson can be saved to `target`.
 
     Raises:
         InputError: see save_lesson.
@@ -564,11 +564,11 @@ def check_target(target: Path) -> None:
     target = target.expanduser().resolve()
     if not SLUG.match(target.name) or target.parent.name != "lessons":
         raise InputError(
-            f"--save-lesson wants a folder such as lessons/06-my-question, but {target} came.",
-            remedy="Use two digits, a dash, and lower-case letters, in a folder called lessons.",
+            f"--save-lesson wants a folder such as lessons/06-my-question, but got {target}.",
+            remedy="Name it with two digits, a dash and lower-case letters, in a folder lessons.",
         )
     patches = target.parents[1] / "kernel-patches" / target.name
     if taken := next((path for path in (target, patches) if path.exists()), None):
         raise InputError(
-            f"{taken} exists already.", remedy="Choose another name, or remove it first."
+            f"{taken} already exists.", remedy="Choose another name, or remove it first."
         )

@@ -29,7 +29,7 @@ MAX_NAME = 255
 MOST_EVENTS = 1 << 44
 """Largest counter in STATS, so that sums stay exact in JavaScript. Usual: a million."""
 WHOLE = re.compile("[0-9]{1,19}")
-"""A number in HELLO. Parsing a number takes quadratic time, so longer ones are refused."""
+"""A number in HELLO. Parsing a number takes quadratic time, so longer numbers are refused."""
 
 
 class FrameType(IntEnum):
@@ -68,7 +68,7 @@ class Hello:
 
     @property
     def clocksource(self) -> str:
-        """The guest's clock source; with any other than tsc, times are unreliable."""
+        """The guest's clock source. With any source other than tsc, times are unreliable."""
         return self.facts.get("clocksource", "")
 
     @property
@@ -148,7 +148,7 @@ class CpuStats:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counters of all CPUs; the `final` ones are sent once, before DRAINED."""
+    """Counters of all CPUs. The `final` counters are sent once, before DRAINED."""
 
     final: bool
     cpus: tuple[CpuStats, ...]

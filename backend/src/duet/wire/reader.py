@@ -22,7 +22,7 @@ class ProtocolError(InputError):
     """A violation of the agent's protocol; the rest of the stream is unusable.
 
     Args:
-        offset: in bytes from the start of the stream.
+        offset: position in bytes from the start of the stream.
         wanted: what the protocol requires.
         came: what the stream contains instead.
     """
@@ -52,7 +52,7 @@ class FrameReader:
     After a ProtocolError every call raises the same error.
 
     Args:
-        max_payload: longest payload; a longer one is an error as soon as its header arrives.
+        max_payload: longest payload. A longer payload is an error as soon as its header arrives.
     """
 
     def __init__(self, max_payload: int = MAX_PAYLOAD) -> None:
@@ -82,7 +82,7 @@ class FrameReader:
                 length, kind = self._header(at)
             except ProtocolError as error:
                 self._broken = error
-                if frames:  # return the complete ones; the next call raises
+                if frames:  # return the complete frames; the next call raises
                     break
                 raise
             end = at + HEADER.size + length
@@ -175,7 +175,7 @@ def parse_resumed(raw: RawFrame) -> Resumed:
     """Parse the payload of a RESUMED frame.
 
     Raises:
-        ProtocolError: the payload has a wrong length.
+        ProtocolError: the payload has the wrong length.
     """
     if len(raw.payload) != _RESUMED.size:
         wanted = f"a RESUMED payload of {_RESUMED.size} bytes"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet doctor`: what this machine has and lacks; with --deep also what it can do."""
+"""`duet doctor`: shows what this machine has and lacks, and with --deep what it can do."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ def doctor(
 ) -> int:
     """Check this machine, with a remedy for everything missing.
 
-    With --deep it also tries, in some 20 s: a guest of a built kernel and a copy of it, its
-    namespaces and budget, a build in a sandbox, how long vCPUs wait, and the speed of the disk.
+    With --deep it also takes some 20 s for tests: it boots a built kernel and copies the guest,
+    checks the guest's namespaces and budget, builds in a sandbox, and measures how long vCPUs wait
+    and how fast the disk is.
     """
     from duet.cli.doctor.machine import PARTS
 

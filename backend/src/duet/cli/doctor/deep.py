@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The checks of `duet doctor --deep`, in order; a failure does not end the others."""
+"""The checks of `duet doctor --deep`, in order. A failed check does not stop the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from duet.host.guests import template_bytes
 
 Work = Callable[[], Awaitable[str]]
 TRIAL_S = 400.0
-"""Limit of one check; each wait in it has a limit of its own. Usual: 1-8 s."""
+"""Time limit for one check. Each wait in it has a limit of its own. Usual: 1-8 s."""
 
 
 def deep_checks() -> Iterator[Check]:
@@ -65,7 +65,7 @@ async def check(name: str, purpose: str, without: Status, work: Work) -> Check:
     """Run a check and report it.
 
     Args:
-        without: the status on failure: can Kernel Duet do without?
+        without: the status if the check fails, which says whether Kernel Duet can do without.
     """
     note(name)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Start one lane and wait for its first decoded event; errors are part of the answer."""
+"""Starts one lane and waits for its first decoded event. Errors are part of the result."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from duet.runs.sources import kernel_sources
 from duet.session import Batch, GuestRequest, Lanes, LaneSource, RunSession, RunSpec, SessionSink
 
 START_S = 300.0
-"""Limit from the request to the first event, with a second try. Usual: 0.2 s a copy, 2-3 s a boot,
-20 s a boot by virtme-ng.
+"""Time limit from the request to the first event, with a second try. Usual: 0.2 s for a copy, 2-3 s
+for a boot, 20 s for a boot with virtme-ng.
 """
 PARK_S = 120.0
-"""Limit until a guest is parked. Usual: 4-5 s."""
+"""Time limit for parking a guest. Usual: 4-5 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneStart:
-    """One lane that was started.
+    """How one lane started.
 
     Args:
-        way: how it was to start: boot, copy, vng.
-        ms: from the request to its first decoded event; None: no event came.
-        cloned: it is a copy of a parked guest.
-        attempts: tries to start its guest.
-        why: why no event came.
-        ready: it is a copy whose QEMU was already running at the request.
+        way: the requested way to start the lane: boot, copy or vng.
+        ms: time from the request to the first decoded event; None if no event came.
+        cloned: whether the guest is a copy of a parked guest.
+        attempts: number of tries to start the guest.
+        why: the reason if no event came.
+        ready: whether the guest is a copy whose QEMU was already running at the request.
     """
 
     way: str
@@ -49,7 +49,7 @@ class LaneStart:
 
 
 class FirstEvent(SessionSink):
-    """Records when the first decoded rows of a lane arrive."""
+    """Records when a lane's first decoded rows arrive."""
 
     def __init__(self) -> None:
         self.seen = asyncio.Event()
@@ -83,13 +83,13 @@ async def first_event(
 
     Args:
         sink: receives the run.
-        whole: wait until the workload ends.
+        whole: also wait until the workload ends.
     """
     sink, guests = sink or FirstEvent(), list[Guest]()
     try:
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
         source = recording_guests(sources[arm], guests)
-        # As in a server, no copies are prepared during a run.
+        # As on a server, no copies are prepared during a run.
         paused = templates.paused() if templates else nullcontext()
         async with paused, Lanes() as lanes:
             session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)
@@ -113,7 +113,7 @@ async def first_event(
 
 
 def recording_guests(source: LaneSource, guests: list[Guest]) -> LaneSource:
-    """Return the source with its guests appended to a list, so that their tries can be counted."""
+    """Return a source that also appends its guests to the list. Their tries can then be counted."""
 
     def guest(request: GuestRequest) -> Guest:
         guests.append(source.guest(request))
@@ -123,12 +123,15 @@ def recording_guests(source: LaneSource, guests: list[Guest]) -> LaneSource:
 
 
 def spec_of(request: RunSpec, arm: str) -> RunSpec:
-    """Return a run like one of the page, on one lane."""
+    """Return a run like the page's, on one lane."""
     return replace(request.only([arm]), run_id="bench")
 
 
 async def wait_parked(templates: Templates) -> None:
-    """Wait until a guest is parked or cannot be; without it lanes boot, which is counted."""
+    """Wait until a guest is parked or cannot be.
+
+    Without a parked guest lanes boot, and boots are counted.
+    """
     try:
         async with asyncio.timeout(PARK_S):
             await templates.wait_settled()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks on a real guest: boot, copy, isolation from the host, CPU time."""
+"""Checks on a real guest: its boot, a copy of it, its isolation from the host, and its CPU time."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ CALM: Final = "End other work on this host, or give it more CPUs."
 
 
 class ContentionSink(FirstEvent):
-    """Also records how long the guest's vCPUs waited for a CPU of the host."""
+    """Also records how long the guest's vCPUs waited for a host CPU."""
 
     def __init__(self) -> None:
         super().__init__()
         self.contention: Contention | None = None
 
     def on_contention(self, arm: str, contention: Contention) -> None:
-        """Keep the newest figure."""
+        """Store the newest figure."""
         self.contention = contention
 
 
@@ -57,7 +57,7 @@ class GuestTrials:
         """Check that a guest boots, finishes a workload, and sends events.
 
         Raises:
-            InfraError: it does not.
+            InfraError: the guest fails at one of these.
         """
         sink = ContentionSink()
         start = await first_event(self._request, self._arm, None, sink, whole=True)
@@ -73,18 +73,20 @@ class GuestTrials:
         )
 
     async def copies(self, templates: Templates | None) -> str:
-        """Check that a guest can be parked, and that a copy of it runs.
+        """Check that a guest can be parked and that its copy runs.
 
         Args:
-            templates: None if they are switched off.
+            templates: the parked guests; None if parking is switched off.
 
         Raises:
-            Failure: lanes have to boot.
+            Failure: no copy runs, so lanes have to boot.
         """
         if self._accel == "kvm":
             return "none is needed: under KVM each lane boots"
         if templates is None:
-            raise Failure("no guest is parked: DUET_TEMPLATES_MIB is 0", "Unset it for copies.")
+            raise Failure(
+                "no guest is parked, because DUET_TEMPLATES_MIB is 0", "Unset it to get copies."
+            )
         sources = await kernel_sources(
             self._request.folder, (self._arm,), KernelSettings.default(), templates
         )
@@ -107,22 +109,22 @@ class GuestTrials:
         """Check that a guest's QEMU has namespaces of its own.
 
         Raises:
-            Failure: it shares some with the server.
+            Failure: it shares some namespaces with the server.
         """
         async with self._up() as guest:
             shared = shared_spaces(guest.facts.pid or 0)
         if shared:
             raise Failure(
-                f"a guest's QEMU shares with the server: {', '.join(shared)}",
+                f"a guest's QEMU shares namespaces with the server: {', '.join(shared)}",
                 "Run ./setup.sh kernels as root, or allow user namespaces.",
             )
         return f"a guest's QEMU has its own: {', '.join(SPACES)}"
 
     async def bounded(self) -> str:
-        """Check that a guest's QEMU is in a control group with a budget.
+        """Check that a guest's QEMU is in a control group with resource limits.
 
         Raises:
-            Failure: it is not, or some limits are missing.
+            Failure: it is in no such group, or some limits are missing.
         """
         async with self._up() as guest:
             inside = lane_files(guest.facts.pid or 0)
@@ -132,10 +134,10 @@ class GuestTrials:
         return ", ".join(f"{name} {value}" for name, value in limits.items())
 
     async def waits(self) -> str:
-        """Report how long the vCPUs of the booted guest waited for a CPU of the host.
+        """Report how long the booted guest's vCPUs waited for a host CPU.
 
         Raises:
-            Failure: too long, or nothing was measured.
+            Failure: they waited too long, or nothing was measured.
         """
         if self._contention is None:
             raise Failure("nothing was measured: no guest ran", "Look at the lines above.")
@@ -161,7 +163,7 @@ class GuestTrials:
 
 
 def shortest_built_run() -> RunSpec:
-    """Return a short run of one arm whose kernel is built.
+    """Return a short run on one arm whose kernel is built.
 
     Raises:
         InfraError: no kernel is built.
@@ -182,12 +184,13 @@ def shortest_built_run() -> RunSpec:
 
 
 SPACES: Final = ("mnt", "pid", "net", "ipc", "uts")
-"""Namespaces that a guest's QEMU has of its own; namespaces(7)."""
+"""Namespaces that a guest's QEMU must not share with the server; see namespaces(7)."""
 
 
 def shared_spaces(pid: int) -> list[str]:
-    """Return the namespaces that a process shares with this one; an unreadable one counts as
-    shared.
+    """Return the namespaces that a process shares with this one.
+
+    A namespace that cannot be read counts as shared.
     """
     found = []
     for name in SPACES:
@@ -202,7 +205,7 @@ def shared_spaces(pid: int) -> list[str]:
 
 
 def lane_files(pid: int) -> list[str]:
-    """Return the control groups of lanes that a process is in; cgroups(7)."""
+    """Return the lane control groups that a process is in; see cgroups(7)."""
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
     except OSError:
@@ -211,7 +214,7 @@ def lane_files(pid: int) -> list[str]:
 
 
 def limits_of(folders: list[Path]) -> dict[str, str]:
-    """Return the limits of these control groups: memory, threads, CPU weight."""
+    """Return the limits that these control groups set: memory, threads, CPU weight."""
     found = {}
     for names, what, unit in (
         (("memory.max", "memory.limit_in_bytes"), "memory", "MiB"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks of the host without a guest: enforced budgets, a sandboxed build, disk speed."""
+"""Checks of the host that need no guest: enforced budgets, a sandboxed build, disk speed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from duet.confine.control_groups import Budget, Group
 GROUP_BYTES: Final = 64 << 20
 TAKES_BYTES: Final = 192 << 20
 HOG_S: Final = 30.0
-"""Limit until a process beyond its budget is killed. Usual: 0.1 s."""
+"""Time limit within which a process that exceeds its budget must be killed. Usual: 0.1 s."""
 HOG: Final = """
 import os, sys
 for name in sys.argv[2:]:
@@ -31,9 +31,11 @@ held = bytearray(int(sys.argv[1]))
 DISK_BYTES: Final = 128 << 20
 PIECE_BYTES: Final = 4 << 20
 DISK_S: Final = 10.0
-"""No more is written after that; the speed is computed from what was written."""
+"""Time limit for writing. The speed is computed from what was written by then."""
 SLOW_BYTES_PER_S: Final = 30 << 20
-"""Below this a build waits for the disk: a kernel's objects and links are some 2 GiB."""
+"""On a slower disk a build waits for the disk, because a kernel's objects and links take some 2
+GiB.
+"""
 SOURCE: Final = "int main(void) { return 0; }\n"
 
 
@@ -41,7 +43,7 @@ def budget_is_enforced() -> str:
     """Check that a process is killed when it exceeds its control group's memory.
 
     Raises:
-        Failure: no group can be made, or the process survives.
+        Failure: no control group can be created, or the process survives.
     """
     with Group(Budget(GROUP_BYTES, 64), "doctor") as group:
         if group.missing:
@@ -51,7 +53,7 @@ def budget_is_enforced() -> str:
             ended = subprocess.run(words, capture_output=True, timeout=HOG_S, check=False)
         except subprocess.TimeoutExpired:
             raise Failure(
-                f"a process beyond its memory is stuck for {HOG_S:g} s",
+                f"a process that exceeded its memory limit was stuck for {HOG_S:g} s",
                 "Check the host's memory and swap.",
             ) from None
         killed = group.killed_for_memory()
@@ -59,7 +61,8 @@ def budget_is_enforced() -> str:
     if not killed or not ended.returncode:
         raise Failure(
             f"a process took {took} MiB in a control group of {has} MiB and was not killed",
-            "Check whether this host has swap: lanes may use it beyond their memory limit.",
+            "Check whether this host has swap, because lanes may use swap beyond their memory "
+            "limit.",
         )
     return f"a process that used {took} MiB in a control group of {has} MiB was killed"
 
@@ -68,11 +71,11 @@ def try_box() -> str:
     """Compile a C file in a sandbox.
 
     Raises:
-        Failure: no sandbox can be made.
+        Failure: no sandbox can be created.
         DuetError: the build failed.
     """
     if why := missing_box():
-        raise Failure(why, "docs/SANDBOX.md says what it needs.")
+        raise Failure(why, "docs/SANDBOX.md says what a sandbox needs.")
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="duet-deep-") as folder:
         tree = Path(folder) / "tree"
@@ -87,7 +90,9 @@ def try_box() -> str:
         done = run_boxed(job, replace(BoxLimits(), wall_s=PROBE_S))
     if done.failed:
         last = (done.tail.splitlines() or ["no output"])[-1]
-        raise Failure(f"a C file is not compiled in a box: {last:.200}", "Install gcc, libc6-dev.")
+        raise Failure(
+            f"a C file could not be compiled in a sandbox: {last:.200}", "Install gcc, libc6-dev."
+        )
     return f"a C file was compiled in a box in {time.monotonic() - began:.1f} s"
 
 
@@ -95,7 +100,7 @@ def disk_speed() -> str:
     """Measure how fast the disk of the cache folder writes and syncs.
 
     Raises:
-        Failure: slowly, or not at all.
+        Failure: the disk is slow, or cannot be written to.
     """
     folder = cache_dir()
     there = next(path for path in (folder, *folder.parents) if path.exists())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One line of `duet doctor`: what was checked, the result, and the remedy."""
+"""One line of `duet doctor`: the thing checked, the result, and the remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DELEGATE: Final = "Let the server make control groups (systemd: Delegate=yes)."
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check. `missing` makes doctor fail, `warning` does not."""
+    """Result of one check. `missing` makes doctor fail, `warning` does not."""
 
     name: str
     status: Status = key(shape="ok|warning|missing")
@@ -33,10 +33,10 @@ class DoctorResult:
 
 
 class Failure(Exception):
-    """A warning.
+    """The check failed, which is shown as a warning.
 
     Args:
-        found: the result, with figures and units.
+        found: the result, in words with figures and units.
         remedy: what to do about it.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What this machine has and lacks, each with a remedy. Takes no time and tries nothing."""
+"""What this machine has and lacks, with remedies. These checks are quick and start nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from duet.confine.namespaces import missing_namespaces
 from duet.confine.sandbox import can_unshare_network, missing_user
 
 NEEDED_BYTES = 6 << 30
-"""Tree, objects and a handful of images of one base."""
+"""Space for one base's source tree, its objects and a handful of images."""
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 
@@ -113,7 +113,10 @@ def _launcher() -> Check:
 
 
 def _drgn() -> Check:
-    """The x-ray reads QEMU's memory, which Yama may forbid to all but QEMU's parents."""
+    """Report whether the x-ray can read QEMU's memory.
+
+    Yama may allow that only to QEMU's parents.
+    """
     purpose = "the x-ray (samples of a kernel's memory), `duet drgn`"
     try:
         version = metadata.version("drgn")
@@ -126,7 +129,7 @@ def _drgn() -> Check:
 
 
 def _users() -> Check:
-    """Report whether QEMU runs as a user of its own, so that a flaw in it exposes little."""
+    """Report whether QEMU runs as a separate user, so that a flaw in it exposes little."""
     name, purpose = "own users", "guests, their x-ray and Chromium, each apart from the rest"
     if why := missing_user():
         remedy = "Start ./duet as root: it then runs each of them as a user without privileges."
@@ -141,8 +144,9 @@ def _users() -> Check:
 
 
 def _namespaces() -> Check:
-    """Report whether guests and Chromium get namespaces, so that an escape sees little of the
-    host.
+    """Report whether guests and Chromium get namespaces.
+
+    With namespaces, a process that escapes sees little of the host.
     """
     name, purpose = "namespaces", "guests and Chromium see their own files and processes alone"
     if why := missing_namespaces():
@@ -152,7 +156,7 @@ def _namespaces() -> Check:
 
 
 def _budgets() -> Check:
-    """Report whether the server may make control groups."""
+    """Report whether the server may create control groups."""
     from duet.guests.enclosure import lane_budget
 
     name, purpose = "lane budgets", "memory, CPU share and processes of each lane"
@@ -165,7 +169,7 @@ def _budgets() -> Check:
 
 
 def _box() -> Check:
-    """Report whether patches of others can be built."""
+    """Report whether other people's patches can be built."""
     from duet.confine import box_weakness, missing_box
 
     name, purpose = "sandbox", "builds of patches that are not your own"
@@ -216,7 +220,7 @@ def _page() -> Iterator[Check]:
 
 
 def _chromium() -> Check:
-    """Report whether Chromium is there and can be confined."""
+    """Report whether Chromium is installed and can be confined."""
     from duet.export.browser import can_make_user_namespace, find_chromium
 
     name, purpose = "chromium", "stills, exported pictures, browser tests"

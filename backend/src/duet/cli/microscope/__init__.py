@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet microscope`: every load and store of chosen kernel functions, by line, field, function."""
+"""`duet microscope`: counts loads and stores of chosen kernel functions by line, field,
+function.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +63,8 @@ def microscope(
     """Count each load and store of kernel functions, by cache line.
 
     The guest runs under a QEMU plugin that sees each access; nothing is sampled. --predict merges
-    the counted accesses under a model of caches. --native measures a replica of them on four cores
-    or more, and saves the result with the lesson's recordings.
+    the counted accesses under a cache model. --native measures a replica of the accesses on at
+    least four cores, and saves the result with the lesson's recordings.
     """
     if native:
         from duet.cli.microscope.native import measure_replica

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every load and store of chosen functions, by line, field, function."""
+"""Counts every load and store of chosen functions, by line, field and function."""
 
 from __future__ import annotations
 
@@ -29,27 +29,29 @@ from duet.session import Lanes, MicroscopeRequest, RunSession, RunSpec, ScopeRes
 from duet.session.accesses import LINE, broken_by, no_operation, operation_words, operations_line
 from duet.session.lane.microscope import STACK, STACK_BYTES, USER_END, VMALLOC, VMALLOC_END
 
-# Cells of the microscope as a table of lines, like that of `perf c2c report`. Pure but for print.
+# The microscope's counts as a table of cache lines, like that of `perf c2c report`. Pure except for
+# printing.
 #
-# Fields name the lines of the watched object; the x-ray names the others. Lines that several vCPUs
-# touched and one wrote come first: only those can move between caches.
+# Lines of the watched object are named after their fields. The x-ray names the other lines. Lines
+# that several vCPUs touched and at least one wrote come first, because only these can move between
+# caches.
 
 CLASSES = ("reads", "writes", "rmws")
 PER_OP = {"reads": "reads_per_op", "writes": "writes_per_op", "rmws": "rmw_per_op"}
 DIGITS = 6
-UNNAMED = "unnamed, vmalloc area (a stack, as a rule)"
+UNNAMED = "unnamed, vmalloc area (usually a stack)"
 
 Tree = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class LineFilter:
-    """The lines to show.
+    """Selects the lines to show.
 
     Args:
-        name: of a variable, or 'TYPE.FIELD' of the watched object.
-        ranges: (first byte, end) of the variable.
-        field: of the watched object; empty: it is a variable.
+        name: name of a variable, or 'TYPE.FIELD' for a field of the watched object.
+        ranges: address ranges of the variable, as (first byte, end).
+        field: the watched object's field; "" if a variable is selected.
     """
 
     name: str
@@ -57,7 +59,7 @@ class LineFilter:
     field: str = ""
 
     def places(self, scope: ScopeResult) -> tuple[tuple[int, int], ...]:
-        """Return its address ranges in this run.
+        """Return the selected address ranges in this run.
 
         Raises:
             InputError: the watched object has no such field.
@@ -84,7 +86,7 @@ def table_tree(
         _line(address, own, scope, microscope.functions, ops if has_operation else None)
         for address, own in _by_line(cells.cells)
     ]
-    # The x-ray may have named any byte of a stack.
+    # The x-ray may have named any byte in a stack.
     known = {a // STACK_BYTES for a, words in scope.names.items() if words.startswith(STACK)}
     is_stack = [int(str(line["line"]), 16) // STACK_BYTES in known for line in lines]
     stacks = list(compress(lines, is_stack))
@@ -137,7 +139,7 @@ def _lies_on(line: Tree, places: tuple[tuple[int, int], ...]) -> bool:
 
 
 def _words(error: DuetError | None) -> str | None:
-    """Format an error as a sentence with its remedy."""
+    """Format an error as its sentence and its remedy."""
     if error is None:
         return None
     return f"{error.sentence[0].upper()}{error.sentence[1:]} {error.remedy}"
@@ -173,7 +175,7 @@ def _line(
 
 
 def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
-    """Return a name of any of its bytes; else what the address alone says."""
+    """Return a name found for any byte of the line, otherwise what the address alone tells."""
     found = [name for a in cells["address"].tolist() if (name := scope.name_of(a))]
     if found:
         return found[0]
@@ -184,7 +186,7 @@ def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
 
 
 def _busiest(fields: Mapping[str, Tree]) -> str:
-    """Return the field that is written most; if none is written, the one read most."""
+    """Return the field with the most writes, or the one with the most reads if none is written."""
 
     def weight(name: str) -> tuple[float, ...]:
         tree = fields[name]
@@ -203,10 +205,10 @@ def _grouped(cells: NDArray[np.void], key: object, ops: int | None) -> dict[str,
 
 
 def _counts(cells: NDArray[np.void], ops: int | None) -> Tree:
-    """Count all accesses by class, those inside operations per operation, and the rest as outside.
+    """Count all accesses by class. Also count those inside operations per operation, and the rest.
 
     Args:
-        ops: whole operations; None: no function was named as the operation.
+        ops: number of whole operations; None if no function was named as the operation.
     """
     inside = cells["inside"] != 0
     tree: Tree = {name: int(cells[name].sum()) for name in CLASSES}
@@ -221,9 +223,9 @@ def _total(cells: NDArray[np.void]) -> int:
 
 
 def _rank(line: Tree) -> tuple[float, ...]:
-    """Sort shared lines first, by writes; unnamed lines, which may be stacks, last.
+    """Return a sort key: shared lines first, by writes, and unnamed lines last.
 
-    A stack whose task has migrated looks shared, and is not.
+    Unnamed lines may be stacks. A stack whose task has migrated looks shared, but is not.
     """
     writes = int(str(line["writes"])) + int(str(line["rmws"]))
     late = 2.0 if line["field"] == UNNAMED else 0.0 if line["shared"] else 1.0
@@ -231,7 +233,7 @@ def _rank(line: Tree) -> tuple[float, ...]:
 
 
 def write_table(tree: Tree, lines: list[str]) -> None:
-    """Print a row per line, and below it a row per function."""
+    """Print a row for each cache line, and below it a row for each function."""
     ends = operation_words(str(tree["operation"] or ""), str(tree["until"] or ""))
     per = f" per {ends}" if ends and tree["ops"] else ""
     print(f"{tree['lesson']}, {tree['arm']}: loads and stores, counted{per}")
@@ -263,7 +265,7 @@ def write_table(tree: Tree, lines: list[str]) -> None:
 
 
 def line_words(found: object, lines: int) -> str:
-    """Say what `--line` shows, or that nothing touched it."""
+    """Say which lines `--line` shows, or that nothing touched them."""
     assert isinstance(found, dict)
     places = " and ".join(f"{p['bytes']} bytes at {p['address']}" for p in found["places"])
     if not lines:
@@ -294,7 +296,7 @@ FROM_TO = ".."
 def count_accesses(
     given: RunArgs, functions: str, operation: str, line: str, top: int, as_json: bool
 ) -> int:
-    """Run a workload under the plugin that sees each access, and print the counts."""
+    """Run a workload under the QEMU plugin that sees each access, and print the counts."""
     request, microscope = read_microscope_request(given, functions, operation)
     only = asyncio.run(read_line(request, microscope, line)) if line else None
     scope, lines = asyncio.run(count_run(request, microscope))
@@ -309,7 +311,7 @@ def count_accesses(
 def read_microscope_request(
     given: RunArgs, functions: str, operation: str
 ) -> tuple[RunSpec, MicroscopeRequest]:
-    """Check which run, and which functions to watch in it.
+    """Check the options, and return the run and what to watch in it.
 
     Raises:
         InputError: the lesson names no functions, and none were given.
@@ -338,7 +340,7 @@ def read_microscope_request(
         if not operation:
             return request, MicroscopeRequest(own.functions, own.operation, aim, True, own.until)
         names = own.functions
-    # The functions that begin and end operations are always watched.
+    # Functions that begin or end operations are always watched.
     first, _, last = operation.partition(FROM_TO)
     op = first or (own.operation if own and own.operation in names else "")
     ends = [end for end in (op, last) if end]
@@ -362,7 +364,7 @@ async def read_line(request: RunSpec, microscope: MicroscopeRequest, name: str) 
 async def count_run(
     request: RunSpec, microscope: MicroscopeRequest, sink: ConsoleSink | None = None
 ) -> tuple[ScopeResult, list[str]]:
-    """Run the workload once and count accesses; return the counts and the workload's output.
+    """Run the workload once and count accesses. Return the counts and the workload's output.
 
     Args:
         sink: receives the run, including samples.
@@ -384,7 +386,7 @@ async def count_run(
 
 
 def _with_statics(scope: ScopeResult, vmlinux: Path | None) -> ScopeResult:
-    """Add the names of variables, where the x-ray found none."""
+    """Add the names of variables where the x-ray found no name."""
     if vmlinux is None:
         return scope
     names = static_names(vmlinux, set(scope.cells.cells["address"].tolist()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet microscope --native`: measure the arms' layouts on the host's own CPUs, in turns."""
+"""`duet microscope --native`: measures the arms' layouts on the host's own CPUs, in turns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from duet.server.recorded_items import NATIVE
 ROUNDS = 7
 RUN_MS = 700
 POINT_MS = 300
-"""A run for one point of a curve."""
+"""Length of a run for one point of a curve."""
 VIRTUAL = "this host is a virtual machine, whose CPUs may be threads of one core"
 FEW = "this host has fewer than the 4 required cores, so this is a trial, not a result"
 
@@ -91,8 +91,9 @@ def save(folder: LessonFolder, tree: Tree) -> Path:
 def measured(
     lesson: str, operation: Operation, layouts: list[Layout], cores: list[int], cpus: list[int]
 ) -> Tree:
-    """Run the layouts in turns, each round in the other order, and then perf; return NativeResult
-    as a tree.
+    """Run the layouts in turns and then under perf, and return NativeResult as a tree.
+
+    The order of the layouts is reversed in every second round.
     """
     alone = {x.arm: native.run_once(operation, x, cpus[:1], RUN_MS)[0] for x in layouts}
     runs: dict[str, list[Run]] = {layout.arm: [] for layout in layouts}
@@ -204,7 +205,7 @@ def text(tree: Tree) -> list[str]:
 
 
 def by_threads(tree: Tree) -> list[str]:
-    """Format a row for each number of threads: the layouts, and the host's own kernel."""
+    """Format a row for each number of threads, with all layouts and the host's own kernel."""
     arms, host, made = tree["arms"], tree["host"], tree["made"]
     assert isinstance(arms, list) and isinstance(made, dict)
     columns = [(arm["arm"], arm["curve"]) for arm in arms]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet microscope --predict`: model the counted accesses of the arms on many CPUs."""
+"""`duet microscope --predict`: models the arms' counted accesses on many CPUs."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from duet.session import Batch
 CPUS = (1, 2, 4, 8, 16, 20, 32, 64)
 SEEDS = (1, 2, 3, 4, 5)
 OPS = 1000
-"""Of all CPUs together, in each run."""
+"""Operations that all CPUs together do in each modelled run."""
 
 Tree = dict[str, Any]
 
 
 class AccessSink(ConsoleSink):
-    """Keeps the access log, which a run delivers as points; nothing else is traced here."""
+    """Stores the access log, which a run delivers as points. Nothing else is traced here."""
 
     def __init__(self) -> None:
         self._batches: list[Batch] = []
 
     def on_batch(self, arm: str, new: Batch) -> None:
-        """Keep a piece of the log; ignore other tables."""
+        """Store a piece of the log, and ignore other tables."""
         if new.table == "points":
             self._batches.append(new)
 
@@ -45,7 +45,7 @@ class AccessSink(ConsoleSink):
 
 
 def predict_arms(lesson: str, workload: str, settings: list[str], as_json: bool) -> int:
-    """Merge the counted accesses of the first and last arm under the model; print curves."""
+    """Merge the counted accesses of the first and last arm under the model, and print curves."""
     arms = load(lesson).usual_arms
     if len(arms) < 2:
         raise InputError(
@@ -64,7 +64,7 @@ def predict_arms(lesson: str, workload: str, settings: list[str], as_json: bool)
 
 
 def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -> list[Stream]:
-    """Return whole operations of each vCPU, counted in one run of an arm.
+    """Return each vCPU's whole operations, counted in one run of an arm.
 
     Raises:
         InputError: the lesson watches no object.
@@ -100,29 +100,31 @@ def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -
     whole = [cut for stream in streams if (cut := whole_operations(stream)).op]
     if not whole:
         raise InfraError(
-            f"no whole operation of {arm} was logged, of {scope.cells.ops_ended} that ended.",
+            f"no whole operation of {arm} was logged, although {scope.cells.ops_ended} "
+            "operations ended.",
             remedy="Run it again with more operations, e.g. --set stats=1000.",
         )
     return whole
 
 
 def refuse_unknown(names: Iterable[str], known: Container[str]) -> None:
-    """Refuse functions whose accesses the model cannot place within an operation.
+    """Raise if the model cannot place a function's accesses within an operation.
 
     Raises:
-        InputError: such a function made an access.
+        InputError: there is such a function among those that made accesses.
     """
     unknown = dict.fromkeys(name for name in names if name not in known)
     if unknown:
         raise InputError(
-            f"no rate is predicted: where in an operation {', '.join(unknown):.200} make their "
-            "accesses was not counted.",
+            "no rate is predicted, because the places in an operation where "
+            f"{', '.join(unknown):.200} make their "
+            "accesses were not counted.",
             remedy="Leave --predict out; the counts themselves are exact.",
         )
 
 
 def text(tree: Tree) -> list[str]:
-    """Format for people: the curve, the comparison, and what it depends on."""
+    """Format the curve, the comparison, and what it depends on, for people."""
     found, mail = tree["comparison"], tree["mail"]
     before, after = found["before"], found["after"]
     lines = [
@@ -163,14 +165,14 @@ def text(tree: Tree) -> list[str]:
 
 
 def row_cells(row: Tree) -> str:
-    """Format both ratios of a row, each with the error of its profile."""
+    """Format both ratios in a row, each with its profile's error."""
     ways = ("halved", "doubled")
     off = ["" if row[f"{way}_off"] is None else f"({row[f'{way}_off']:.1f})" for way in ways]
     return " ".join(f"{row[way]:>6.3f} {off[i]:>6}" for i, way in enumerate(ways))
 
 
 def profile_lines(profile: Tree) -> list[str]:
-    """Format time by function: the mail's, and both models'."""
+    """Format the time by function, for the mail and for both models."""
     least = stated()["profile"]["least_shown"]
     lines = [f"{'time by function, %':>28} {'mail':>8} {'own':>8} {'read':>8}"]
     for arm, parts in profile.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Models of what `duet microscope` prints with `--json`: counted, --predict, --native."""
+"""Models of the `--json` output of `duet microscope`: for counts, --predict and --native."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duet.cli.keys import key
 
 @dataclass(frozen=True, slots=True)
 class AccessCounts:
-    """Accesses to a line, to a field, or by a function."""
+    """Counts of accesses to a line, to a field, or by a function."""
 
     reads: int
     writes: int
@@ -44,7 +44,7 @@ class MicroscopeLine:
 
 @dataclass(frozen=True, slots=True)
 class BrokenOperations:
-    """Incomplete operations, by reason."""
+    """Numbers of incomplete operations, by reason."""
 
     ops_slept: int
     ops_left: int = key("by a jump to another function")
@@ -104,7 +104,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The predicted ratio if one number of the model is halved or doubled."""
+    """The predicted ratio if one of the model's numbers is halved or doubled."""
 
     what: str
     halved: float
@@ -115,10 +115,12 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """The last arm over the first, under one rule for loads that lead to a read-modify-write."""
+    """Rate of the last arm over the first, under one rule for loads before a read-modify-write."""
 
     ratio: float
-    off: float | None = key("points of percent off the published profile, on average, or null")
+    off: float | None = key(
+        "average distance from the published profile in percentage points, or null"
+    )
     before_per_s: float = key()
     after_per_s: float = key()
     sensitivity: Sequence[Sensitivity] = key()
@@ -126,7 +128,7 @@ class Ratios:
 
 @dataclass(frozen=True, slots=True)
 class ProfilePart:
-    """Percent of all CPUs' time in one function: published (or null), and under both rules."""
+    """Percentage of all CPUs' time in one function: published (or null), and under both rules."""
 
     part: str
     mail: float | None
@@ -136,7 +138,7 @@ class ProfilePart:
 
 @dataclass(frozen=True, slots=True)
 class PredictedComparison:
-    """The last arm over the first."""
+    """Comparison of the last arm with the first."""
 
     before: str
     after: str
@@ -160,7 +162,7 @@ class PredictResult:
 
 @dataclass(frozen=True, slots=True)
 class NativePoint:
-    """Operations per second with a number of threads."""
+    """Operations per second with one number of threads."""
 
     threads: int
     median: float
@@ -181,7 +183,7 @@ class NativeMade:
 
 @dataclass(frozen=True, slots=True)
 class NativeHost:
-    """What the host's own kernel achieves."""
+    """Rates that the host's own kernel achieves."""
 
     what: str
     curve: Sequence[NativePoint]

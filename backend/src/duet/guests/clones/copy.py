@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A copy of a template: a QEMU that loads the state and resumes with new time and entropy."""
+"""Copy of a template: a QEMU that loads the state and resumes with a new time and new entropy."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ from duet.wire import (
     pack_frame,
 )
 
-# Loading the template's state into QEMU, by its monitor.
+# Load the template's state into QEMU through its monitor.
 
 POLL_S = 0.005
-"""Interval of polling whether a ready copy has loaded its state."""
+"""Interval at which we poll whether a ready copy has loaded its state."""
 
 
 async def wait_connected(ports: Ports, end: Coroutine[None, None, None]) -> bool:
     """Wait until QEMU has connected its control port; return False if QEMU ended instead.
 
     Args:
-        end: returns when QEMU has ended.
+        end: awaitable that returns when QEMU has ended.
     """
     ended = asyncio.create_task(end)
     connected = asyncio.create_task(ports.joined.wait())
@@ -72,7 +72,7 @@ async def start_loading(monitor: Monitor, state: int) -> None:
     """Make QEMU start to load the state.
 
     Args:
-        state: descriptor of the migration stream, which QEMU has inherited.
+        state: file descriptor of the migration stream, which QEMU has inherited.
 
     Raises:
         InfraError: QEMU refuses, or has ended.
@@ -94,20 +94,20 @@ async def wait_loaded(monitor: Monitor) -> None:
         await asyncio.sleep(POLL_S)
 
 
-# Reading a copy's ports while `duet-check` runs, and while a plan is set up.
+# Read a copy's ports while `duet-check` runs, and while a plan is set up.
 
 ENDED = "it ended"
 Chunks = AsyncGenerator[Chunk, None]
 
 
 async def find_problem(chunks: Chunks, *, traced: bool) -> str:
-    """Return what is wrong with a copy that runs `duet-check`; "": every byte of the run is here.
+    """Return what is wrong with a copy that runs `duet-check`; "" if all its data has arrived.
 
     The caller sets the timeout.
 
     Args:
         chunks: bytes of the copy's ports after START.
-        traced: the plan traces, so events are expected.
+        traced: whether the plan traces, so that events are expected.
     """
     run, reader = _CheckRun(traced), FrameReader()
     async with aclosing(chunks):
@@ -161,12 +161,12 @@ class _CheckRun:
 
     @property
     def over(self) -> bool:
-        """Whether the run has ended and all bytes are here. DRAINED may overtake trace pages."""
+        """Whether the run has ended and all data has arrived. DRAINED may overtake trace pages."""
         here = all(self.received_bytes[cpu] >= count for cpu, count in enumerate(self._sent))
         return self._drained and here
 
     def problem(self) -> str:
-        """Return what went wrong, or ""."""
+        """Return what went wrong; "" if nothing did."""
         if self._status:
             return self._said or f"its check ended with {self._status}"
         if self._lost:
@@ -191,18 +191,18 @@ class _CheckRun:
                 pass
 
 
-# A rehearsal: a ready copy runs `duet-check`, then sets its plan up again.
+# Rehearsal: a ready copy runs `duet-check`, then sets up its plan again.
 #
-# QEMU translates guest code when it first runs. This takes four fifths of a fresh copy's CPU time
-# from RESUME to its first event. After a rehearsal most code of a workload is translated: fork,
-# exec, page faults, tracing, the ports. The copy is then like any guest that gets a second plan:
-# buffers, probes, counters and the scratch disk are set up again.
+# QEMU translates guest code when the code first runs. This takes four fifths of a fresh copy's CPU
+# time from RESUME to its first event. A rehearsal gets most of the code that a workload needs
+# translated: fork, exec, page faults, tracing, the ports. The copy is then like any guest that gets
+# a second plan: buffers, probes, counters and the scratch disk are set up again.
 
 REMEDY = "Its ready copies skip the rehearsal, and start more slowly."
 
 
 async def rehearse(ports: Ports, plan: str) -> bytes:
-    """Run `duet-check`, with which the agent was resumed, then set up the plan.
+    """Run `duet-check`, which the agent starts when it resumes, then set up the plan.
 
     Args:
         ports: ports of a ready copy.
@@ -212,7 +212,7 @@ async def rehearse(ports: Ports, plan: str) -> bytes:
         Bytes of the control port from PLAN to READY.
 
     Raises:
-        InfraError: the check failed, the agent refuses the plan, or this takes REHEARSAL_S.
+        InfraError: the check failed, the agent refuses the plan, or REHEARSAL_S has passed.
     """
     try:
         async with asyncio.timeout(REHEARSAL_S):
@@ -237,7 +237,7 @@ class CloneMachine(FileMemoryMachine):
     """A copy of a template.
 
     Args:
-        amendment: plan lines that the copy gets; None: those of the spec's plan.
+        amendment: plan lines that the copy gets; None for the lines from the spec's plan.
     """
 
     share = "off"
@@ -251,12 +251,13 @@ class CloneMachine(FileMemoryMachine):
         self.resumed: Resumed | None = None
         self._setup = template.setup
         self.prepared = False
-        """The copy has loaded the template and is paused; start() resumes it."""
+        """Whether the copy has loaded the template and is paused; start() then resumes it."""
         self._greeted = self._planned = False
-        # The store may evict the template while this copy starts.
+        # These are duplicated because the store may evict the template while this copy starts.
         self.memory = self._own(os.dup(template.memory))
         self._disks = [self._own(os.dup(disk)) for disk in template.disks]
-        # Opened again for a separate offset: other copies read the same stream.
+        # The stream is opened again to get a separate offset, because other copies read the same
+        # stream.
         self._state = self._own(os.open(f"/proc/self/fd/{template.state}", os.O_RDONLY))
 
     def _own(self, number: int) -> int:
@@ -278,7 +279,7 @@ class CloneMachine(FileMemoryMachine):
         return self._process is not None and self._process.returncode is None
 
     async def prepare(self, rehearsed: bool = False) -> None:
-        """Start QEMU, load the template and rehearse if requested; leave the guest paused.
+        """Start QEMU, load the template and rehearse if requested. Leave the guest paused.
 
         Raises:
             InfraError: QEMU or the agent refuses, or does not answer in time.
@@ -298,12 +299,12 @@ class CloneMachine(FileMemoryMachine):
         self.prepared = True
 
     def assign(self, spec: GuestSpec) -> None:
-        """Assign the copy to a lane, whose spec may differ only in the plan."""
+        """Assign the copy to a lane. Only the plans of the two specs may differ."""
         self.spec = spec
         self._amendment = split_plan(spec.plan or "")[1]
 
     async def start(self) -> None:
-        """Start QEMU and load the template unless prepared; then resume the guest.
+        """Start QEMU and load the template, unless the copy is prepared; then resume the guest.
 
         Raises:
             InfraError: QEMU or the agent refuses, or does not answer within RESUME_S.
@@ -319,7 +320,7 @@ class CloneMachine(FileMemoryMachine):
 
     @asynccontextmanager
     async def _monitor(self) -> AsyncIterator[Monitor]:
-        """Wait for QEMU and connect to its monitor. The whole block is limited to RESUME_S."""
+        """Wait for QEMU and connect to its monitor. RESUME_S limits the whole block's duration."""
         try:
             async with asyncio.timeout(RESUME_S):
                 if not await wait_connected(self.ports, self.wait_end()):
@@ -332,7 +333,7 @@ class CloneMachine(FileMemoryMachine):
             raise self._refusal(error.sentence) from error  # usually QEMU has ended
         except TimeoutError:
             raise InfraError(
-                f"the copy of lane {self.spec.arm} did not resume within {RESUME_S:g} s.",
+                f"the copy of lane {self.spec.arm} did not resume its guest within {RESUME_S:g} s.",
                 remedy=BOOT_INSTEAD,
                 detail=self.tail(),
             ) from None
@@ -372,9 +373,10 @@ class CloneMachine(FileMemoryMachine):
             yield chunk
 
     async def send(self, frame: bytes) -> None:
-        """Send a frame. The first PLAN with the spec's plan is answered here, since it is set up.
+        """Send a frame to the agent.
 
-        The agent gets all further plans.
+        A first PLAN with the spec's plan is answered here instead, because that plan is already set
+        up. All later plans go to the agent.
         """
         plan = frame == encode(HostFrame(FrameType.PLAN, self.spec.plan or ""))
         if plan and not self._planned:
@@ -385,7 +387,7 @@ class CloneMachine(FileMemoryMachine):
 
 
 def why_not_fresh(resumed: Resumed, template: Template) -> str:
-    """Return why a copy is unusable, or "". Record its random bytes in the template."""
+    """Return why a copy is not fresh, or "" if it is; record its random bytes in the template."""
     if abs(resumed.realtime_ns - time.time_ns()) > CLOCK_STEP_S * 1e9:
         return "its time of day was not set"
     if resumed.random in template.drawn:
@@ -395,10 +397,11 @@ def why_not_fresh(resumed: Resumed, template: Template) -> str:
 
 
 READY_BYTES = 50 << 20
-"""Assumed memory (PSS) of a ready copy before the first is measured. Usual: 47 MiB alone, less
-with others, since copies share QEMU and the template."""
+"""Assumed memory (PSS) of a ready copy until the first copy has been measured. Usual: 47 MiB for a
+single copy. With other copies it is less, because they share QEMU and the template."""
 REHEARSED_BYTES = 110 << 20
-"""Assumed memory (PSS) of a rehearsed copy. Usual: 73-108 MiB alone, depending on the lesson."""
+"""Assumed memory (PSS) of a rehearsed copy. Usual: 73-108 MiB for a single copy, depending on the
+lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,8 +410,8 @@ class ReadyCopy:
 
     Args:
         machine: a prepared machine; its owner closes it.
-        held_bytes: memory that it takes (PSS).
-        rehearsed: it has run `duet-check`.
+        held_bytes: memory (PSS) that the copy takes.
+        rehearsed: whether the copy has run `duet-check`.
     """
 
     machine: CloneMachine
@@ -420,7 +423,7 @@ Prepare = Callable[[Template, GuestSpec, bool], Awaitable[ReadyCopy]]
 
 
 async def prepare_copy(template: Template, spec: GuestSpec, rehearsed: bool) -> ReadyCopy:
-    """Start a copy and load its template. Takes 60 ms, with a rehearsal 1 s.
+    """Start a copy and load its template. Takes 60 ms, or 1 s with a rehearsal.
 
     Raises:
         DuetError: a step failed; the copy has ended.

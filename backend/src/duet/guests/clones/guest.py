@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sealed guest that is copied from a template if one exists, else booted."""
+"""Sealed guest that is copied from a template if there is one, and booted otherwise."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from duet.guests.types import Accel, GuestSpec
 
 LOG = logging.getLogger("duet.clones")
 READY = "ready copy"
-"""Outcome in the boot report of a ready copy."""
+"""Outcome that a ready copy's boot report shows."""
 
 
 class CloneableGuest(QemuGuest):
-    """A guest that is copied from a template. It requests a missing template, and boots.
+    """Guest that is copied from a template. If the template is missing, it requests one and boots.
 
     Args:
         templates: templates of the server.
@@ -33,7 +33,7 @@ class CloneableGuest(QemuGuest):
         self._templates = templates
 
     async def start(self, accel: Accel, version: str) -> Machine:
-        """Return a ready copy, else a new copy of the template, else a booted machine.
+        """Return a ready copy if there is one, otherwise a new copy or a booted machine.
 
         Raises:
             DuetError: the machine did not boot either.
@@ -52,7 +52,7 @@ class CloneableGuest(QemuGuest):
         return await super().start(accel, version)
 
     async def park(self, later: bool = False) -> None:
-        """Request a template for guests like this one, unless one exists.
+        """Request a template for guests like this one, unless there already is a template.
 
         Args:
             later: low priority, as in Templates.request().
@@ -88,7 +88,7 @@ class CloneableGuest(QemuGuest):
         self.reports = (BootReport(1, time.monotonic() - began, outcome),)
 
     async def _copy(self, template: Template, accel: Accel) -> Machine | None:
-        """Copy the template and resume the copy. If that fails, discard the template; None."""
+        """Copy the template and resume the copy; on failure discard the template, return None."""
         began = time.monotonic()
         try:
             machine = CloneMachine(self.spec, accel, template)

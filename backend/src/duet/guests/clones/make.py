@@ -28,9 +28,9 @@ from duet.guests.qmp import Monitor
 from duet.guests.types import Accel, GuestSpec
 from duet.wire import FrameType, HostFrame, encode
 
-# The check of a new template: a copy must resume, write to its disk, and deliver its events.
+# Check a new template: a copy must resume, write to its disk, and deliver its events.
 #
-# CloneMachine checks of every copy that its clock was set and its random numbers are new.
+# In every copy CloneMachine checks that the clock was set and that the random numbers are new.
 
 
 async def check_copy(template: Template, spec: GuestSpec, accel: Accel) -> None:
@@ -64,13 +64,13 @@ REMEDY = "Guests boot instead; the detail says what happened."
 
 
 async def make_template(key: str, spec: GuestSpec) -> Template:
-    """Boot a guest, set up its plan, park it and check a copy. Takes a boot and some 0.5 s.
+    """Boot a guest, set up its plan, park it and check a copy. Takes about 0.5 s plus the boot.
 
     Args:
         key: template_key() of the spec.
 
     Raises:
-        DuetError: a step failed; its files and processes are gone.
+        DuetError: a step failed; its files are removed and its processes have ended.
     """
     assert spec.plan is not None
     began = time.monotonic()
@@ -101,7 +101,7 @@ async def make_template(key: str, spec: GuestSpec) -> Template:
 
 
 class _Undo:
-    """Closes its descriptors at exit; the caller clears `numbers` to keep them open."""
+    """Close file descriptors at exit, unless the caller clears `numbers` to keep them open."""
 
     def __init__(self) -> None:
         self.numbers: list[int] = []
@@ -134,10 +134,10 @@ async def _set_up(machine: Machine, plan: str) -> tuple[bytes, bytes]:
 
 
 async def _park(machine: Machine) -> int:
-    """Save the machine's state without its memory, and return the memfd of that stream.
+    """Save the machine's state without its memory, and return the memfd with that stream.
 
-    The guest runs while QEMU saves, so a copy runs as soon as it has loaded the state. Afterwards
-    QEMU leaves the guest paused.
+    The guest is running while QEMU saves the state, so a copy starts to run as soon as it has
+    loaded the state. After saving, QEMU leaves the guest paused.
     """
     state = create_memfd("duet-state")
     complete = asyncio.Event()

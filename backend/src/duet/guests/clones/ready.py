@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ready copies: a confined QEMU has loaded its template and waits for a lane.
 
-Starting QEMU and loading the state take a third of the time to a copy's first event, and the
-translation of guest code takes half. Neither depends on the lane. So a plain copy is made first,
-and then a rehearsed copy replaces it. The store decides when copies are made.
+Of the time until a copy's first event, a third is spent on starting QEMU and loading the state, and
+half on translating guest code. Neither depends on the lane, so both are done in advance: a plain
+copy is made first, and a rehearsed copy then replaces it. The store decides when copies are made.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from duet.guests.clones.copy import READY_BYTES, REHEARSED_BYTES, CloneMachine, 
 from duet.guests.clones.template import Template
 from duet.guests.types import GuestSpec
 
-# The queue of templates to be made. Pure.
+# Queue of the templates to make. Pure.
 
 WAITING = 32
-"""Most queued templates; beyond it the oldest is dropped."""
+"""Largest number of queued templates. Above the limit, the oldest request is dropped."""
 FAILURES = 2
-"""Attempts at one template. After that its guests boot until the server restarts."""
+"""Number of attempts to make one template. After that its guests boot until the server restarts."""
 
 
 class TemplateQueue:
-    """Queued templates: `now` for those that a lane lacks, `later` for low priority."""
+    """Queued templates: `now` has those that a lane lacks, `later` those with low priority."""
 
     def __init__(self) -> None:
         self.now: OrderedDict[str, GuestSpec] = OrderedDict()
@@ -55,7 +55,8 @@ class TemplateQueue:
         """Return the key of the next template without removing it.
 
         Args:
-            room: there is memory for a low-priority template; without it those are dropped.
+            room: whether there is memory for a low-priority template. If not, all low-priority
+                templates are dropped.
         """
         if self.now:
             return next(reversed(self.now))
@@ -80,14 +81,15 @@ class TemplateQueue:
 
 LOG = logging.getLogger("duet.clones")
 MOST_READY = 4
-"""Most ready copies: two lanes of the current lesson, and of the one before."""
+"""Largest number of ready copies: two lanes of the current lesson, and two of the previous
+lesson."""
 
 
 class ReadyCopies:
-    """Owns the ready copies of the templates that lanes used last.
+    """Owner of the ready copies of the templates that lanes used last.
 
     Args:
-        prepare: makes a copy; None: keep no ready copies.
+        prepare: function that makes a copy; None to keep no ready copies.
     """
 
     def __init__(self, prepare: Prepare | None) -> None:
@@ -107,13 +109,13 @@ class ReadyCopies:
         return sum(copy.machine.alive for copy in self._standing.values())
 
     def most_bytes(self, key: str) -> int:
-        """Return the most memory that the next copy of a template is expected to take."""
+        """Return the largest memory that a template's next copy is expected to take."""
         rehearsed = self._is_ready(key)
         alike = (one.held_bytes for one in self._standing.values() if one.rehearsed == rehearsed)
         return max(alike, default=REHEARSED_BYTES if rehearsed else READY_BYTES)
 
     def expect(self, key: str, spec: GuestSpec) -> None:
-        """Note that a lane like this is likely. Beyond MOST_READY, forget the oldest."""
+        """Record that a lane with this template is likely; beyond MOST_READY, forget the oldest."""
         if self._prepare is None:
             return
         if key in self._expected and not _alike(self._expected[key], spec):
@@ -134,9 +136,9 @@ class ReadyCopies:
         return copy.machine
 
     def next(self) -> str | None:
-        """Return the key of the template to copy next, the most recently expected first.
+        """Return the key of the template to copy next; the most recently expected comes first.
 
-        Plain copies come before all rehearsed ones, so that lanes can use them meanwhile.
+        All plain copies are made before any rehearsed copy, so that lanes can use them meanwhile.
         """
         for rehearsed in (False, True):
             for key in reversed(self._expected):
@@ -150,12 +152,12 @@ class ReadyCopies:
     def _lacks(self, key: str, rehearsed: bool) -> bool:
         if not self._is_ready(key):
             return not rehearsed
-        # A microscope would count the rehearsal.
+        # With a microscope there is no rehearsal, because the microscope would count it.
         able = self._expected[key].microscope is None
         return rehearsed and able and not self._standing[key].rehearsed
 
     async def make(self, template: Template) -> None:
-        """Make a ready copy, rehearsed if a plain one exists. Log a failure, never raise it.
+        """Make a ready copy, rehearsed if there is a plain copy. Log failures, do not raise them.
 
         After FAILURES failures lanes of this template are copied on demand.
         """
@@ -226,25 +228,23 @@ async def _close(machine: CloneMachine) -> None:
 
 
 def _alike(one: GuestSpec, other: GuestSpec) -> bool:
-    """Return whether two specs differ at most in their plans, so that a copy serves both."""
+    """Return whether two specs differ at most in their plans, so that one copy can serve either."""
     return replace(one, plan=None) == replace(other, plan=None)
 
 
-# Templates and ready copies, within one budget of memory.
+# Templates and ready copies, which share one memory budget.
 #
-# A template saves more time than a ready copy, so ready copies get the memory that templates leave.
+# A template saves more time than a ready copy, so ready copies get only the memory that templates
+# leave free.
 
 USUAL_BYTES = 130 << 20
-"""Assumed memory of a template before the first is made. Usual: 110-125 MiB."""
+"""Assumed memory of a template until the first template has been made. Usual: 110-125 MiB."""
 
 
 class TemplateCache:
-    """An LRU cache of templates and their ready copies, which it owns.
-
-    Args:
-        budget_bytes: most memory of all. Beyond it ready copies are evicted first, then the least
-            recently used templates.
-        prepare: makes a ready copy; None: keep no ready copies.
+    """LRU cache that owns templates and their ready copies. Args: budget_bytes: largest total
+    memory. Above the limit, ready copies are evicted first, then the least recently used templates.
+        prepare: function that makes a ready copy; None to keep no ready copies.
     """
 
     def __init__(self, budget_bytes: int, prepare: Prepare | None) -> None:
@@ -272,10 +272,11 @@ class TemplateCache:
         return self.ready.take(key, spec) if key in self._held else None
 
     def add(self, template: Template, spec: GuestSpec, later: bool) -> None:
-        """Add a new template, and evict what exceeds the budget.
+        """Add a new template, and evict templates and copies that exceed the budget.
 
         Args:
-            later: no lane has requested it: it is evicted first, and gets no ready copy.
+            later: no lane has requested the template. It is then evicted first, and gets no ready
+                copy.
         """
         self._held[template.key] = template
         if later:
@@ -295,12 +296,12 @@ class TemplateCache:
             close_in_thread(template)
 
     def has_room_for_template(self) -> bool:
-        """Return whether one more template fits without evicting another. Ready copies may go."""
+        """Return whether one more template fits if ready copies, but no templates, are evicted."""
         most = max((one.held_bytes for one in self._held.values()), default=USUAL_BYTES)
         return self.held_bytes + most <= self._budget_bytes
 
     def next_ready(self) -> Template | None:
-        """Return the template to copy next; None if there is no need or no room."""
+        """Return the template to copy next; None if no copy is needed or there is no room."""
         key = self.ready.next()
         return self._held[key] if key and self._has_room(self.ready.most_bytes(key)) else None
 
@@ -325,15 +326,15 @@ class TemplateCounts:
 
     Args:
         held: templates that can be copied now.
-        held_bytes: memory of those.
+        held_bytes: memory of these templates.
         making: 1 while a template is being made.
-        waiting: queued templates, including the one in the making.
-        later: queued templates of low priority, made after those if there is room.
+        waiting: queued templates, including the template that is being made.
+        later: queued templates with low priority, which are made after the others if there is room.
         made: templates made since the start.
         failed: failed attempts to make a template since the start.
         refused: copies that failed since the start; their lanes booted.
         ready: ready copies.
-        ready_bytes: memory of those.
+        ready_bytes: memory of the ready copies.
         taken: lanes that used a ready copy since the start.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The templates of a server, by key. They are made in the background while nothing runs."""
+"""A server's templates, by key. They are made in the background while no lane runs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ Make = Callable[[str, GuestSpec], Awaitable[Template]]
 
 
 class Templates:
-    """Owns templates. Use as `async with`; leaving frees their memory.
+    """Owner of the templates. Use with `async with`, which frees their memory at the end.
 
     Args:
-        budget_bytes: most memory of all templates and ready copies.
-        make: makes a template.
-        prepare: makes a ready copy; None: copies are made only when a lane needs them.
+        budget_bytes: largest memory of all templates and ready copies together.
+        make: function that makes a template.
+        prepare: function that makes a ready copy; None if copies are made only when a lane needs
+            them.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Templates:
         await self._cache.close()
 
     def find(self, key: str | None) -> Template | None:
-        """Return the template of a key and mark it as used; None if it does not exist."""
+        """Return the template for a key and mark it as used; None if there is none."""
         return self._cache.use(key) if key and key in self._cache else None
 
     def take_ready(self, key: str, spec: GuestSpec) -> CloneMachine | None:
@@ -77,11 +78,11 @@ class Templates:
         return version is not None and template_key(spec, version) in self._cache
 
     def request(self, key: str | None, spec: GuestSpec, later: bool = False) -> None:
-        """TemplateQueue a template, unless it exists or has failed too often.
+        """Queue a template to be made, unless it exists or has failed too often.
 
         Args:
-            key: template_key() of the spec; None: no template is possible.
-            later: low priority: make it after all others, and evict no template for it.
+            key: template_key() of the spec; None if no template is possible.
+            later: use low priority, so that it is made after all others and evicts no template.
         """
         if not key or not self._queue.may_try(key) or (later and key in self._cache):
             return
@@ -98,14 +99,14 @@ class Templates:
         self._moved.set()
 
     def discard(self, key: str) -> None:
-        """Drop a template of which a copy has failed, and count the failure."""
+        """Drop a template if one of its copies has failed, and count the failure."""
         self._cache.evict(key)
         self._counts.refused += 1
         self._queue.fail(key)
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
-        """Make no template meanwhile. One in the making is cancelled and made again later."""
+        """Make no template inside the block. A template being made is cancelled and made later."""
         self._busy += 1
         try:
             if self._making is not None:
@@ -141,7 +142,7 @@ class Templates:
     async def wait_settled(self) -> None:
         """Wait until each requested template and ready copy exists or has failed.
 
-        Replaced copies have ended by then.
+        Copies that were replaced have ended when this returns.
         """
         await self._settled.wait()
         await self._cache.ready.wait_ended()
@@ -156,7 +157,7 @@ class Templates:
             await self._moved.wait()
 
     def _next(self) -> Coroutine[None, None, None] | None:
-        """Choose the next work: a requested template, a ready copy, a template for later."""
+        """Choose the next thing to make: a requested template, a ready copy or a later template."""
         self._made_now = ""
         if not self._queue.now:
             template = self._cache.next_ready()
@@ -185,7 +186,7 @@ def log_failure(error: Exception, spec: GuestSpec, last: bool) -> None:
     """Log why no guest could be parked.
 
     Args:
-        last: this was the last attempt.
+        last: whether this was the last attempt.
     """
     if isinstance(error, DuetError):
         LOG.log(logging.WARNING if last else logging.INFO, "%s %s", error.sentence, error.remedy)

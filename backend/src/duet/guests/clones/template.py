@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A template: the stored state of a parked guest, and the key of its inputs."""
+"""Templates: the stored state of a parked guest, and a key made from its inputs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from duet.guests.qemu import QemuMachine, kernel_cmdline
 from duet.guests.types import GuestSpec
 from duet.processes.owned import find_program
 
-# Lines of a plan that are set up in the template, and lines that each copy gets. Pure.
+# Split a plan into lines that are set up in the template, and lines that each copy gets. Pure.
 
 AMENDABLE = ("write ", "run ", "deadline_ms ")
 """Lines that RESUME may contain (is_amendment() in vm-images/agent/plan.c)."""
 CHECK = "duet-check"
-"""Program in the guest that checks a copy (vm-images/root/duet-check)."""
+"""Program in the guest that checks the copy (vm-images/root/duet-check)."""
 
 
 def split_plan(plan: str) -> tuple[str, str]:
     """Split a plan into the template's lines and the lines that each copy gets.
 
-    A workload's knobs affect only the second part.
+    A workload's knobs affect only the lines for the copies.
     """
     lines = plan.splitlines(keepends=True)
     base = "".join(line for line in lines if not line.startswith(AMENDABLE))
@@ -35,12 +35,12 @@ def split_plan(plan: str) -> tuple[str, str]:
 
 
 def parked_plan(plan: str) -> str:
-    """Return the template's plan. A plan needs a workload, which here never starts."""
+    """Return the template's plan. Every plan needs a workload; the template never starts it."""
     return f"{split_plan(plan)[0]}run {CHECK}\n"
 
 
 def check_amendment() -> str:
-    """Return the amendment with which a copy runs CHECK."""
+    """Return the amendment that makes a copy run CHECK."""
     return f"deadline_ms 20000\nrun {CHECK}\n"
 
 
@@ -51,7 +51,7 @@ _SEAL_SEAL, _SEAL_SHRINK, _SEAL_GROW, _SEAL_WRITE = 0x1, 0x2, 0x4, 0x8
 
 
 def create_memfd(name: str, size_bytes: int = 0) -> int:
-    """Create an empty, sparse, sealable memfd and return its descriptor; memfd_create(2)."""
+    """Create an empty, sparse, sealable memfd (memfd_create(2)) and return its file descriptor."""
     number = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     if size_bytes:
         os.ftruncate(number, size_bytes)
@@ -62,20 +62,20 @@ def seal_memfd(number: int) -> None:
     """Forbid all further writes to a memfd. Only private mappings remain writable.
 
     Raises:
-        OSError: a process has a shared, writable mapping of it (EBUSY).
+        OSError: a process has a shared, writable mapping of the memfd (EBUSY).
     """
     fcntl.fcntl(number, fcntl.F_ADD_SEALS, _SEAL_WRITE | _SEAL_GROW | _SEAL_SHRINK | _SEAL_SEAL)
 
 
 def held_bytes(number: int) -> int:
-    """Return the memory that a memfd takes; holes take none."""
+    """Return the memory that a memfd takes. Holes take no memory."""
     return os.fstat(number).st_blocks * 512
 
 
 def copy_sparse(source: int, target: int) -> None:
-    """Copy a file into an empty one; blocks of zeros become holes.
+    """Copy a file into an empty file. Blocks of zeros become holes.
 
-    Blocking: takes some 10 ms for the 64 MiB of an empty XFS, whose log is written as zeros.
+    This blocks: it takes about 10 ms for a 64 MiB empty XFS, whose log is written as zeros.
     """
     size, at = os.fstat(source).st_size, 0
     os.ftruncate(target, size)
@@ -95,10 +95,10 @@ def copy_sparse(source: int, target: int) -> None:
 
 
 def template_key(spec: GuestSpec, qemu_version: str) -> str | None:
-    """Return a hash of everything that a template is made from; None if copying is impossible.
+    """Return a hash of everything that a template is made from; None if no template is possible.
 
-    Guests on the count clock boot, because their boot repeats to the instruction. Guests whose
-    plan is unknown or given at boot do too, such as those of measure runs.
+    Guests on the count clock always boot, because their boot is repeatable to the instruction.
+    Guests whose plan is unknown or is given at boot, such as those of measure runs, also boot.
     """
     if spec.clock != "wall" or spec.plan is None or spec.boot_plan is not None:
         return None
@@ -132,10 +132,10 @@ class Template:
 
     Args:
         key: from template_key().
-        plan: plan that was set up.
-        memory: descriptor of the guest's memory.
-        state: descriptor of QEMU's migration stream without that memory.
-        disks: descriptors of its scratch disks.
+        plan: the plan that was set up.
+        memory: file descriptor of the guest's memory.
+        state: file descriptor of QEMU's migration stream without that memory.
+        disks: file descriptors of the guest's scratch disks.
         greeting: bytes of the control port up to HELLO.
         setup: bytes of the control port after PLAN, up to READY.
         made_s: seconds that the boot and the plan took.
@@ -150,7 +150,8 @@ class Template:
     setup: bytes
     made_s: float
     drawn: set[bytes] = field(default_factory=set)
-    """Random bytes that its copies have drawn. A repeated value shows a copy without a new seed."""
+    """Random bytes that the template's copies have drawn. A repeated value reveals a copy that got
+    no new seed."""
 
     @property
     def held_bytes(self) -> int:
@@ -163,18 +164,18 @@ class Template:
                 os.close(number)
 
 
-# QEMU with guest memory in a file.
+# QEMU whose guest memory is in a file.
 #
-# The template's QEMU maps that file shared, a copy maps it privately. QEMU's migration with
-# `x-ignore-shared` saves everything but the memory (docs/devel/migration.rst of QEMU). Template and
-# copies must have equal machine arguments.
+# The template's QEMU maps that file shared, while a copy maps it privately. QEMU's migration with
+# `x-ignore-shared` saves everything but the memory (docs/devel/migration.rst in QEMU's source).
+# Template and copies must have equal machine arguments.
 
 WITHOUT_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
 MAKING_NICE = 10
 
 
 class FileMemoryMachine(QemuMachine):
-    """A guest whose memory is a file, given as a descriptor."""
+    """Guest whose memory is a file, which is given as a file descriptor."""
 
     memory = -1
     share = "on"
@@ -187,7 +188,7 @@ class FileMemoryMachine(QemuMachine):
 
 
 class ParkedMachine(FileMemoryMachine):
-    """The guest from which a template is made. It runs at a low priority."""
+    """Guest from which a template is made. It runs at a low priority."""
 
     def argv(self, folder: Path, sockets: dict[int, Path]) -> Sequence[str]:
         nice = find_program("nice", "coreutils")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queries about a vmlinux from the server: one child per file, which ends after an idle time.
+"""Query a vmlinux from the server, through one child per file that ends after some idle time.
 
 A child indexes the DWARF once (0.1-0.5 s); each later query takes a millisecond.
 """
@@ -26,7 +26,7 @@ SERVICE: Final = "vmlinux"
 
 Taken = TypeVar("Taken")
 _Key = tuple[str, int, int]
-"""Path, mtime and size: another build under the same path counts as another file."""
+"""Path, mtime and size, so that a new build under the same path counts as another file."""
 
 
 def ask(vmlinux: Path, request: dict[str, object], take: Callable[[ReplyReader], Taken]) -> Taken:
@@ -49,7 +49,7 @@ def ask(vmlinux: Path, request: dict[str, object], take: Callable[[ReplyReader],
 
 
 class Readers:
-    """Pool of children, by the file that they read; thread-safe.
+    """Thread-safe pool of children, indexed by the file that each reads.
 
     An evicted child ends when its last user releases it.
     """
@@ -57,7 +57,7 @@ class Readers:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._open: OrderedDict[_Key, tuple[Child, float]] = OrderedDict()
-        """The float is the time of the last request."""
+        """The float is the time of the child's last request."""
         self._timer: threading.Timer | None = None
 
     def child_of(self, vmlinux: Path) -> Child:
@@ -117,7 +117,7 @@ def _terms(vmlinux: Path, size: int) -> ChildLimits:
 def _opened(vmlinux: Path) -> tuple[int, _Key]:
     """Open a plain file within the size limit; the caller closes the descriptor."""
     try:
-        # O_NONBLOCK: opening a pipe without a writer would block for ever.
+        # Without O_NONBLOCK, opening a pipe that has no writer would block forever.
         fd = os.open(vmlinux, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise _unreadable(vmlinux, error.strerror or str(error)) from error
@@ -139,9 +139,10 @@ def _unreadable(vmlinux: Path, why: str) -> DuetError:
     )
 
 
-# Sizes and offsets of a kernel's structures, from the DWARF of its vmlinux.
+# Read sizes and offsets of a kernel's structures from the DWARF in its vmlinux.
 #
-# drgn reads it in a confined child (duet.kernels.vmlinux); answers are checked. All of this blocks.
+# drgn reads the DWARF in a confined child (duet.kernels.vmlinux), whose answers are checked. All of
+# these functions block.
 
 
 WHAT = re.compile(
@@ -150,7 +151,7 @@ WHAT = re.compile(
 )
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 MOST_MEMBERS: Final = 4096
-"""Most members of one structure. Usual: under 300."""
+"""Largest number of members in a structure. Usual number: under 300."""
 
 
 def read(vmlinux: Path, what: str) -> int:
@@ -161,13 +162,13 @@ def read(vmlinux: Path, what: str) -> int:
             'offsetof struct dentry.d_lockref'.
 
     Raises:
-        InputError: `what` has another form, or the kernel has no such type or member.
+        InputError: `what` does not have this form, or the kernel has no such type or member.
         InfraError: vmlinux cannot be read or has no DWARF.
     """
     asked = WHAT.match(what)
     if asked is None or (asked["ask"] == "offsetof" and not asked["member"]):
         raise InputError(
-            f"wanted 'sizeof struct NAME' or 'offsetof struct NAME.MEMBER', but '{what:.80}' came.",
+            f"wanted 'sizeof struct NAME' or 'offsetof struct NAME.MEMBER', but got '{what:.80}'.",
             remedy="Correct `dwarf:` of the metric in lesson.yaml.",
         )
     return ask(vmlinux, {"do": "number", **asked.groupdict()}, lambda r: r.integer("answer"))
@@ -203,9 +204,9 @@ def member_count(vmlinux: Path, name: str) -> int:
 
 
 def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the paths that begin at a global variable and end at a number.
+    """Return those paths that begin at a global variable and end at a number.
 
-    A path is for example `rcu_state.gp_seq`.
+    An example of a path is `rcu_state.gp_seq`.
 
     Raises:
         InfraError: vmlinux cannot be read or has no DWARF.
@@ -241,7 +242,7 @@ Step = str | int
 
 
 def split_path(of: str) -> tuple[str, list[Step]] | None:
-    """Split a path into the variable's name and its steps; None if it is malformed."""
+    """Split a path into the variable's name and its steps; return None if it is malformed."""
     match = PATH.match(of)
     if match is None:
         return None

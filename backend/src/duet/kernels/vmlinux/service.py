@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Query service for one vmlinux, run in a confined child that gets the file's descriptor."""
+"""Query service for one vmlinux. It runs in a confined child that gets the file's descriptor."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class VmlinuxService:
         return self._types.number(asked["ask"], asked["type"], asked["member"])
 
     def _function_rows(self, asked: dict[str, Any]) -> Rows:
-        """Return (index in the request, start, end) for each part of each function."""
+        """Return (function's index in the request, start, end) for each part of each function."""
 
         def is_inlined(name: str) -> bool:
             return self._types.has_function(name)

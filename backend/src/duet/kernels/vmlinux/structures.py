@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Structures of a kernel, from the DWARF of its vmlinux, read by drgn. Runs only in a child."""
+"""Read a kernel's structures from its vmlinux's DWARF with drgn. Runs only in a child."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duet.base.errors import InfraError, InputError
 from duet.kernels.vmlinux import REMEDY
 from duet.kernels.vmlinux.ask import Step, split_path
 
-# Types at the end of paths that begin at global variables. Needs types only, no memory.
+# Find the types at the end of paths that begin at global variables. Needs types but no memory.
 
 COUNTER = "percpu_counter"
 NUMBERS = (drgn.TypeKind.INT, drgn.TypeKind.BOOL, drgn.TypeKind.ENUM, drgn.TypeKind.POINTER)
@@ -47,7 +47,7 @@ def end_type(kind: drgn.Type, steps: Sequence[Step]) -> drgn.Type:
 
 
 def only_member(kind: drgn.Type) -> str | None:
-    """Return the name of a structure's only member (`counter` of atomic_t), else None."""
+    """Return the name of a structure's only member (`counter` in atomic_t), or None."""
     names = [member.name for member in kind.members or () if member.name]
     return names[0] if len(names) == 1 else None
 
@@ -73,7 +73,7 @@ COMPARE = "Compare it with the kernel's source, and check which arms have it."
 
 
 def empty_program() -> drgn.Program:
-    """Return a program with types and no memory. drgn imports its modules with the first one."""
+    """Return a program without memory. Creating the first one makes drgn import its modules."""
     return drgn.Program(drgn.Platform(drgn.Architecture.X86_64))
 
 
@@ -81,8 +81,8 @@ class Structures:
     """The types of one ELF file.
 
     Args:
-        fd: duplicated; the caller keeps its own.
-        path: for messages.
+        fd: descriptor of the file. It is duplicated, and the caller keeps its own.
+        path: path that messages show.
 
     Raises:
         InfraError: the file has no DWARF, or malformed DWARF.
@@ -148,7 +148,7 @@ class Structures:
             return len(self._program.type(name).members or ())
 
     def number_paths(self, paths: Sequence[str]) -> list[bool]:
-        """Return for each path from a global variable whether it ends at a number.
+        """Return for each path whether it begins at a global variable and ends at a number.
 
         Raises:
             InfraError: malformed DWARF.
@@ -168,17 +168,17 @@ class Structures:
 
     @contextmanager
     def _sense(self, absent: str = "") -> Iterator[None]:
-        """Translate drgn's exceptions; for malformed bytes these include plain Exception.
+        """Translate drgn's exceptions, among which plain Exception means malformed bytes.
 
         Args:
-            absent: begins the sentence about a missing name; "": there is no name to miss.
+            absent: start of the sentence about a missing name; "" if no name can be missing.
         """
         try:
             yield
         except (MemoryError, InfraError, InputError):
             raise
         except (LookupError, TypeError, ValueError) as error:
-            # TypeError: a member of a non-structure; ValueError: a bit field at no byte boundary
+            # TypeError: member access on a non-structure; ValueError: bit field off a byte boundary
             if not absent:
                 raise self._no_dwarf(_line(error)) from error
             raise InputError(f"{absent} {_line(error)}.", remedy=COMPARE) from error

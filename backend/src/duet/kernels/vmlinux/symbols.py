@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Functions and variables from the symbol table of a vmlinux: names, starts, sizes. Takes 0.1 s.
+"""Read names, addresses and sizes of functions and variables from a vmlinux's symbol table.
 
-System.map has no sizes, and drgn has no names of the parts into which GCC splits a function. Runs
-only in a child.
+This takes 0.1 s. System.map has no sizes, and drgn does not name the parts into which GCC splits a
+function. Runs only in a child.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SYMBOL = np.dtype(
         *(("value", "<u8"), ("size", "<u8")),
     ]
 )
-"""Elf64_Sym of elf(5)."""
+"""Elf64_Sym; see elf(5)."""
 _SECTION = np.dtype(
     [
         *(("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8")),
@@ -34,15 +34,15 @@ _SECTION = np.dtype(
         *(("align", "<u8"), ("entry", "<u8")),
     ]
 )
-"""Elf64_Shdr."""
+"""Elf64_Shdr; see elf(5)."""
 _SYMTAB = 2
 OBJECT, FUNCTION = 1, 2
 KERNEL = 1 << 63
-"""Symbols below this are offsets of per-CPU variables, not addresses."""
+"""Lowest kernel address. Smaller symbol values are offsets of per-CPU variables."""
 _LAST = (1 << 64) - 1
 
 Parts = dict[str, tuple[tuple[int, int], ...]]
-"""Symbol -> sorted (start, end) of each function or variable of that name."""
+"""Sorted (start, end) of each function or variable with a name, by symbol name."""
 
 
 def read_symbols(fd: int, kind: int, path: Path) -> Parts:
@@ -50,7 +50,7 @@ def read_symbols(fd: int, kind: int, path: Path) -> Parts:
 
     Args:
         kind: FUNCTION or OBJECT.
-        path: for messages.
+        path: path that messages show.
 
     Raises:
         InfraError: the file cannot be read, or has no symbols.
@@ -64,7 +64,7 @@ def read_symbols(fd: int, kind: int, path: Path) -> Parts:
 
 
 def names_at(variables: Parts, addresses: Iterable[int]) -> list[tuple[int, str]]:
-    """Return (address, variable name) for addresses inside variables; see lenses.scope.symbols."""
+    """Return (address, variable name) for addresses in variables; see lenses.scope.symbols."""
     places = sorted(
         (low, high, name) for name, own in variables.items() for low, high in own if low >= KERNEL
     )
@@ -78,7 +78,7 @@ def names_at(variables: Parts, addresses: Iterable[int]) -> list[tuple[int, str]
 
 
 def ranges_of(variables: Parts, name: str) -> tuple[tuple[int, int], ...]:
-    """Return address ranges of the variables of this name; see lenses.scope.symbols.
+    """Return the address ranges of all variables with this name; see lenses.scope.symbols.
 
     Raises:
         InputError: the kernel has no such variable, or it is a per-CPU variable.
@@ -128,38 +128,41 @@ def _slice(image: mmap.mmap, section: np.void) -> bytes:
     return image[begin : begin + int(section["size"])]
 
 
-# Address ranges of a source function in the kernel. Runs only in a child.
+# Find a source function's address ranges in the kernel. Runs only in a child.
 #
 # GCC splits functions: NAME.part.N, NAME.constprop.N, NAME.isra.N and NAME.cold are parts of NAME.
-# A function that was inlined everywhere has no code; its accesses are counted for its callers.
+# A function that was inlined everywhere has no code of its own, so its accesses count as its
+# callers'.
 
 
 SUFFIX = re.compile(r"(?:\.(?:part|constprop|isra|cold|lto_priv)(?:\.\d+)?)+$")
 ENTERED = re.compile(r"(?:\.(?:constprop|isra|lto_priv)(?:\.\d+)?)*$")
-"""Suffix of a clone that is called instead of the function; a `.part` is only its second half."""
+"""Suffix of a clone that is called instead of the function. A `.part` is only the function's second
+half."""
 
 
 def places_of(
     parts: Parts, name: str, entered: bool, is_inlined: Callable[[str], bool]
 ) -> list[tuple[int, int]]:
-    """Return the address ranges of a function's parts, its entry first.
+    """Return the address ranges of a function's parts, starting with its entry point.
 
     Args:
-        entered: require an entry point, not only parts.
-        is_inlined: whether the source has this function; called if it has no symbol.
+        entered: whether an entry point is required, so that parts alone are not enough.
+        is_inlined: returns whether the source has this function; called if there is no symbol for
+            it.
 
     Raises:
-        InputError: the function is missing, is only inlined, or several have this name.
+        InputError: the function is missing, exists only inlined, or shares its name with others.
     """
     symbols = sorted(s for s in parts if s.startswith(name) and SUFFIX.sub("", s) == name)
-    # The function itself, then clones that are called instead of it, then the rest.
+    # Order: the function itself, then clones that are called instead of it, then other parts.
     symbols.sort(key=lambda s: (s != name, not ENTERED.fullmatch(s[len(name) :])))
     for symbol in symbols:
         if len(parts[symbol]) > 1:
             raise InputError(
                 f"this kernel has {len(parts[symbol])} functions called '{symbol}', in different "
                 "files, so the microscope cannot tell them apart.",
-                remedy="Leave it out, and name its callers.",
+                remedy="Name the functions that call it instead.",
             )
     if not symbols or (entered and not ENTERED.fullmatch(symbols[0][len(name) :])):
         raise _absent(parts, name, is_inlined)
@@ -183,5 +186,5 @@ def _absent(parts: Parts, name: str, is_inlined: Callable[[str], bool]) -> Input
 def _known(is_inlined: Callable[[str], bool], name: str) -> bool:
     try:
         return is_inlined(name)
-    except InfraError:  # without DWARF the error is only less precise
+    except InfraError:  # without DWARF the error is merely less precise
         return False

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is at some addresses, in words (see lenses.identity).
+"""Tells in words what is at some addresses (see lenses.identity).
 
-`of` is hexadecimal addresses with commas, at most 512. Rows are these addresses: address f8 (its
-low 48 bits). Texts: what is at the address, "" if unknown.
+`of` is a comma-separated list of at most 512 hexadecimal addresses. There is one row per address,
+with the column address f8 (its low 48 bits). Texts: what is at the address, or "" if that is
+unknown.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MOST = 512
 
 
 class Probe:
-    """Takes its addresses once."""
+    """Parses its addresses once."""
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
         try:
@@ -29,7 +30,8 @@ class Probe:
             self._addresses = []
         if not 0 < len(self._addresses) <= MOST:
             raise InputError(
-                f"identify needs 1 to {MOST} hexadecimal addresses with commas, not '{of:.40}'.",
+                f"identify needs 1 to {MOST} hexadecimal addresses separated by commas, not "
+                f"'{of:.40}'.",
                 remedy="Give them with --of, e.g. --of ffff888003a1c058.",
             )
         self._identifier = Identifier(kernel, memory)

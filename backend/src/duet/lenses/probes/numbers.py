@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers of several global variables, for charts.
+"""Reads the numbers in several global variables, for charts.
 
-`of` is paths with commas, each as the probe `variable` takes it: `nr_files,rcu_state.gp_seq`.
+`of` is a comma-separated list of paths as in the probe `variable`: `nr_files,rcu_state.gp_seq`.
 
-No rows. Facts: the number of each path, under the path. A path that this kernel lacks, or that
-crosses a NULL pointer, is left out. A kernel with none of the paths is an error.
+There are no rows. Facts: the number at each path, named after the path. A path that this kernel
+lacks, or that crosses a NULL pointer, is left out. It is an error if the kernel has none of the
+paths.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class Probe:
         paths = [path for path in of.split(",") if path]
         if not 0 < len(paths) <= MOST:
             raise InputError(
-                f"the probe numbers needs 1 to {MOST} variables with commas, not {len(paths)}.",
+                f"the probe `numbers` needs 1 to {MOST} variables separated by commas, not "
+                f"{len(paths)}.",
                 remedy="Give them with `of` (--of), e.g. nr_files,rcu_state.gp_seq.",
             )
         self._variables: dict[str, Variable] = {}

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A global variable, or an object reached from one, with its fields.
+"""Reads a global variable, or an object that is reached from one, with its fields.
 
 `of` is the variable's name, then a path as in C: `nr_files`, `rcu_state.gp_seq`,
 `init_task.mm->mm_count`, `vm_node_stat[3]`. A per-CPU variable is read on every CPU.
 
-Rows are fields by offset, the elements of an array (the first 256), or the variable itself: offset
-i4, size i4, line i2 (of 64 bytes), value f8 (its number, else 0), nested u1 (always 0). Texts:
-their names. Further columns: `bytes` u1, the raw object, and for a per-CPU variable `cpu_value` f8,
-one per CPU. Fields and bytes of a per-CPU variable are CPU 0's. Facts: found (1; 0: a pointer on
-the path is NULL), size (bytes), address48 (the low 48 bits of the address). value, if the variable
-is a number: an integer, pointer or enum, a structure around one (atomic_t, refcount_t), or a
-percpu_counter with all CPUs' shares; for a per-CPU variable the sum over CPUs. cpus: number of
-copies (0: not per CPU).
+Rows are the fields by offset, or an array's elements (the first 256), or the variable itself.
+Columns: offset i4, size i4, line i2 (number of the 64-byte line), value f8 (the number, or 0 if it
+is none), nested u1 (always 0). Texts: the rows' names. Further columns are `bytes` u1, the raw
+object, and for a per-CPU variable `cpu_value` f8, one value per CPU. Fields and bytes of a per-CPU
+variable are CPU 0's. Facts: found (1, or 0 if a pointer on the path is NULL), size (bytes),
+address48 (the low 48 bits of the address), cpus (number of copies; 0 if the variable is not
+per-CPU). If the variable is a number, there is also the fact `value`. A number is an integer,
+pointer or enum, a structure around one (atomic_t, refcount_t), or a percpu_counter, whose value
+includes all CPUs' shares. For a per-CPU variable, `value` is the sum over CPUs.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ MOST_BYTES = 1 << 16
 
 
 class Probe:
-    """Finds the variable once, and follows the path at each sample."""
+    """Finds the variable once, and follows the path for each sample."""
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
         parts = split_path(of)
         if parts is None:
             raise InputError(
-                f"the probe variable needs the name of a variable and a path, not '{of:.60}'.",
+                f"the probe `variable` needs a variable's name and a path, not '{of:.60}'.",
                 remedy="Give it with `of` (--of), e.g. nr_files or rcu_state.gp_seq.",
             )
         self._of = of
@@ -117,7 +118,7 @@ class Probe:
             yield drgn.Object(self._program, self._root.type_, address=address)
 
     def _reach(self, found: drgn.Object) -> drgn.Object | None:
-        """Return the object at the end of the path; None if a pointer on it is NULL."""
+        """Return the object at the end of the path, or None if a pointer on the path is NULL."""
         try:
             for step in self._steps:
                 if plain(found.type_).kind == drgn.TypeKind.POINTER and not found.value_():
@@ -128,7 +129,7 @@ class Probe:
             raise Gone(str(error)) from error
 
     def _number(self, found: drgn.Object) -> float | None:
-        """Return the number that an object is or wraps; None if there is none."""
+        """Return the number that an object is or wraps, or None if there is none."""
         kind = plain(found.type_)
         if kind.kind in NUMBERS:
             return float(int(found.value_()))
@@ -141,7 +142,7 @@ class Probe:
         return None if member is None else self._number(found.member_(member))
 
     def _shares(self, base: int) -> Iterator[int]:
-        """The amounts that each CPU has not yet added to a percpu_counter (s32)."""
+        """Return the amounts that the CPUs have not yet added to a percpu_counter (s32)."""
         for offset in self._offsets if base else ():
             yield struct.unpack("<i", self._memory.once(wrapped(base + offset), 4))[0]
 
@@ -177,7 +178,7 @@ class Probe:
         )
 
     def _value(self, kind: drgn.Type, raw: bytes, field: Field) -> float:
-        """Return the number of one row, from the bytes read; 0 if it is not a number."""
+        """Return one row's number, from the bytes read, or 0 if the row is not a number."""
         whole = drgn.Object.from_bytes_(self._program, kind, raw)
         bare = plain(kind)
         if bare.kind in RECORDS:
@@ -203,7 +204,7 @@ def _address(found: drgn.Object) -> int:
     """Return the address of an object.
 
     Raises:
-        Gone: it is a bit field, or a value without an address.
+        Gone: the object is a bit field, or a value without an address.
     """
     if found.address_ is None:
         raise Gone("it has no address")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The microscope: loads and stores of chosen kernel functions, observed by a QEMU plugin.
+"""The microscope: a QEMU plugin that observes the loads and stores of chosen kernel functions.
 
 `wire` parses its stream. `client` compiles the plugin (vm-images/microscope) and talks to it.
 `symbols` finds the functions in a kernel. The session connects to GuestFacts.scope_socket.

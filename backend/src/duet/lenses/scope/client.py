@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Client of a guest's microscope: commands, their answers, and a listener for other messages.
+"""Client of a guest's microscope: sends commands, awaits answers, and passes on other messages.
 
-Only a command that fails raises. A stream that ends or breaks becomes a fault that the listener
-gets.
+Only a failed command raises an exception. If the stream ends or breaks, that is reported to the
+listener as a fault.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class MicroscopeListener(Protocol):
     def on_log(self, log: Log) -> None: ...
 
     def on_scope_fault(self, sentence: str, remedy: str) -> None:
-        """Handle the microscope's fault: no more messages follow."""
+        """Handle the microscope's fault, after which no more messages follow."""
 
 
 class ScopeClient:
-    """One connection. Use as `async with`; leaving closes it.
+    """One connection. Use it with `async with`, which closes it at the end.
 
     Args:
-        socket: the plugin listens here since before the guest's first instruction.
+        socket: the plugin has listened here since before the guest's first instruction.
     """
 
     def __init__(self, socket: Path) -> None:
@@ -59,7 +59,7 @@ class ScopeClient:
         self._answer: asyncio.Future[Message] | None = None
         self._listener: MicroscopeListener | None = None
         self.fault: tuple[str, str] | None = None
-        """Sentence and remedy once the connection has failed."""
+        """Sentence and remedy, once the connection has failed."""
 
     async def __aenter__(self) -> ScopeClient:
         try:
@@ -79,21 +79,21 @@ class ScopeClient:
             self._writer.close()
 
     def set_listener(self, listener: MicroscopeListener | None) -> None:
-        """Set the listener of future messages; None for no listener."""
+        """Set the listener for future messages; None means no listener."""
         self._listener = listener
         if listener and self.fault:
             listener.on_scope_fault(*self.fault)
 
     async def watch(self, address: int, size: int, log: int) -> None:
-        """Watch an object; restart counts and log.
+        """Watch an object. The counts and the log start again.
 
         Raises:
-            InfraError: the microscope does not answer, or refuses.
+            InfraError: the microscope does not answer or refuses.
         """
         await self._order(watch_line(address, size, log))
 
     async def reset(self) -> None:
-        """Restart the counts at zero.
+        """Set the counts to zero.
 
         Raises:
             InfraError: the microscope does not answer.
@@ -101,7 +101,9 @@ class ScopeClient:
         await self._order(RESET)
 
     async def snapshot(self) -> Cells:
-        """Return all current counts, after the listener got everything logged before.
+        """Return all current counts.
+
+        By then the listener has received everything that was logged before.
 
         Raises:
             InfraError: the microscope does not answer.
@@ -170,16 +172,17 @@ class ScopeClient:
             self._listener.on_scope_fault(sentence, remedy)
 
 
-# Compile the microscope (vm-images/microscope) for the installed QEMU. About two seconds, once.
+# Compiles the microscope (vm-images/microscope) for the installed QEMU. This takes about two
+# seconds, once.
 
 FLAGS = ("-flto", "-fvisibility=hidden", "-pthread", "-Wmissing-prototypes", "-Wstrict-prototypes")
 
 
 def plugin_library(qemu_version: str) -> Path:
-    """Return the plugin as a library; compile it if needed.
+    """Return the plugin's shared library. Compile it if needed.
 
     Args:
-        qemu_version: as duet.guests.qemu.qemu_version() returns it, e.g. "7.2.22".
+        qemu_version: version as duet.guests.qemu.qemu_version() returns it, e.g. "7.2.22".
 
     Raises:
         InfraError: QEMU is too old, its version is unknown, or the compiler is missing or fails.

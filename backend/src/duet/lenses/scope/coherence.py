@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reference model of CPUs' accesses to shared lines: a cache protocol and two schedules.
+"""Reference model of CPUs' accesses to shared cache lines: a coherence protocol and two schedules.
 
-Slow and plain. The page computes the same with typed arrays (`view/model` of the lesson). This
-implementation is independent: it stores states per CPU and line, and events in a heap. Random
-numbers and arithmetic are the same, so whole results can be compared.
+This model is slow and simple. The page computes the same with typed arrays (the lesson's
+`view/model`). This implementation is independent: it stores a state per CPU and line, and events in
+a heap. Random numbers and arithmetic are the same, so whole results can be compared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ READ: Final = 0
 NOBODY: Final = 255
 
 TAKE, COME, RUN = range(3)
-"""Kinds of events of a CPU: its request reaches the holders, the line arrives, its next access."""
+"""Kinds of a CPU's events: its request reaches the line's holders, the line arrives, its next
+access is due.
+"""
 
 HIT, READ_FETCH, READ_TRANSFER, UPGRADE, WRITE_FETCH, WRITE_TRANSFER = range(6)
 
@@ -39,9 +41,9 @@ class Stream:
     Args:
         line: index of the line, from 0.
         kind: 0 read, 1 write, 2 read-modify-write.
-        op: number of the operation; 0 outside of any.
+        op: number of the operation; 0 outside of operations.
         work: share of the operation's private work before the access.
-        part: its part of the profile, from 1; 0 if none.
+        part: the access's part of the profile, from 1; 0 if it has none.
     """
 
     line: Sequence[int]
@@ -53,7 +55,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Settings:
-    """Numbers of the model; stated.json explains each."""
+    """The model's numbers. stated.json explains each."""
 
     hit_ns: float
     transfer_ns: float
@@ -67,13 +69,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Merged:
-    """All accesses in one order, by CPU.
+    """One order of all accesses, as the sequence of their CPUs.
 
     Args:
-        ops: operations whose last access is in the order.
-        end_ns: when the last access was done; None if times are not modelled.
-        access_ns: of each access, from when it is due until it is done; empty if not modelled.
-        own_ns: private work before the finished accesses, of all CPUs together.
+        ops: number of operations whose last access is in the order.
+        end_ns: time at which the last access was done; None if times are not modelled.
+        access_ns: for each access, the time from when it is due until it is done; empty if times
+            are not modelled.
+        own_ns: time of the private work before the finished accesses, of all CPUs together.
     """
 
     cpu: list[int]
@@ -106,7 +109,7 @@ class Random:
 
 
 class Caches:
-    """Each CPU's copy of each line: M, E, S, or none."""
+    """State of each CPU's copy of each line: M, E, S, or no copy."""
 
     def __init__(self, lines: int, protocol: Protocol) -> None:
         self.copies: list[dict[int, str]] = [{} for _ in range(lines)]
@@ -119,8 +122,10 @@ class Caches:
         return mine is not None and (kind == READ or mine in "ME")
 
     def access(self, cpu: int, line: int, kind: int) -> tuple[int, int, int]:
-        """Perform one access. Return its kind, the CPU that gave the data, and how many lost
-        copies."""
+        """Perform one access.
+
+        Return its kind, the CPU that gave the data, and the number of copies lost.
+        """
         copies = self.copies[line]
         mine = copies.get(cpu)
         if self.hits(cpu, line, kind):
@@ -146,10 +151,10 @@ class Caches:
 
 
 def interleave(streams: Sequence[Stream], settings: Settings, seed: int, until: Until) -> Merged:
-    """Return one order of all accesses, to the end of the first stream or of all streams.
+    """Return one order of the accesses, up to the end of the first stream or of all streams.
 
-    random: each next access is of a random CPU with accesses left, all equally likely. timed: see
-    Timed.
+    The schedule `random` picks each next CPU at random among those with accesses left; all are
+    equally likely. The schedule `timed` uses Timed.
     """
     if until == "first" and not all(stream.op for stream in streams):
         return Merged([], 0, None if settings.schedule == "random" else 0)
@@ -190,10 +195,10 @@ class Timed:
     """Orders accesses by what each one costs.
 
     A hit takes hit_ns. Any other access is a request to its line. The line serves one request at a
-    time, first come first served (at equal times the lower CPU first). A request takes transfer_ns,
-    or upgrade_ns if the CPU still has a copy when it is served. After the fraction `handover` of
-    that time, copies change; at its end the CPU continues. Private work between accesses is varied
-    by `jitter`.
+    time, first come, first served. If two come at the same time, the lower CPU is first. A request
+    takes transfer_ns, or upgrade_ns if the CPU still has a copy when it is served. After the
+    fraction `handover` of that time, copies change. At the end of that time the CPU continues.
+    Private work between accesses is varied by `jitter`.
     """
 
     def __init__(self, streams: Sequence[Stream], settings: Settings, seed: int) -> None:
@@ -280,22 +285,22 @@ class Timed:
         self._push(now + takes, cpu, COME)
 
 
-# The model's numbers with their sources, in one file that the page also reads (stated.json).
+# Reads the model's numbers and their sources from stated.json, which the page also reads.
 
 
 STATED: Final = "lessons/*/view/model/stated.json"
-"""Beside the page's model, in its lesson."""
+"""The file next to the page's model, in the model's lesson."""
 SHARES: Final = ("handover", "jitter")
-"""Numbers that are at most 1."""
+"""Names of numbers that are at most 1."""
 NUMBERS: Final = ("hit_ns", "transfer_ns", "upgrade_ns", "own_ns", *SHARES)
 
 
 @cache
 def stated() -> dict[str, Any]:
-    """Read the numbers with their sources, the mail's rates, and the model's known omissions.
+    """Return the numbers with their sources, the mail's rates, and what the model is known to omit.
 
     Raises:
-        InputError: no lesson has them.
+        InputError: no lesson has the file.
     """
     for file in sorted(repo_root().glob(STATED)):
         tree: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -307,11 +312,11 @@ def stated() -> dict[str, Any]:
 
 
 def stated_settings() -> Settings:
-    """The model's settings, each from its source."""
+    """Return the model's settings, taken from the stated numbers."""
     return Settings(**{name: stated()["stated"][name]["value"] for name in NUMBERS})
 
 
 def part_numbers() -> dict[str, int]:
-    """Function -> number of its part of the profile, from 1."""
+    """Return function -> number of the function's part of the profile, from 1."""
     parts = enumerate(stated()["profile"]["parts"], start=1)
     return {name: number for number, part in parts for name in part["functions"]}

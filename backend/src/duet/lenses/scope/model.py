@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Predictions of the coherence model: rates and transfers by number of CPUs, and their sensitivity.
+"""Predictions of the coherence model: rates and transfers by number of CPUs, with sensitivity.
 
 All of it is *modelled*: each CPU's accesses are counted, and their interleaving is computed from
 stated numbers (coherence.py).
@@ -31,7 +31,7 @@ from duet.lenses.scope.coherence import (
     stated_settings,
 )
 
-# Streams for the model, made from recorded accesses for any number of CPUs and operations.
+# Makes streams for the model from recorded accesses, for any number of CPUs and operations.
 
 LINE_BYTES: Final = 64
 MOST_CPUS: Final = 64
@@ -49,15 +49,15 @@ def recorded_streams(
     instructions: int,
     parts: Mapping[str, int],
 ) -> list[Stream]:
-    """Return one stream per CPU, by rising number, of accesses in execution order.
+    """Return one stream per CPU, in order of CPU number. Its accesses are in execution order.
 
     Args:
-        at: bytes from the object's start, which begins a line. An access across a line's end counts
-            as two.
-        functions: the name of each access's function.
+        at: offsets from the object's start in bytes. The object starts at the start of a line. An
+            access that crosses the end of a line counts as two.
+        functions: name of the function that makes each access.
         counted: see work_of().
         instructions: see work_of().
-        parts: function -> its part of the profile, from 1.
+        parts: function -> number of its part of the profile, from 1.
     """
     rows: dict[int, list[tuple[int, int, int, str]]] = {c: [] for c in sorted(set(cpu))}
     for i, c in enumerate(cpu):
@@ -83,9 +83,10 @@ def work_of(
     """Return the private work before each access of one operation, in instructions.
 
     Args:
-        counted: function -> instructions from the operation's start to its nth access.
-        instructions: of a whole operation. The first access's work includes the end of the previous
-            operation.
+        counted: function -> number of instructions from the operation's start to each of the
+            function's accesses.
+        instructions: number of instructions in a whole operation. The first access's work includes
+            the end of the previous operation.
     """
     seen: dict[str, int] = {}
     places = []
@@ -113,14 +114,14 @@ def select_accesses(stream: Stream, at: Sequence[int]) -> Stream:
 
 
 def whole_operations(stream: Stream) -> Stream:
-    """Drop the first and the last operation, which the recording may have cut."""
+    """Drop the first and the last operation, which may be incomplete in the recording."""
     inside = [i for i, op in enumerate(stream.op) if op]
     cut = {stream.op[inside[0]], stream.op[inside[-1]]} if inside else set()
     return select_accesses(stream, [i for i in inside if stream.op[i] not in cut])
 
 
 def repeated(stream: Stream, ops: int) -> Stream:
-    """Return a stream of `ops` operations, by repeating or truncating the given one.
+    """Return a stream of `ops` operations, made by repeating or truncating the given stream.
 
     Raises:
         InputError: the stream has no operation.
@@ -144,10 +145,10 @@ def repeated(stream: Stream, ops: int) -> Stream:
 
 
 def spread_over(streams: Sequence[Stream], cpus: int, ops: int) -> list[Stream]:
-    """Return streams for `cpus` CPUs: the given ones in turn, each with `ops` operations.
+    """Return streams for `cpus` CPUs, from the given streams in turn. Each has `ops` operations.
 
     Raises:
-        InputError: not 1 to 64 CPUs.
+        InputError: `cpus` is not from 1 to 64.
     """
     if not 1 <= cpus <= MOST_CPUS:
         raise InputError(
@@ -159,7 +160,7 @@ def spread_over(streams: Sequence[Stream], cpus: int, ops: int) -> list[Stream]:
 
 
 def owning_loads(stream: Stream) -> Stream:
-    """Make a load before a read-modify-write of the same line request ownership at once."""
+    """Make each load before a read-modify-write of the same line request ownership at once."""
     kind = list(stream.kind)
     for i in range(len(kind) - 1):
         same = stream.line[i] == stream.line[i + 1] and stream.op[i] == stream.op[i + 1]
@@ -169,23 +170,23 @@ def owning_loads(stream: Stream) -> Stream:
 
 
 def as_owning(streams: Sequence[Stream], owning: bool) -> Sequence[Stream]:
-    """Return the streams that the CPUs request: with owning loads, or as counted."""
+    """Return the streams with owning loads, or as they were counted."""
     return [owning_loads(stream) for stream in streams] if owning else streams
 
 
-# Modelled time by part of an operation, as `perf top` would show it.
+# Models the time by part of an operation, as `perf top` would show it.
 
 
 def profile_at(
     streams: Sequence[Stream], settings: Settings, parts: int, seeds: Sequence[int]
 ) -> list[float]:
-    """Return the percentage of time, of all CPUs and seeds, per part from 1 to `parts`.
+    """Return each part's percentage of the time, over all CPUs and seeds, for parts 1 to `parts`.
 
-    An access takes the wait for its line plus the line's transfer to the CPU. This time belongs to
-    the function of the access. Private work belongs to no part.
+    An access takes as long as the wait for its line plus the line's transfer to the CPU. This time
+    counts for the access's function. Private work counts for no part.
 
     Args:
-        streams: one per CPU.
+        streams: one stream per CPU.
     """
     sums = [0.0] * (parts + 1)
     whole = 0.0
@@ -207,10 +208,10 @@ def profiles(
     seeds: Sequence[int],
     ops: int,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the percentage of time by part, for each arm: the mail's and both models'.
+    """Return the percentage of time by part for each arm, from the mail and from both models.
 
     Args:
-        cpus: 0 returns none.
+        cpus: number of CPUs; 0 returns no profiles.
     """
     if not cpus:
         return {}
@@ -229,7 +230,10 @@ def profiles(
 
 
 def mail_distance(shares: Mapping[str, Sequence[float]]) -> float | None:
-    """Return the mean distance of arms' shares of time from the mail's, in points, or None."""
+    """Return the arms' mean distance from the mail's shares of time, in percentage points.
+
+    It is None if the mail has no shares of these arms.
+    """
     parts = stated()["profile"]["parts"]
     apart = [
         abs(own[i] - part[arm])
@@ -243,7 +247,7 @@ def mail_distance(shares: Mapping[str, Sequence[float]]) -> float | None:
 CPUS: Final = (2, 4, 8, 16, 20, 32, 64)
 SEEDS: Final = (1, 2, 3)
 OPS: Final = 1000
-"""Operations of each run, of all CPUs together."""
+"""Operations that all CPUs together do in each run."""
 
 
 def predict(
@@ -254,17 +258,17 @@ def predict(
     ops: int = OPS,
     compare_at: int = 20,
 ) -> dict[str, Any]:
-    """Return curves of all arms, and at `compare_at` CPUs the last arm over the first.
+    """Return all arms' curves, and the ratio of the last arm to the first at `compare_at` CPUs.
 
-    Loads that lead to a read-modify-write own their line, as the mail's profile shows
-    (stated.json). Comparison and profile also have the other rule.
+    Loads that lead to a read-modify-write own their line, as the mail's profile suggests
+    (stated.json). The comparison and the profile also have results under the other rule.
 
     Args:
         streams_by_arm: whole operations (whole_operations), at least one stream per arm.
-        compare_at: 0 compares nothing.
+        compare_at: number of CPUs at which to compare; 0 compares nothing.
 
     Raises:
-        InputError: an arm has no whole operation, or CPUs are not 1 to 64.
+        InputError: an arm has no whole operation, or a number of CPUs is not from 1 to 64.
     """
     settings = stated_settings()
     curves = {
@@ -293,7 +297,7 @@ def point(
     seeds: Sequence[int] = SEEDS,
     ops: int = OPS,
 ) -> dict[str, Any]:
-    """Compute one point of a curve: median, lowest and highest over the seeds."""
+    """Compute one point of a curve: the median, lowest and highest value over the seeds."""
     spread = spread_over(streams, cpus, max(10, math.ceil(ops / cpus)))
     runs = [(m := interleave(spread, settings, seed, "first"), totals(spread, m, settings))
             for seed in seeds]  # fmt: skip
@@ -332,11 +336,12 @@ def sensitivity(
     ops: int = OPS,
     arms: tuple[str, str] = ("stock", "moved"),
 ) -> dict[str, Any]:
-    """Return the ratio of rates, and how it changes if one number is halved or doubled.
+    """Return the ratio of the rates, and how it changes if one number is halved or doubled.
 
-    Both rules for a load that leads to a read-modify-write are computed: it requests ownership at
-    once (`owning`, the default), or a read (`reading`). `off` is the distance of the time by
-    function from the mail's, in percentage points; None if the mail has none of these arms.
+    Both rules are computed for a load that leads to a read-modify-write: it requests ownership at
+    once (`owning`, the default), or it requests a copy for reading (`reading`). `off` is the
+    distance of the time by function from the mail's, in percentage points. It is None if the mail
+    has neither arm.
     """
     timed = replace(settings, schedule="timed")
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The native replica: an operation's accesses to a structure, by threads on the host's CPUs.
+"""The native replica: threads on the host's CPUs repeat an operation's accesses to a structure.
 
-It tests what the coherence model predicts on hardware with enough cores. The layouts of all arms
-run in turns (lessons/*/native/replica.c). Offsets come from the DWARF of the arms' kernels. The
-order of the accesses and the work between them come from counted accesses.
+On hardware with enough cores it tests what the coherence model predicts. All arms' layouts run in
+turns (lessons/*/native/replica.c). Offsets come from the DWARF of the arms' kernels. The order of
+the accesses and the work between them come from counted accesses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from duet.processes.owned import parent_death_prefix
 
 LEAST_CORES: Final = 4
 GRACE_S: Final = 30
-"""Timeout beyond the run itself, for a busy host."""
+"""Extra time after the planned length of a run before it times out, for a busy host."""
 STEPS: Final = {"read": "r", "get": "g", "put": "p"}
 FIGURES: Final = re.compile(
     r"^replica: threads=(?P<threads>\d+) ns=(?P<ns>\d+) ops=(?P<ops>\d+) "
@@ -44,8 +44,10 @@ Doing = Literal["read", "get", "put"]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One access of an operation: the function that makes it, the member, and the byte offset in
-    it."""
+    """One access in an operation.
+
+    It has the function that makes it, the member, and the byte offset in the member.
+    """
 
     function: str
     member: str
@@ -62,13 +64,13 @@ class Operation:
     accesses: tuple[Access, ...]
     host_what: str = ""
     host_steps: tuple[str, ...] = ()
-    """System calls that measure the host's own kernel, in the program's syntax; {folder} is a
-    tmpfs."""
+    """System calls that measure the host's own kernel, in the replica program's syntax. {folder} is
+    a folder on a tmpfs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Offsets of the members in an arm's kernel, from the structure's start."""
+    """Offsets of the structure's members in an arm's kernel."""
 
     arm: str
     size: int
@@ -90,7 +92,7 @@ class Run:
 
     @property
     def per_s(self) -> float:
-        """Operations per second, of all threads."""
+        """Operations per second of all threads together."""
         return self.ops * 1e9 / self.ns
 
 
@@ -128,9 +130,9 @@ def layout_of(arm: str, vmlinux: Path, operation: Operation) -> Layout:
 
 
 def steps_of(operation: Operation, layout: Layout) -> list[str]:
-    """Return the replica's arguments: the accesses, and before each the private work if counted."""
+    """Return the replica's arguments: each access, after its private work if that was counted."""
     counted = stated()["counted"]
-    # A get and a put are two accesses; the work precedes the first.
+    # A get makes two accesses, and so does a put. The private work precedes the first of the two.
     names = [a.function for a in operation.accesses for _ in range(1 + (a.doing != "read"))]
     weights = work_of(names, counted["at"], counted["instructions"])
     own_ns = stated_settings().own_ns
@@ -149,7 +151,7 @@ def steps_of(operation: Operation, layout: Layout) -> list[str]:
 def one_cpu_a_core(
     allowed: Sequence[int], topology: Path = Path("/sys/devices/system/cpu")
 ) -> list[int]:
-    """Return one CPU of each core, of the socket that has the most cores for us.
+    """Return one CPU per core of the socket that has the most usable cores.
 
     Two threads of a core share its cache, so no line would travel between them.
     """
@@ -170,16 +172,17 @@ def choose_cpus(cores: Sequence[int], threads: int, usual: int) -> list[int]:
 
     Args:
         cores: one CPU of each core.
-        threads: forced number; 0: one per core, at most `usual`.
+        threads: forced number of threads; 0 means one per core, but at most `usual`.
 
     Raises:
-        InfraError: too few cores, and no number was forced.
+        InfraError: there are too few cores, and no number was forced.
     """
     if threads:
         return [cores[n % len(cores)] for n in range(threads)]
     if len(cores) < LEAST_CORES:
         raise InfraError(
-            f"the native replica is not run: it needs {LEAST_CORES} cores of one socket, but "
+            f"the native replica is not run, because it needs {LEAST_CORES} cores on one "
+            "socket, but "
             f"this host has {len(cores)}.",
             remedy="Run it on a larger machine, or try it here with --threads 2.",
         )
@@ -194,11 +197,11 @@ def run_once(
     before: Sequence[str] = (),
     steps: Sequence[str] = (),
 ) -> tuple[Run, str]:
-    """Run one layout. Return its figures and what the command wrote on stderr.
+    """Run one layout. Return its figures and what the command wrote to stderr.
 
     Args:
-        before: a command that runs it, such as perf stat.
-        steps: replaces the operation's steps.
+        before: a command that runs the replica, such as perf stat.
+        steps: replace the operation's steps.
 
     Raises:
         InfraError: the replica does not compile, fails, or times out.
@@ -245,12 +248,13 @@ def allowed_cpus() -> list[int]:
     return sorted(os.sched_getaffinity(0))
 
 
-# Scaling of a host's CPUs by number of threads: with the replica's layouts, and its own kernel.
+# Measures how rates scale with the number of threads, for each layout and for the host's own
+# kernel.
 
 
 TMPFS: Final = Path("/dev/shm")
 RUNS: Final = 3
-"""Runs per point of a curve."""
+"""Number of runs per point of a curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +268,7 @@ class Point:
 
 
 def thread_counts(most: int) -> list[int]:
-    """Return 1, 2, 4 and so on, and `most`."""
+    """Return 1, 2, 4 and so on up to `most`, which is included."""
     return sorted({most, *(1 << n for n in range(most.bit_length()) if 1 << n <= most)})
 
 
@@ -273,7 +277,7 @@ def point(threads: int, rates: Sequence[float]) -> Point:
 
 
 def curve(run: Callable[[Sequence[int]], Run], cpus: Sequence[int]) -> list[Point]:
-    """Measure a point for each thread count; thread n runs on the nth CPU."""
+    """Measure a point for each thread count. Thread n runs on the nth CPU."""
     return [point(n, [run(cpus[:n]).per_s for _ in range(RUNS)]) for n in thread_counts(len(cpus))]
 
 
@@ -285,7 +289,10 @@ def layout_curve(operation: Operation, layout: Layout, cpus: Sequence[int], ms: 
 def host_curve(
     operation: Operation, layout: Layout, cpus: Sequence[int], ms: int
 ) -> tuple[list[Point], str]:
-    """Measure the host's own kernel by thread count. Else return no points and a reason."""
+    """Measure the host's own kernel by thread count.
+
+    If that fails, return no points but a reason.
+    """
     if not operation.host_steps:
         return [], ""
     if not os.access(TMPFS, os.W_OK):
@@ -302,7 +309,7 @@ def host_curve(
 
 
 def provenance() -> dict[str, str]:
-    """Provenance of a measurement: CPU model, kernel, compiler, time."""
+    """Return a measurement's provenance: CPU model, kernel, compiler and time."""
     return {
         "cpu": cpu_model(Path("/proc/cpuinfo")),
         "kernel": platform.release(),
@@ -313,7 +320,7 @@ def provenance() -> dict[str, str]:
 
 
 def cpu_model(cpuinfo: Path) -> str:
-    """Return the CPU's name in cpuinfo; "unknown CPU" if it has none."""
+    """Return the CPU's name from cpuinfo, or "unknown CPU" if there is none."""
     lines = cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next((name for name in names if name), "unknown CPU")
@@ -329,10 +336,10 @@ def _compiler() -> str:
     return (done.stdout.splitlines() or ["unknown"])[0]
 
 
-# perf around the replica: events of a run, and loads that another CPU's cache answered.
+# Runs the replica under perf, to count events and loads that another CPU's cache answered.
 #
 # Without a performance monitoring unit, as in most virtual machines, perf counts nothing. Then only
-# rates are reported, with a sentence that says why.
+# rates are reported, with a sentence about the reason.
 
 
 EVENTS: Final = ("cycles:u", "instructions:u", "cache-misses:u")
@@ -343,7 +350,7 @@ C2C: Final = {
     "hitm_local": re.compile(r"^\s*Load Local HITM\s*:\s*(\d+)", re.MULTILINE),
     "hitm_remote": re.compile(r"^\s*Load Remote HITM\s*:\s*(\d+)", re.MULTILINE),
 }
-"""Lines of `perf c2c report --stats`. HITM: a modified line came from another cache."""
+"""Lines of `perf c2c report --stats`. HITM means that a modified line came from another cache."""
 NO_PERF: Final = "perf is not installed, so only rates are measured."
 NO_EVENTS: Final = "perf counts no events on this host, so only rates are measured."
 NO_C2C: Final = "perf c2c has no memory events on this host, so no transfers are sampled."
@@ -352,7 +359,9 @@ NO_C2C: Final = "perf c2c has no memory events on this host, so no transfers are
 def count_events(
     operation: Operation, layout: Layout, cpus: Sequence[int], ms: int
 ) -> tuple[dict[str, float], str]:
-    """Count events per operation of one run under perf stat. Else return none and a reason.
+    """Count one run's events per operation under perf stat.
+
+    If that fails, return none and a reason.
 
     Raises:
         InfraError: the replica itself does not run.
@@ -370,7 +379,7 @@ def count_events(
 
 
 def parse_stat(said: str) -> dict[str, int]:
-    """Parse the output of perf stat -x. Events that it could not count are left out."""
+    """Parse the output of perf stat -x. Events that perf could not count are left out."""
     found: dict[str, int] = {}
     for line in said.splitlines():
         value, _, event, *_ = [*line.split(SEPARATOR), "", "", ""]
@@ -382,7 +391,7 @@ def parse_stat(said: str) -> dict[str, int]:
 def sample_transfers(
     operation: Operation, layout: Layout, cpus: Sequence[int], ms: int
 ) -> tuple[dict[str, int], str]:
-    """Sample one run with perf c2c: loads, and those that another cache answered."""
+    """Sample one run with perf c2c. Count its loads, and the loads that another cache answered."""
     if shutil.which("perf") is None:
         return {}, NO_PERF
     with tempfile.TemporaryDirectory() as folder:
@@ -400,6 +409,6 @@ def sample_transfers(
 
 
 def parse_c2c(report: str) -> dict[str, int]:
-    """Parse the three figures of the report; missing ones are left out."""
+    """Parse the report's three figures. Missing figures are left out."""
     matches = {name: pattern.search(report) for name, pattern in C2C.items()}
     return {name: int(match[1]) for name, match in matches.items() if match}

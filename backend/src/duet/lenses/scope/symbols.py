@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Addresses of a kernel's functions and variables, from the symbols of its vmlinux.
 
-The vmlinux is read in a confined child (duet.kernels.vmlinux) and its answers are checked. All of
-this blocks.
+A confined child process reads the vmlinux (duet.kernels.vmlinux), and its answers are checked. All
+functions here block.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from duet.confine.messages import BadReply, as_integer, as_text
 from duet.kernels.vmlinux.ask import ask
 
 MOST_PLACES: Final = 16_384
-"""Maximum number of function parts in a request, or of variables with one name. Usual: under 100.
+"""Maximum number of function ranges in one answer, and of variables with the same name. Usual:
+under 100.
 """
 LAST: Final = (1 << 64) - 1
 
 Range = tuple[int, int]
-"""First byte and end."""
+"""Address of the first byte, and of the byte after the last."""
 
 
 def function_ranges(vmlinux: Path, functions: Sequence[tuple[str, bool]]) -> list[list[Range]]:
-    """Return the address ranges of each function, the range with its entry first.
+    """Return the address ranges of each function; the first range contains the entry.
 
     Args:
-        functions: name as in the source, and whether the function must have an entry.
+        functions: per function its name as in the source, and whether it must have an entry.
 
     Raises:
-        InputError: a function is missing, is only inlined, or shares its name.
+        InputError: a function is missing, exists only inlined, or has the same name as another.
         InfraError: the file cannot be read, or has no symbols.
     """
 
@@ -41,14 +42,14 @@ def function_ranges(vmlinux: Path, functions: Sequence[tuple[str, bool]]) -> lis
         for number, *place in reply.rows("answer", 3, MOST_PLACES):
             found[as_integer(number, 0, len(found) - 1)].append(_range(place))
         if not all(found):
-            raise BadReply("a function without a place")
+            raise BadReply("a function without an address range")
         return found
 
     return ask(vmlinux, {"do": "functions", "functions": [list(f) for f in functions]}, take)
 
 
 def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
-    """Address -> name of the global or static variable there; addresses without one are left out.
+    """Map each address to the global or static variable there; addresses without one are omitted.
 
     A name includes the byte's offset unless it is 0: `files_stat+0x8`.
 
@@ -65,12 +66,12 @@ def static_names(vmlinux: Path, addresses: Iterable[int]) -> dict[int, str]:
 
 
 def variable_ranges(vmlinux: Path, name: str) -> tuple[Range, ...]:
-    """Return the ranges of the global or static variables of this name, by address.
+    """Return the ranges of the global or static variables of this name, sorted by address.
 
     Several files may have a static variable of the same name.
 
     Raises:
-        InputError: the kernel has no such variable, or it is per CPU.
+        InputError: the kernel has no such variable, or the variable is per-CPU.
         InfraError: the file cannot be read, or has no symbols.
     """
 
@@ -83,15 +84,15 @@ def variable_ranges(vmlinux: Path, name: str) -> tuple[Range, ...]:
 def _range(place: Sequence[object]) -> Range:
     low, high = (as_integer(end, 0, LAST) for end in place)
     if low >= high:
-        raise BadReply("a place that ends before it begins")
+        raise BadReply("a range that ends before it begins")
     return low, high
 
 
-# The microscope's functions file: where functions are in a kernel.
+# The microscope's functions file, which lists the address ranges of functions in a kernel.
 
 
 MAX_FUNCTIONS = 256
-"""FUNCTIONS_MAX of vm-images/microscope/functions.h."""
+"""The same number as FUNCTIONS_MAX in vm-images/microscope/functions.h."""
 
 
 def functions_text(
@@ -101,18 +102,19 @@ def functions_text(
     switch: str | None,
     until: str | None = None,
 ) -> str:
-    """Return the functions file of a kernel.
+    """Return a kernel's functions file.
 
     Args:
         vmlinux: the ELF file, with symbols.
-        functions: names as in the source; the position is the function's number.
-        operation: one of them; its entry begins an operation and its return ends it.
-        until: another of them, whose return ends the operation instead.
-        switch: function of the task switch, `__switch_to_asm`; None: operations that sleep are not
-            detected.
+        functions: names as in the source; a function's position in the list is its number.
+        operation: the one of these functions whose entry begins an operation and whose return ends
+            it.
+        until: another of these functions, whose return ends the operation instead.
+        switch: the function that switches tasks, `__switch_to_asm`; if None, operations that sleep
+            are not detected.
 
     Raises:
-        InputError: a function is missing, is only inlined, or is named twice.
+        InputError: a function is missing, exists only inlined, or is named twice.
         InfraError: vmlinux cannot be read.
     """
     if not 1 <= len(functions) <= MAX_FUNCTIONS:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parser of the microscope's byte stream into messages. No I/O.
 
-The other side is vm-images/microscope/wire.c, which writes frames of duet.base.frames. PROTOCOL.md
-there explains the numbers.
+The sender is vm-images/microscope/wire.c, which writes the frames that duet.base.frames describes.
+PROTOCOL.md in that folder explains the numbers.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from duet.base.frames import BadFrame, FrameCutter
 
 PROTOCOL = 2
 MAX_FRAME = 32 << 20
-"""Limit on a frame's type and payload: above the plugin's fullest table, 524,288 cells of 40 bytes.
+"""Maximum length of a frame's type and payload. The plugin's full table, 524,288 cells of 40 bytes,
+is smaller.
 """
 MAX_WATCH_BYTES = 1024
 MAX_LOG = 1 << 24
 NO_FUNCTION = 0xFFFF
-"""Function number of a record that sums a whole line."""
+"""Function number of a record that holds the sum over a whole cache line."""
 
 READ, WRITE, RMW = 0, 1, 2
 """Classes of accesses. An atomic operation counts once, as RMW."""
@@ -41,8 +42,9 @@ CELL = np.dtype(
         ("rmws", "<u8"),
     ]
 )
-"""Accesses at one address by one function, inside an operation or not. `sizes`: bit k for 2^k
-bytes. `cpus`: bit n for vCPU n (modulo 32)."""
+"""Counts of the accesses that one function made at one address, either inside or outside
+operations. `sizes`: bit k stands for an access of 2^k bytes. `cpus`: bit n stands for vCPU n
+(modulo 32)."""
 
 RECORD = np.dtype(
     [
@@ -59,7 +61,7 @@ RECORD = np.dtype(
     ]
 )
 """One access to a watched line. `at` is negative if the object begins inside its first line and the
-access is before it."""
+access is before the object."""
 
 _HELLO = struct.Struct("<4I")
 _CELLS = struct.Struct("<12Q3I")
@@ -72,7 +74,7 @@ Cellwise = npt.NDArray[np.void]
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The first message. `api`: version of the plugin API; `functions`: number of observed
+    """The first message. `api` is the version of the plugin API, `functions` the number of observed
     functions."""
 
     protocol: int
@@ -86,22 +88,24 @@ class Cells:
     """Counts since the last `watch` or `reset`.
 
     Args:
-        host_ns: CLOCK_MONOTONIC.
-        logged: accesses in the log since `watch`, sent or not.
-        lost: accesses to watched lines dropped because a vCPU's ring was full.
+        host_ns: time of the counts on the host's CLOCK_MONOTONIC.
+        logged: accesses that were logged since `watch`, whether sent already or not.
+        lost: accesses to watched lines that were dropped because a vCPU's ring was full.
         over: accesses to watched lines after the log was full.
-        accesses: of all functions to all lines; an access across a line's end counts twice.
-        untold: accesses that found no room in a vCPU's table: in `accesses`, in no cell.
+        accesses: by all functions to all lines; an access that crosses the end of a line counts
+            twice.
+        untold: accesses that found no room in a vCPU's table; `accesses` includes them, no cell
+            does.
         ops_begun: entries of the operation's function.
         ops_ended: operations that reached their `ret` uninterrupted.
         ops_touching: ended operations with at least one access to the watched object.
         ops_slept: operations cut off by a task switch on their vCPU.
-        ops_left: operations cut off by a jump to another function, a tail call.
+        ops_left: operations cut off by a tail call, a jump to another function.
         ops_again: operations whose function was entered again before they ended.
-        full: cells are of all lines; else of watched lines only.
-        answer: this is the answer to `snapshot`.
+        full: whether there are cells for all lines; otherwise only for watched lines.
+        answer: whether this message answers `snapshot`.
         cells: CELL array.
-        lines: CELL array of the busiest other lines, each summed.
+        lines: CELL array of the busiest other lines, one sum per line.
     """
 
     host_ns: int
@@ -123,7 +127,7 @@ class Cells:
 
     @property
     def ops_broken(self) -> int:
-        """Operations that were cut off, for any reason."""
+        """Number of operations that were cut off, for whatever reason."""
         return self.ops_slept + self.ops_left + self.ops_again
 
 
@@ -136,7 +140,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Answer to `watch` and `reset`, or the reason why a line was refused."""
+    """Answer to `watch` and `reset`, or the reason why a command was refused."""
 
     ok: bool
     text: str
@@ -146,7 +150,7 @@ Message = Hello | Cells | Log | Reply
 
 
 def watch_line(address: int, size: int, log: int) -> bytes:
-    """Make the command that watches the lines of `size` bytes at `address`; counts restart at 0.
+    """Make the command to watch the lines of `size` bytes at `address`. It resets the counts to 0.
 
     Args:
         log: maximum number of logged accesses.
@@ -157,15 +161,15 @@ def watch_line(address: int, size: int, log: int) -> bytes:
 
 
 RESET = b"reset\n"
-"""Counts restart at zero; the log continues."""
+"""Command that resets the counts to zero. The log continues."""
 SNAPSHOT = b"snapshot\n"
-"""Requests a full `Cells`, sent after all of the log so far."""
+"""Command that requests a full `Cells` message, which follows everything logged so far."""
 
 
 class ScopeReader:
-    """Collects bytes and returns complete messages.
+    """Collects bytes and returns the messages that are complete.
 
-    After an error the reader stays broken: it raises the same error again.
+    After an error the reader stays broken and raises the same error again.
     """
 
     def __init__(self) -> None:
@@ -189,13 +193,13 @@ class ScopeReader:
             self._broken = _broken(str(error))
         except KernelError as error:
             self._broken = error
-        if self._broken and not messages:  # return the messages before the break first
+        if self._broken and not messages:  # first return the messages that precede the break
             raise self._broken
         return messages
 
     def _decode(self, kind: int, body: bytes) -> Message:
         if (kind == 1) is self._greeted:
-            raise _unexpected("one hello, first of all", f"type {kind}")
+            raise _unexpected("exactly one hello, as the first frame", f"type {kind}")
         self._greeted = True
         match kind:
             case 1:
@@ -211,7 +215,7 @@ class ScopeReader:
 
 def _hello(body: bytes) -> Hello:
     if len(body) != _HELLO.size:
-        raise _unexpected(f"a hello of {_HELLO.size} bytes", f"{len(body)}")
+        raise _unexpected(f"a hello of {_HELLO.size} bytes", f"{len(body)} bytes")
     hello = Hello(*_HELLO.unpack(body))
     if hello.protocol != PROTOCOL:
         raise _unexpected(f"protocol {PROTOCOL}", f"protocol {hello.protocol}")
@@ -220,11 +224,13 @@ def _hello(body: bytes) -> Hello:
 
 def _cells(body: bytes) -> Cells:
     if len(body) < _CELLS.size:
-        raise _unexpected(f"cells of at least {_CELLS.size} bytes", f"{len(body)}")
+        raise _unexpected(f"cells of at least {_CELLS.size} bytes", f"{len(body)} bytes")
     *numbers, flags, cells, lines = _CELLS.unpack_from(body)
     wanted = _CELLS.size + (cells + lines) * CELL.itemsize
     if len(body) != wanted:
-        raise _unexpected(f"{cells} cells and {lines} lines in {wanted} bytes", f"{len(body)}")
+        raise _unexpected(
+            f"{cells} cells and {lines} lines in {wanted} bytes", f"{len(body)} bytes"
+        )
     table = _table(body, _CELLS.size, CELL, cells + lines)
     counts: _Counts = tuple(numbers)
     return Cells(
@@ -243,13 +249,15 @@ def _reply(body: bytes) -> Reply:
         return Reply(False, rest)
     if kind == "ok":
         return Reply(True, rest)
-    raise _unexpected("a reply of `ok` or `error:`", f"{text!r:.40}")
+    raise _unexpected("a reply that begins with `ok` or `error:`", f"{text!r:.40}")
 
 
 def _whole(body: bytes, dtype: np.dtype[Any]) -> int:
     count, rest = divmod(len(body), dtype.itemsize)
     if rest:
-        raise _unexpected(f"records of {dtype.itemsize} bytes", f"{len(body)} bytes")
+        raise _unexpected(
+            f"a multiple of {dtype.itemsize} bytes, the size of a record", f"{len(body)} bytes"
+        )
     return count
 
 
@@ -258,7 +266,7 @@ def _table(body: bytes, offset: int, dtype: np.dtype[Any], count: int) -> Cellwi
 
 
 def _unexpected(wanted: str, came: str) -> KernelError:
-    return _broken(f"wanted {wanted}, but {came} came")
+    return _broken(f"expected {wanted}, but got {came}")
 
 
 def _broken(why: str) -> KernelError:

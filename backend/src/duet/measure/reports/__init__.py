@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Formats of a report: for mails, in the layout of well-known tools, and for programs.
+"""Report formats: for mails, in the layout of well-known tools, and for programs.
 
 All except json, csv and kcidb are plain ASCII in 75 columns. Only a workload's output lines and
-single words of a command may be longer.
+single long words of a command may exceed that.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Convert a report to KCIDB, the format of KernelCI's database: checkouts, builds, tests. Pure.
 
-Source: the KCIDB schema, version 5.0 (https://github.com/kernelci/kcidb-io). It forbids null
-values, so unknown values are left out.
+The format is defined by the KCIDB schema, version 5.0 (https://github.com/kernelci/kcidb-io). The
+schema forbids null values, so unknown values are left out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Tree = dict[str, Any]
 
 
 def render(report: Report) -> str:
-    """Return the document as JSON; no test is judged."""
+    """Return the document as JSON, without judging any test."""
     return text(report)
 
 
@@ -30,8 +30,8 @@ def text(report: Report, worse_than: float | None = None) -> str:
     """Return the document as JSON.
 
     Args:
-        worse_than: per cent by which an arm's headline may be worse than the first arm's; its test
-            is then PASS or FAIL. None: tests have only numbers and are DONE.
+        worse_than: per cent by which an arm's headline metric may be worse than the first arm's;
+            that test is then PASS or FAIL. If None, tests have only numbers and are DONE.
     """
     return json.dumps(document(report, worse_than), indent=2, ensure_ascii=False) + "\n"
 
@@ -83,18 +83,18 @@ def _checkout(arm: ArmFacts, report: Report) -> Tree:
         },
     }
     if source and source.dirty and not changes:
-        del tree["patchset_hash"]  # the schema's way to say that it is unknown
+        del tree["patchset_hash"]  # in the schema, a missing hash means unknown
     return tree
 
 
 def _commit(source: SourceFacts) -> Tree:
-    """Return the commit below all patches; uncommitted changes of a tree count as a patch."""
+    """Return the commit below all patches; a tree's uncommitted changes count as a patch."""
     named = {"git_commit_hash": source.commit, "git_commit_name": source.describe}
     return {key: value for key, value in named.items() if value}
 
 
 def _origins(arm: ArmFacts) -> list[Tree]:
-    """Return subject, commit if known, and diff hash for each of the arm's own patches."""
+    """Return subject, diff hash and, if known, commit of each of the arm's own patches."""
     return [
         {"subject": one.subject, "sha256": sha, **({"commit": one.commit} if one.commit else {})}
         for one, (_, sha) in zip(arm.origins, arm.patches, strict=True)
@@ -140,7 +140,7 @@ def _stopped(report: Report, number: int, arm: ArmFacts) -> Tree:
 def _status(
     report: Report, table: Table, series: Series, worse_than: float | None
 ) -> tuple[str, str]:
-    """Return the status, and a sentence with the reason."""
+    """Return the status and a sentence with the reason."""
     if series.refused is not None or not series.samples:
         return "ERROR", series.refused or "there is no number"
     first = report.arms[0].name
@@ -174,7 +174,7 @@ def _head(report: Report, number: int, arm: ArmFacts, metric: str) -> Tree:
 
 
 def _hosts(report: Report, number: int) -> Tree:
-    """Return the hosts of a table's comparisons, if it ran on a pool."""
+    """Return the hosts of a table's comparisons if the table was measured on a pool."""
     found = [asdict(one) for one in report.hosts if one.table == number]
     known = [{key: value for key, value in one.items() if value is not None} for one in found]
     return {"hosts": known} if known else {}
@@ -189,7 +189,7 @@ def _checkout_id(arm: ArmFacts) -> str:
 
 
 def _build_id(arm: ArmFacts) -> str:
-    """Return the build id; equal kernels from equal sources share it, on any machine."""
+    """Return the build id, which equal kernels from equal sources share on any machine."""
     return f"{_checkout_id(arm)}-{arm.key}"
 
 

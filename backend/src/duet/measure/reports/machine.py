@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reports for programs: JSON with documented keys, and CSV with every raw sample. Pure.
 
-KEYS documents the JSON; a test checks that both agree.
+KEYS documents the JSON, and a test checks that the two agree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KEYS: dict[str, str] = {
     "programs": "{name: version} of the guest programs that the workload runs",
     "partial": "why it is incomplete; null if complete",
     "clock": "wall or count",
-    "shift": "of the first condition: 2^shift ns an instruction; null on the wall clock",
+    "shift": "of the first condition: 2^shift ns per instruction; null on the wall clock",
     "workload": "name",
     "params": "knobs of the first condition; every row has its own",
     "sweep": "{param, values}; null if no knob was swept",
@@ -217,7 +217,7 @@ def _layouts(one: Series) -> dict[str, object] | None:
 
 
 def csv_text(report: Report) -> str:
-    """Return a line per sample; a series without samples has a line with the reason."""
+    """Return CSV with a line per sample. A series without samples has a line with the reason."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEAD)
@@ -236,7 +236,7 @@ def csv_text(report: Report) -> str:
 
 
 def _samples(one: Series) -> Iterator[tuple[str, int | str, str, int]]:
-    """Yield kind, number and value of each sample, and the layout that gave it."""
+    """Yield each sample's kind, number and value, and the layout that it comes from."""
     if not one.samples and not one.perturbed:
         yield "none", "", "", 0
     for kind, values in (("run", one.samples), ("perturbed", one.perturbed)):
@@ -248,7 +248,7 @@ def _samples(one: Series) -> Iterator[tuple[str, int | str, str, int]]:
 
 
 def _headline(report: Report) -> Comparison | None:
-    """Return the last arm's comparison of the first judged metric in the first condition."""
+    """Return the last arm's comparison for the first judged metric of the first condition."""
     found = report.tables[0].comparisons if report.tables else []
     return next((c for c in reversed(found) if c.metric == found[0].metric), None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Report in the layout of ministat(1): dot plot, N Min Max Median Avg Stddev, Student's t. Pure.
+"""Format a report like ministat(1): dot plot, N Min Max Median Avg Stddev, Student's t. Pure.
 
 Readers of ministat expect Student's t, so it is printed next to our own verdict.
 """
@@ -27,7 +27,7 @@ from duet.measure.reports.text import (
 
 SYMBOLS = "x+*%#"
 BOTH = "@"
-"""Symbol where two arms overlap. (ministat uses '*', which is an arm's symbol here.)"""
+"""Symbol at places where two arms overlap. (ministat uses '*', which is an arm's symbol here.)"""
 INNER = WIDTH - 2
 CONFIDENCE = 0.95
 TINY = 2e-9
@@ -79,7 +79,7 @@ def table_row(symbol: str, samples: Sequence[float]) -> str:
 
 
 def difference(block: Block, one: Series) -> list[str]:
-    """Return ministat's sentences on a difference, if there are enough samples."""
+    """Return ministat's sentences about a difference if there are enough samples."""
     ours, theirs = one.samples, block.first.samples
     found = block.comparison(one.arm)
     if min(len(ours), len(theirs)) < MIN_RUNS or found is None or found.verdict == "refused":
@@ -105,7 +105,7 @@ def difference(block: Block, one: Series) -> list[str]:
 
 
 def plot(sets: Sequence[tuple[str, Sequence[float]]]) -> list[str]:
-    """Plot dots stacked by value, then a bar of average and standard deviation per arm."""
+    """Plot dots stacked by value, then for each arm a bar with average and standard deviation."""
     bounds = [edge for _, samples in sets for edge in _edges(samples)]
     low, high = min(bounds), max(bounds)
     if high - low <= TINY * max(abs(low), abs(high)):

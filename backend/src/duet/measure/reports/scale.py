@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Report in the layout of will-it-scale's results: CSV over tasks, then before and after. Pure.
+"""Format a report like will-it-scale's results: CSV by tasks, then before and after. Pure.
 
-will-it-scale writes one file per kernel, with processes and threads. Here each arm is a column.
+will-it-scale writes one file per kernel, with columns for processes and threads. Here each arm is a
+column.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ HEADING = "nr"
 
 
 def render(report: Report) -> str:
-    """Format per shift a CSV block per metric, and each arm's change at each value."""
+    """Format, for each shift, a CSV block per metric and each arm's change at each value."""
     body: list[str] = []
     for tables in by_shift(report):
         body += [*setting(report, tables[0], swept=True), ""]
@@ -55,7 +56,7 @@ def by_shift(report: Report) -> list[list[Table]]:
 
 
 def axis(report: Report, tables: list[Table]) -> tuple[str, list[int]]:
-    """Return the knob of the first column and its value in each table."""
+    """Return the knob in the first column, and its value in each table."""
     if report.sweep:
         name = report.sweep[0]
     else:
@@ -68,7 +69,7 @@ def _csv(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]
     arms = [arm.name for arm in report.arms]
     heading = ",".join([param, *(plain(arm).replace(",", " ") for arm in arms)])
     higher = rows[0][1].first.better == "higher"
-    # Rates of unlike hosts cannot be extrapolated linearly.
+    # Rates from unlike hosts cannot be extrapolated linearly.
     higher = higher and not (report.wall and unlike(report.hosts))
     least = next(((v, m) for v, b in rows if v and (m := _median(b, arms[0])) is not None), None)
     lines = []
@@ -78,7 +79,7 @@ def _csv(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]
             cells.append(_cell(least[1] / least[0] * value if least else None))
         lines.append(",".join([str(value), *cells]))
     words = [heading + (",linear" if higher else ""), *lines]
-    if any(len(line) > WIDTH for line in words):  # long names: one arm per line instead
+    if any(len(line) > WIDTH for line in words):  # if names are long, use one line per arm
         words = [f"{param},arm,median"]
         words += [f"{v},{plain(a)[:40]},{_cell(_median(b, a))}" for v, b in rows for a in arms]
     return words

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A row per value of the swept knob, and per arm a column with its ratio to the first. Pure."""
+"""Format a row per value of the swept knob, with each arm's median and ratio. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GAP = "  "
 
 
 def render(report: Report) -> str:
-    """Format one table of medians per clock setting and metric."""
+    """Format one table of medians for each clock setting and metric."""
     body: list[str] = []
     for tables in by_shift(report):
         body += [*setting(report, tables[0], swept=True), ""]
@@ -40,7 +40,7 @@ def render(report: Report) -> str:
 
 
 def metric(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]:
-    """Format medians and ratios; arms that do not fit into the width come below."""
+    """Format medians and ratios; arms that do not fit into the width follow below."""
     first, *others = [arm.name for arm in report.arms]
     base = _column(first, [_value(block, first) for _, block in rows])
     values = _column(param, [str(value) for value, _ in rows])

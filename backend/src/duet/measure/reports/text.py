@@ -80,7 +80,7 @@ class Block:
 
 
 def blocks(report: Report, table: Table) -> list[Block]:
-    """Return a table's metrics, the headline first; static metrics only with the first table."""
+    """Return a table's metrics, the headline first. Only the first table has static metrics."""
     again = report.tables[:1] != [table]
     order = {arm.name: number for number, arm in enumerate(report.arms)}
     metrics: dict[str, list[Series]] = {}
@@ -95,7 +95,7 @@ def blocks(report: Report, table: Table) -> list[Block]:
 
 
 def plain(text: str) -> str:
-    """Convert to ASCII on one line; characters without an equivalent become '?'."""
+    """Convert to one line of ASCII; characters without an equivalent become '?'."""
     near = unicodedata.normalize("NFKD", text.translate(SIGNS).expandtabs())
     ascii_only = "".join(c for c in near if not unicodedata.combining(c))
     ascii_text = ascii_only.encode("ascii", "replace").decode()
@@ -106,7 +106,7 @@ def wrap(text: str, indent: str = "", first: str | None = None) -> list[str]:
     """Wrap a text into lines of at most WIDTH columns.
 
     Args:
-        first: indent of the first line, if different.
+        first: indent of the first line if it is different.
     """
     return textwrap.wrap(
         plain(text),
@@ -123,10 +123,10 @@ def labelled(label: str, text: str, width: int = 11) -> list[str]:
 
 
 def command(text: str) -> list[str]:
-    """Wrap a command line with backslashes; words stay whole, options stay with their values."""
+    """Wrap a command line with backslashes; keep words whole and options with their values."""
     try:
         words = [_shell_word(word) for word in shlex.split(text)]
-    except ValueError:  # an open quote: no command line
+    except ValueError:  # a quote is unclosed, so this is no command line
         words = plain(text).split()
     parts: list[str] = []
     for word in words:
@@ -146,7 +146,7 @@ def command(text: str) -> list[str]:
 
 
 def _shell_word(word: str) -> str:
-    """Quote for a shell, on one line of ASCII; $'...' is for bash and POSIX.1-2024."""
+    """Quote for a shell on one line of ASCII. $'...' needs bash or a POSIX.1-2024 shell."""
     if word.isascii() and word.isprintable():
         return shlex.quote(word)
     safe = "".join(
@@ -163,7 +163,7 @@ def number(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Format per cent: '-78.2 %', '+1,234.5 %'."""
+    """Format a percentage: '-78.2 %', '+1,234.5 %'."""
     return f"{value:+,.1f} %" if abs(value) < 1e6 else f"{value:+.3g} %"
 
 
@@ -194,7 +194,7 @@ def metric_title(one: Series) -> str:
 
 
 def params_words(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None) -> str:
-    """Return 'name=9 other=10'; a swept knob has all its values."""
+    """Return 'name=9 other=10'. For a swept knob, give all its values."""
     params: dict[str, object] = dict(table.condition.params)
     if sweep is not None:
         params[sweep[0]] = ",".join(str(value) for value in sweep[1])
@@ -202,7 +202,7 @@ def params_words(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None)
 
 
 def clock_words(table: Table) -> str:
-    """Describe the clock and its numbers."""
+    """Describe the clock and what its numbers mean."""
     if table.condition.clock == "wall":
         return "wall; untraced runs, arms interleaved A B B A"
     shift = table.condition.shift or 0
@@ -218,15 +218,15 @@ def pairs(report: Report) -> list[tuple[str, str]]:
     return [(name, names[0]) for name in names[1:]]
 
 
-# Sections of every text report: warnings at the top, provenance at the end. Pure.
+# Sections that every text report has: warnings at the top, provenance at the end. Pure.
 
 SHORT = 12
-"""Hash digits that are shown."""
+"""Number of hash digits that are shown."""
 MAX_REASONS = 8
 
 
 def alarms(report: Report) -> list[str]:
-    """Return what a reader must know before any number: partial, failed or refused results."""
+    """Return what readers must know before the numbers: partial, failed or refused results."""
     said: dict[str, None] = {}
     if report.partial:
         said[f"PARTIAL: {report.partial}."] = None
@@ -264,7 +264,7 @@ def alarms(report: Report) -> list[str]:
 
 
 def _refused(table: Table) -> list[str]:
-    """Return sentences of comparisons whose refusal is not that of the whole table."""
+    """Return sentences of comparisons that were refused for a reason other than the table's."""
     reasons = {refusal.rstrip(".") for refusal in table.refusals}
     return [
         c.sentence
@@ -278,10 +278,10 @@ def head(report: Report) -> list[str]:
 
 
 def setting(report: Report, table: Table, *, swept: bool = False) -> list[str]:
-    """Return workload and clock of a table; for the first table also the machine.
+    """Return a table's workload and clock; the first table also gets the machine.
 
     Args:
-        swept: whether it represents all values of the swept knob.
+        swept: whether the table stands for all values of the swept knob.
     """
     knobs = params_words(table, report.sweep if swept else None)
     lines = labelled("Workload", f"{table.condition.workload}  {knobs}".strip())
@@ -308,7 +308,7 @@ def machine(report: Report) -> str:
 
 
 def hosts(report: Report) -> list[str]:
-    """List the host of each comparison on a pool; nothing for a measurement on this machine."""
+    """List each comparison's host on a pool; list nothing for a measurement on this machine."""
     if not report.hosts:
         return []
     said = [line for one in report.hosts for line in wrap(host_words(one), "    ", "  ")]
@@ -340,7 +340,7 @@ def provenance(report: Report) -> list[str]:
 
 
 def _making(report: Report) -> list[tuple[str, dict[str, str]]]:
-    """Return further build inputs -> arm -> value; unknown values are left out."""
+    """Return further build inputs as (input, arm -> value); leave out unknown values."""
     arms = report.arms
     known = [
         ("compiler", {arm.name: arm.compiler for arm in arms}),
@@ -351,7 +351,7 @@ def _making(report: Report) -> list[tuple[str, dict[str, str]]]:
 
 
 def _alike(what: str, values: dict[str, str]) -> list[str]:
-    """Return one line if all arms have the same value, else one for each value."""
+    """Return one line if all arms have the same value, or else one line per value."""
     groups: dict[str, list[str]] = {}
     for arm, value in values.items():
         groups.setdefault(value, []).append(arm)
@@ -370,8 +370,8 @@ def _kernel(
     """Describe one arm's kernel.
 
     Args:
-        another: whether its base is not the first arm's.
-        tried: whether its patch files belong to a trial, so that readers do not have them.
+        another: whether the arm's base is not the first arm's.
+        tried: whether the patch files belong to a trial, so that readers do not have them.
     """
     own = " + ".join(_patches(arm, files=not tried)) or "no patch of its own"
     facts = [
@@ -392,10 +392,10 @@ def _kernel(
 
 
 def _patches(arm: ArmFacts, *, files: bool) -> list[str]:
-    """Describe each of the arm's own patches: file, hash of its diff, and origin.
+    """Describe each of the arm's own patches by file, diff hash and origin.
 
     Args:
-        files: whether to name the file; else only the subject, if known.
+        files: whether to name the file. If not, only the subject is given, if it is known.
     """
     said = []
     for number, (name, sha) in enumerate(arm.patches):
@@ -420,7 +420,7 @@ def source_words(source: SourceFacts) -> str:
 
 
 def verdicts(block: Block) -> list[str]:
-    """Return the sentence of every comparison, or the reason why there is none."""
+    """Return the sentence of every comparison, and the reasons for missing numbers."""
     lines = []
     for one in block.series:
         if one.refused:
@@ -436,7 +436,7 @@ def verdicts(block: Block) -> list[str]:
 
 
 def layouts(block: Block) -> list[str]:
-    """Return sentences on relinked kernels; nothing if none ran."""
+    """Return sentences about relinked kernels, or nothing if none ran."""
     said = [spread_words(one) for one in block.series]
     for one in block.series[1:]:
         found = block.comparison(one.arm)
@@ -449,11 +449,11 @@ def whole(*parts: list[str]) -> str:
     return "\n".join(line.rstrip() for part in parts for line in part) + "\n"
 
 
-# The format that a maintainer pastes into a mail. Pure.
+# The format for pasting into a mail. Pure.
 
 
 MAX_LINES = 60
-"""Most verbatim lines per arm."""
+"""Largest number of verbatim lines per arm."""
 
 
 def render(report: Report) -> str:
@@ -471,7 +471,7 @@ def render(report: Report) -> str:
 
 
 def metric(block: Block) -> list[str]:
-    """Format one metric: its direction, a line per arm, the verdicts."""
+    """Format one metric with its direction, a line per arm, and the verdicts."""
     if block.first.extra and all(len(set(one.starts)) == 1 for one in block.series):
         return _aside(block)
     wall = block.table.condition.clock == "wall"
@@ -482,7 +482,7 @@ def metric(block: Block) -> list[str]:
 
 
 def _aside(block: Block) -> list[str]:
-    """Format an unjudged number that is equal in all runs of each arm, on one line."""
+    """Format on one line an unjudged metric whose number is equal in all runs of each arm."""
     words = (f"{one.arm} {number(one.samples[0])} (n {one.n})" for one in block.series)
     return [*wrap(metric_title(block.first)), *wrap("; ".join(words), "  ")]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The stored board of a class: members' questions, their votes, the timer."""
+"""The stored board of a class: members' questions, the votes for them, and the timer."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class BoardFacts:
     """Settings for the whole class.
 
     Args:
-        shown: members see the questions of all.
-        timer_s: length of the timer; None: there is none.
-        timer_ends_s: Unix time.
+        shown: whether members see everyone's questions.
+        timer_s: length of the timer; None if there is no timer.
+        timer_ends_s: when the timer ends, as Unix time.
     """
 
     shown: bool = False
@@ -29,13 +29,14 @@ class BoardFacts:
 
 @dataclass(frozen=True, slots=True)
 class RaisedFacts:
-    """A question of a member.
+    """A question that a member asked.
 
     Args:
-        step: on which it was asked.
-        asker_sha256: from hash_of; for limits and deletion; sent to no page.
-        answered: marked by the instructor.
-        hidden: by the instructor; members and reports do not have it.
+        step: the step in which it was asked.
+        asker_sha256: the asker's pseudonym from hash_of. It serves for limits and deletion, and is
+            sent to no page.
+        answered: whether the instructor has marked it as answered.
+        hidden: whether the instructor has hidden it from other members and from reports.
     """
 
     number: int
@@ -48,7 +49,7 @@ class RaisedFacts:
 
 @dataclass(frozen=True, slots=True)
 class BoardStored:
-    """All that is stored of one board; a vote is the question's number and the voter's hash."""
+    """Everything stored about one board. A vote is a question's number and the voter's hash."""
 
     facts: BoardFacts = BoardFacts()
     raised: tuple[RaisedFacts, ...] = ()
@@ -59,12 +60,12 @@ NO_BOARD: Final = BoardStored()
 
 
 def hash_of(class_id: str, member: str) -> str:
-    """Return the pseudonym of a member for questions and votes, valid in this class only."""
+    """Return a member's pseudonym for questions and votes, which is valid only in this class."""
     return hashlib.sha256(f"{class_id} asks {member}".encode()).hexdigest()
 
 
 def load(connection: Connection, class_id: str) -> BoardStored:
-    """Load the board of a class; empty if nothing is stored."""
+    """Load the board of a class, or an empty board if nothing is stored."""
     row = connection.execute(select(BOARDS).where(BOARDS.c.class_id == class_id)).first()
     facts = BoardFacts() if row is None else BoardFacts(row.shown, row.timer_s, row.timer_ends_s)
     raised, votes = (
@@ -91,7 +92,7 @@ def put_board(connection: Connection, class_id: str, facts: BoardFacts) -> None:
 
 
 def add_raised(connection: Connection, class_id: str, member: str, facts: RaisedFacts) -> bool:
-    """Store a question; return false if its member has been forgotten meanwhile."""
+    """Store a question; return false if its asker has meanwhile been forgotten."""
     known = _is_member(connection, class_id, member)
     if known:
         connection.execute(insert(RAISED).values(class_id=class_id, **asdict(facts)))
@@ -106,7 +107,7 @@ def settle(connection: Connection, class_id: str, facts: RaisedFacts) -> None:
 
 
 def put_vote(connection: Connection, class_id: str, member: str, number: int, on: bool) -> bool:
-    """Store or withdraw a member's vote; return false if the member or the question is gone."""
+    """Store or withdraw a member's vote; return false if the member or question is gone."""
     voter = hash_of(class_id, member)
     this = {"class_id": class_id, "number": number, "voter_sha256": voter}
     vote = tuple(VOTES.c[name] == value for name, value in this.items())
@@ -121,7 +122,7 @@ def put_vote(connection: Connection, class_id: str, member: str, number: int, on
 
 
 def forget(connection: Connection, class_id: str, member: str) -> None:
-    """Delete a member's questions, all votes on them, and the member's votes on others."""
+    """Delete a member's questions with their votes, and the member's votes for other questions."""
     who = hash_of(class_id, member)
     of = (RAISED.c.class_id == class_id, RAISED.c.asker_sha256 == who)
     connection.execute(delete(RAISED).where(*of))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Models of the HTTP answers about classes."""
+"""Models of HTTP responses about classes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from duet.api.bodies import Body
 
 
 class ClassLine(Body):
-    """A class in the list of those that this visitor started."""
+    """A class in the list of classes that this visitor started."""
 
     class_id: str
     title: str
@@ -28,12 +28,12 @@ class ReportRound(Body):
     right: int | None = Field(description="null: nobody was judged")
     counts: dict[str, int] = Field(description="choice, or value, as text -> answers")
     marks: list[list[float]] = Field(
-        description="where they pointed: x and y as parts of the picture"
+        description="where members pointed: x and y as fractions of the picture's size"
     )
 
 
 class ReportQuestion(Body):
-    """One question of a class; the step is empty for a free poll."""
+    """One question put to a class. The step is empty for a free poll."""
 
     step: str
     question: str
@@ -44,7 +44,7 @@ class ReportQuestion(Body):
 
 
 class ReportRaised(Body):
-    """A question that a member asked; nothing says which."""
+    """A question that a member asked, without anything that identifies the member."""
 
     step: str
     text: str
@@ -53,7 +53,7 @@ class ReportRaised(Body):
 
 
 class ReportLost(Body):
-    """How many were lost in ten seconds."""
+    """How many members said within ten seconds that they were lost."""
 
     at_s: int = Field(description="since the class began")
     step: str = Field(description="where the driver was")
@@ -61,23 +61,25 @@ class ReportLost(Body):
 
 
 class ReportTry(Body):
-    """A run that members asked for."""
+    """A run that members requested."""
 
     number: int
     lesson: str
     step: str
-    makers: int = Field(description="how many asked for it")
-    turned: dict[str, int] = Field(description="knobs that stood elsewhere than the step has them")
-    summary: str = Field(description="of the changed patch in one line; empty: none was changed")
+    makers: int = Field(description="how many members requested it")
+    turned: dict[str, int] = Field(description="knobs whose values differed from the step's")
+    summary: str = Field(description="the changed patch in one line; empty: no patch was changed")
     workload: str
     clock: str
     run: str
     state: str
     sentence: str = Field(description="why it failed")
-    title: str = Field(description="of its one number; empty: it has none")
+    title: str = Field(description="title of the run's one number; empty: it has none")
     unit: str
     values: dict[str, float] = Field(description="arm -> value, of at most two arms")
-    ratio: float | None = Field(description="second over first; null: there are no two")
+    ratio: float | None = Field(
+        description="second value divided by the first; null: there are not two values"
+    )
 
 
 class ClassReport(Body):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages to pages of a class, made from a room. Pure."""
+"""Make messages to a class's pages from a room. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from duet.plugins.classroom.room import Question, Room, Seat, Try
 
 
 def state(seat: Seat, gone: bool = False) -> cm.ClassState:
-    """The class as one page sees it.
+    """Return the class's state as one page sees it.
 
     Args:
-        gone: this page left it.
+        gone: whether this page has left the class.
     """
     room, facts = seat.room, seat.room.facts
     driver = room.members.get(facts.driver)
@@ -47,7 +47,7 @@ def welcome(seat: Seat, secret: str) -> cm.ClassWelcome:
 
 
 def class_place(class_id: str, place: PlaceFacts) -> cm.ClassPlace:
-    """Return the driver's position with its age."""
+    """Return the message with the driver's position and its age."""
     now_ns = time.time_ns()
     return cm.ClassPlace.model_validate(
         place.fields
@@ -149,7 +149,7 @@ def opened(room: Room) -> cm.ClassOpened:
 
 
 def tries_for(room: Room, seat: Seat) -> cm.ClassTries:
-    """Return the tries that one page may see: all, or those of its member."""
+    """Return the tries that one page may see: either all tries, or its member's."""
     trying, member = room.trying, seat.member
     if member is None or trying.shown:
         return tries(room, trying.tries.values())
@@ -163,7 +163,7 @@ def tries(room: Room, found: Iterable[Try]) -> cm.ClassTries:
 
 
 def class_try(room: Room, one: Try) -> cm.ClassTry:
-    """Return the state of a try."""
+    """Return the message with a try's state."""
     facts = one.facts
     place = room.trying.place_of(facts.run_id) if facts.state == "waiting" else None
     makers = [room.members[member] for member in facts.makers if member in room.members]
@@ -183,11 +183,11 @@ SAME = (
     *("number", "lesson", "step", "params", "turned", "workload", "clock", "summary", "state"),
     *("sentence", "result"),
 )
-"""Fields that message and record have in common."""
+"""Fields that a try's message and record have in common."""
 
 
 def send_tries(room: Room) -> None:
-    """Send each page the tries that it may see; pages with the same rights share one packet."""
+    """Send each page the tries that it may see. Pages with equal rights share a packet."""
     packets: dict[str, Packet] = {}
     makers = {maker for one in room.trying.tries.values() for maker in one.facts.makers}
     for seat in list(room.seats.values()):

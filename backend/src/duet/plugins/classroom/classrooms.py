@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries out the commands of classes. A command that has begun runs to its end."""
+"""Carry out the commands of classes. A command that has begun runs to its end."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ COMMANDS: tuple[type[m.Command], ...] = tuple(
 
 
 class Dispatcher:
-    """Dispatches commands of pages that are in a class.
+    """Dispatch the commands of pages that are in a class.
 
     Args:
-        tries: runs that members try; None: unavailable.
+        tries: handles runs that members try; None if they cannot.
     """
 
     def __init__(self, rooms: Rooms, tries: Tries | None) -> None:
@@ -112,10 +112,10 @@ class Classrooms(Service):
     """All classes of a server.
 
     Args:
-        store: where classes are stored. None: there are no classes.
-        live: where members try runs; None: nowhere.
-        days: how long ended classes are stored.
-        owning: which classes this server owns.
+        store: where classes are stored; None if the server has no classes.
+        live: where members try runs; None if they cannot.
+        days: number of days for which ended classes are stored.
+        ownership: which classes this server owns.
     """
 
     commands = COMMANDS
@@ -169,7 +169,7 @@ class Classrooms(Service):
         await self._work.idle()
 
     def admit(self, door: Door) -> None:
-        """Let in browsers with the code of an open class."""
+        """Admit browsers that have the code of an open class."""
         if isinstance(door, TokensOnly) and self.going is not None:
             door.join_by_code(self.going)
 
@@ -184,18 +184,18 @@ class Classrooms(Service):
         return [] if self._rooms is None else list(self._rooms)
 
     def left(self, viewer: Viewer) -> None:
-        """Take a page that has gone out of its class."""
+        """Remove a disconnected page from its class."""
         if self._rooms is not None:
             self._rooms.remove_page(viewer)
 
     async def of_instructor(self, visitor: str) -> list[tuple[ClassFacts, int]]:
-        """Return the classes that a visitor started, each with its number of members."""
+        """Return the classes that a visitor started, each with its member count."""
         if self.store is None:
             return []
         return await self.store.ask(lambda c: reading.classes_of(c, visitor))
 
     async def stored(self, visitor: str, class_id: str) -> Stored:
-        """Load all that is stored of a class that this visitor started.
+        """Load everything stored about a class that this visitor started.
 
         Raises:
             InputError: there is no such class.
@@ -211,7 +211,7 @@ class Classrooms(Service):
         return found
 
     async def delete(self, visitor: str, class_id: str) -> None:
-        """Delete a class that this visitor started; an open class ends first.
+        """Delete a class that this visitor started; end it first if it is open.
 
         Raises:
             InputError: there is no such class.
@@ -227,7 +227,7 @@ class Classrooms(Service):
             DuetError: the command is refused.
         """
         if self._rooms is None:
-            raise InfraError("this server has no classes.", remedy="Use one that does.")
+            raise InfraError("this server has no classes.", remedy="Use a server that has classes.")
         match command:
             case cm.Drive():
                 self._dispatcher.driving.drive(self._rooms.seat(viewer), command)

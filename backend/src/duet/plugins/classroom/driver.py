@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Driving and following: the driver's position goes to all pages at once, bypassing the
-database.
-"""
+"""Driving and following. The driver's position goes to all pages, bypassing the database."""
 
 from __future__ import annotations
 
@@ -20,16 +18,16 @@ from duet.plugins.classroom.rooms import Rooms
 
 
 class Driving:
-    """Who drives each class, and where they are."""
+    """Tracks who drives each class, and where drivers and members are."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
 
     def drive(self, seat: Seat, command: cm.Drive) -> None:
-        """Send the driver's new position to all pages.
+        """Send the driver's new position to all other pages.
 
         Raises:
-            InputError: this page does not drive.
+            InputError: this page is not the driver's.
         """
         room = seat.room
         if not seat.drives:
@@ -44,7 +42,7 @@ class Driving:
         self._moved(seat, command.step)
 
     def follow(self, seat: Seat, command: cm.Follow) -> None:
-        """Note whether a member follows or explores."""
+        """Record whether a member follows or explores."""
         if seat.member is not None:
             seat.member.following = command.following
         self._moved(seat, command.step)
@@ -55,7 +53,7 @@ class Driving:
             self._rooms.notices(seat.room).roster.soon()
 
     async def hand(self, seat: Seat, member: str) -> None:
-        """Let another member drive; empty: the instructor.
+        """Let another member drive, or the instructor if `member` is empty.
 
         Raises:
             InputError: the class has no such member.

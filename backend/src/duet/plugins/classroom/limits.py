@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How often a class sends and stores what changes all the time."""
+"""How often a class sends and stores data that changes all the time."""
 
 from __future__ import annotations
 
 from typing import Final
 
 STATE_EVERY_S: Final = 1.0
-"""For members who come and go; a change of the driver, and the end, are sent at once."""
+"""Interval between state messages when members come and go. A change of driver and the end of the
+class are sent at once."""
 ROSTER_EVERY_S: Final = 1.0
 TALLY_EVERY_S: Final = 0.25
 RAISED_EVERY_S: Final = 0.25
 TIMER_SEEN_S: Final = 60.0
-"""A finished timer is shown for so long, also to pages that come later."""
+"""How long a finished timer stays visible, also to pages that connect later."""
 CONFUSION_EVERY_S: Final = 1.0
 TRIES_EVERY_S: Final = 0.5
 SAVED_S: Final = 120.0
-"""From the end of a run to its file; then the run counts as over anyway. Usual: 2 s."""
+"""Longest wait for a run's file after the run ends; after that, the run counts as over anyway.
+Usual wait: 2 s."""
 PLACE_EVERY_S: Final = 2.0
-"""Between two times that the driver's position is stored."""
+"""Interval at which the driver's position is stored."""
 DELETE_EVERY_S: Final = 12 * 3600.0
-"""Between two purges of old classes; a server also purges at its start."""
+"""Interval between purges of old classes. A server also purges when it starts."""
 BUCKET_S: Final = 10
-"""A member counts as lost once in this time."""
+"""Seconds within which a member counts as lost only once."""
 NUMBERS_SKIPPED: Final = 1000
-"""Position numbers that a killed server may have sent and not stored: 2 s of them are 60 to 120."""
+"""Position numbers to skip after a restart, because a killed server may have sent some that it did
+not store. In 2 s it sends 60 to 120."""
 UNUSED_DAYS: Final = 60
-"""A class that nobody ended or visited for so long is ended when a server starts."""
+"""Days after which a starting server ends a class that nobody ended or visited."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Members: joining and leaving a class, being lost, being forgotten."""
+"""Members: how they join a class, leave it, say that they are lost, and are forgotten."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Members:
         self._rooms = rooms
 
     async def confused(self, seat: Seat) -> None:
-        """Count a lost member, once in ten seconds, without a name.
+        """Count a member as lost, at most once in ten seconds and without a name.
 
         Raises:
             InputError: the page belongs to no member.
@@ -59,7 +59,7 @@ class Members:
         rooms.notices(room).confusion.soon()
 
     async def forget(self, seat: Seat) -> None:
-        """Delete what is stored of a member, at their own request.
+        """Delete what is stored about a member, at the member's own request.
 
         Raises:
             InputError: the page belongs to no member.
@@ -69,7 +69,7 @@ class Members:
         await self._forget(seat.room, seat.member)
 
     async def remove(self, seat: Seat, command: cm.RemoveMember) -> None:
-        """Delete what is stored of a member, at the instructor's request.
+        """Delete what is stored about a member, at the instructor's request.
 
         Raises:
             InputError: there is no such member.
@@ -80,7 +80,7 @@ class Members:
         await self._forget(seat.room, member)
 
     async def _forget(self, room: Room, member: Member) -> None:
-        """Delete nickname, answers, questions and votes; the member's pages leave the class."""
+        """Delete a member's nickname, answers, questions and votes; their pages leave the class."""
         rooms = self._rooms
         class_id, ident = room.facts.class_id, member.ident
         await room.ask(rooms.store, lambda c: queries.forget_member(c, class_id, ident))
@@ -96,12 +96,12 @@ class Members:
         notices.raised.soon()
 
 
-# Entering a class: start, join, resume; and what a page receives then.
+# Entering a class by starting, joining or resuming it, and what a page then receives.
 
 ID_BYTES = 9
 SECRET_BYTES = 24
 SECRET_CHARS = 32
-"""Length of a secret from `new_secret`."""
+"""Number of characters in a secret from `new_secret`."""
 
 
 class Entering:
@@ -127,10 +127,10 @@ class Entering:
                 await self.join(viewer, command)
 
     async def start(self, viewer: Viewer, command: cm.StartClass) -> None:
-        """Start a class; the page is its instructor's.
+        """Start a class. The page becomes its instructor's.
 
         Raises:
-            InputError: no such lesson, or too many open classes.
+            InputError: there is no such lesson, or too many classes are open.
         """
         lesson = lesson_cache.find(command.lesson)
         title = cleaned(command.title) or lesson.lesson.title[:120]
@@ -141,10 +141,10 @@ class Entering:
             self._greet(self._rooms.add_page(viewer, room, None), "")
 
     async def resume(self, viewer: Viewer, command: cm.ResumeClass) -> None:
-        """Let the instructor's page back in.
+        """Let the instructor's page return to its class.
 
         Raises:
-            InputError: this visitor has no such open class.
+            InputError: this visitor started no such class, or it has ended.
         """
         async with self._rooms.found(class_id=command.class_id) as room:
             if room.facts.instructor != viewer.visitor.ident:
@@ -152,10 +152,10 @@ class Entering:
             self._greet(self._rooms.add_page(viewer, room, None), "")
 
     async def join(self, viewer: Viewer, command: cm.JoinClass) -> None:
-        """Let a member join, or come back.
+        """Let a member join or return.
 
         Raises:
-            InputError: no such class, no nickname, or the class is full.
+            InputError: there is no such class, the nickname is missing, or the class is full.
         """
         async with self._rooms.found(code=command.code) as room:
             member, secret = room.by_secret(command.secret), command.secret
@@ -166,7 +166,7 @@ class Entering:
             self._greet(self._rooms.add_page(viewer, room, member), secret)
 
     def _secret(self, given: str) -> str:
-        """Return a new member's secret; among several servers the one with the page has made it."""
+        """Return a new member's secret. With several servers, the page's server has made it."""
         made = self._rooms.store.server and len(given) == SECRET_CHARS
         return given if made else new_secret()
 
@@ -190,7 +190,7 @@ class Entering:
         return member
 
     def _greet(self, seat: Seat, secret: str) -> None:
-        """Send all that a page needs to show the class."""
+        """Send everything that a page needs to show the class."""
         room, member = seat.room, seat.member
         sent: list[m.ServerMessage] = [messages.welcome(seat, secret), messages.state(seat)]
         if room.place is not None:
@@ -211,14 +211,14 @@ class Entering:
 
 
 def new_secret() -> str:
-    """Return a secret by which a member comes back."""
+    """Return a new secret with which a member can return."""
     return secrets.token_urlsafe(SECRET_BYTES)
 
 
 def greeting(
     room: Room, observations: Observations, member: Member | None
 ) -> list[m.ServerMessage]:
-    """Return what a page needs of the class's board, and whether its member is observed."""
+    """Return what a page needs from the board, and whether its member is observed."""
     board = room.board
     sent: list[m.ServerMessage] = [board.to_instructor() if member is None else board.to_members()]
     if member is not None:
@@ -228,7 +228,7 @@ def greeting(
 
 
 async def end(rooms: Rooms, room: Room) -> None:
-    """End a class for all its pages; its answers stay for the report.
+    """End a class for all its pages; keep its answers for the report.
 
     Raises:
         InfraError: the end cannot be stored, so the class stays open.
@@ -243,10 +243,10 @@ async def end(rooms: Rooms, room: Room) -> None:
 
 
 async def delete(rooms: Rooms, class_id: str) -> None:
-    """Delete a class with all that is stored of it; an open class ends first.
+    """Delete a class with everything stored about it; end it first if it is open.
 
     Raises:
-        InfraError: it cannot be deleted.
+        InfraError: the class cannot be deleted.
     """
     for room in rooms:
         if room.facts.class_id == class_id:

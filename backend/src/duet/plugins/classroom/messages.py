@@ -12,7 +12,7 @@ from duet.base.clock import Clock
 from duet.messages.base import Command, Message, ServerMessage
 from duet.messages.commands import Arms, Params
 
-# Commands of a page of a class: of its instructor, its driver, its members.
+# Commands from a class's pages, sent by the instructor, the driver or members.
 
 NAME_CHARS = 32
 MOST_OPTIONS = 6
@@ -27,8 +27,8 @@ class SpotFields(Message):
 
     Args:
         arm: the lane.
-        row: of that lane; null: the whole lane.
-        t_ns: the moment; null: no single one.
+        row: row of that lane; null means the whole lane.
+        t_ns: the marked moment; null means no single moment.
     """
 
     arm: Word
@@ -37,7 +37,7 @@ class SpotFields(Message):
 
 
 class MarkFields(Message):
-    """Where a person pointed, as fractions of the picture's width and height, and what is there."""
+    """Where a person pointed, in fractions of the picture's width and height, and what is there."""
 
     x: Part
     y: Part
@@ -47,27 +47,26 @@ class MarkFields(Message):
 
 
 class Spotlight(SpotFields):
-    """As the driver sends it."""
+    """The driver's spotlight, as the driver's page sends it."""
 
 
 class Mark(MarkFields):
-    """As a member sends it."""
+    """A member's mark, as the member's page sends it."""
 
 
 class PlaceFields(Message):
-    """Where the driver is: a position in a lesson, no data.
+    """Where the driver is. This is a position in a lesson and contains no data.
 
     Args:
         lesson: slug of the open lesson.
-        step: its step.
+        step: the open step of the lesson.
         place: the page's own address from its `writePlace` ("?lesson=...&step=..."): run, arms,
-            knobs,
-            clock, workload, window, alignment, panes. The server passes it on unchanged; pages read
-            it like a link, and ignore what makes no sense.
-        moment_ns: frame time; null: the step's own moment.
-        mode: what the playback does from there.
-        direction: 1 forwards, -1 backwards.
-        speed: guest seconds per second; null: the step's own.
+            knobs, clock, workload, window, alignment, panes. The server passes it on unchanged.
+            Pages read it like a link, and ignore whatever makes no sense.
+        moment_ns: frame time; null means the step's own moment.
+        mode: what the playback does from this moment on.
+        direction: 1 is forwards, -1 is backwards.
+        speed: guest seconds per second; null means the step's own speed.
     """
 
     lesson: Annotated[str, Field(min_length=1, max_length=64)]
@@ -80,7 +79,7 @@ class PlaceFields(Message):
 
 
 class StartClass(Command):
-    """Start a class of a lesson; this visitor is its instructor. `class_welcome` answers."""
+    """Start a class on a lesson; this visitor becomes its instructor. `class_welcome` answers."""
 
     needs = Action.TEACH
     type: Literal["class_start"]
@@ -97,12 +96,13 @@ class ResumeClass(Command):
 
 
 class JoinClass(Command):
-    """Join by the code, or come back by the secret from `class_welcome`.
+    """Join with the class code, or return with the secret from `class_welcome`.
 
     Args:
-        code: three words, with spaces or `-` between.
+        code: three words, separated by spaces or `-`.
         nickname: the student's choice; not needed with a known secret.
-        secret: of a former `class_welcome` of this class; an unknown one joins as a new member.
+        secret: from an earlier `class_welcome` of this class. With an unknown secret, the page
+            joins as a new member.
     """
 
     needs = Action.WATCH
@@ -113,21 +113,21 @@ class JoinClass(Command):
 
 
 class LeaveClass(Command):
-    """This page leaves the class; its member may come back by the secret."""
+    """This page leaves the class. Its member may return with the secret."""
 
     needs = Action.WATCH
     type: Literal["class_leave"]
 
 
 class EndClass(Command):
-    """The instructor ends the class; answers stay for the report."""
+    """The instructor ends the class. The answers stay for the report."""
 
     needs = Action.TEACH
     type: Literal["class_end"]
 
 
 class Drive(PlaceFields, Command):
-    """The driver's new position. As often as 10 a second; later ones replace earlier ones."""
+    """The driver's new position, sent up to 10 times a second; each one replaces the one before."""
 
     frequent = True
     needs = Action.WATCH
@@ -136,10 +136,10 @@ class Drive(PlaceFields, Command):
 
 
 class Follow(Command):
-    """A member follows or explores, and at which step; sent on change and on activity.
+    """A member follows or explores a step. Sent when this changes and on activity.
 
     Args:
-        step: the one that the member sees.
+        step: the step that the member sees.
     """
 
     needs = Action.WATCH
@@ -149,10 +149,10 @@ class Follow(Command):
 
 
 class HandWheel(Command):
-    """The instructor lets a member drive, or drives again.
+    """The instructor lets a member drive, or takes over again.
 
     Args:
-        member: from the roster; empty: the instructor drives.
+        member: id from the roster; empty if the instructor drives.
     """
 
     needs = Action.TEACH
@@ -161,14 +161,15 @@ class HandWheel(Command):
 
 
 class AskClass(Command):
-    """The instructor opens a question to the class, or its second round.
+    """The instructor asks the class a question, or opens the question's second round.
 
     Args:
-        step: of a prediction of the lesson; empty: a free poll.
-        question: the prediction's id (the page's), or a former poll's; empty: a new poll.
-        round: 2 opens the second vote of think-pair-share.
-        text: of a new poll.
-        options: of a new poll, 2 to 6; for a prediction the labels of its choices, or none.
+        step: step that has the lesson's prediction; empty for a free poll.
+        question: the page's id of the prediction, or an earlier poll's id; empty for a new poll.
+        round: 2 opens the second vote in think-pair-share.
+        text: question text of a new poll.
+        options: 2 to 6 options of a new poll, or the labels of a prediction's choices if it has
+            any.
     """
 
     needs = Action.TEACH
@@ -183,14 +184,14 @@ class AskClass(Command):
 
 
 class Answer(Command):
-    """A member answers: one of choice, value and mark. A later answer of a round replaces it.
+    """A member's answer: a choice, a value or a mark. A later answer in the round replaces it.
 
     Args:
-        step: empty: a free poll.
+        step: step of the prediction; empty for a free poll.
         question: id of the prediction or poll.
         choice: number of the option, from 0.
-        value: for a question about a number.
-        right: the page's judgement, if the prediction has one; only shown in reports.
+        value: the answer to a question about a number.
+        right: the page's judgement if the prediction has a right answer; shown only in reports.
     """
 
     needs = Action.WATCH
@@ -205,7 +206,7 @@ class Answer(Command):
 
 
 class Reveal(Command):
-    """The instructor shows everyone the answers; later answers are refused."""
+    """The instructor shows the answers to everyone. Later answers are refused."""
 
     needs = Action.TEACH
     type: Literal["class_reveal"]
@@ -214,14 +215,14 @@ class Reveal(Command):
 
 
 class Confused(Command):
-    """A member is lost at this moment. Counted without a name."""
+    """A member says that they are lost at this moment. This is counted without a name."""
 
     needs = Action.WATCH
     type: Literal["class_confused"]
 
 
 class ForgetMe(Command):
-    """Delete what this class holds of this member: the nickname and all answers."""
+    """Delete what this class stores about this member, such as the nickname and all answers."""
 
     needs = Action.WATCH
     type: Literal["class_forget"]
@@ -231,15 +232,15 @@ ClassPart = Literal["instructor", "member"]
 
 
 class Spot(SpotFields):
-    """The driver's spotlight."""
+    """The driver's spotlight, as the server sends it."""
 
 
 class Pointed(MarkFields):
-    """Where a person pointed."""
+    """Where a person pointed, as the server sends it."""
 
 
 class ClassWelcome(ServerMessage):
-    """This page is in the class now. `class`, `class_place` and all `class_question` follow."""
+    """This page is now in the class. `class`, `class_place` and all `class_question` follow."""
 
     lasting = True
     type: Literal["class_welcome"] = "class_welcome"
@@ -248,12 +249,13 @@ class ClassWelcome(ServerMessage):
     member: str = Field(description="id of the member; empty: the instructor")
     name: str = Field(description="as the class sees it, with a suffix if it was taken")
     secret: str = Field(
-        description="of the member, to come back by; the page stores it. Empty: the instructor"
+        description="the secret with which the member can return; the page stores it. Empty: "
+        "the instructor"
     )
 
 
 class ClassState(ServerMessage):
-    """The class; latest wins. Sent to each of its pages."""
+    """The state of a class, sent to each of its pages; latest wins."""
 
     latest_by = ()
     lasting = True
@@ -263,26 +265,28 @@ class ClassState(ServerMessage):
     lesson: str
     code: str = Field(description="three words with - between")
     link: str = Field(description="relative to the page's folder: ?class=CODE")
-    open: bool = Field(description="false: it has ended, or this page left it")
+    open: bool = Field(description="false: the class has ended, or this page has left it")
     part: ClassPart
     driving: bool = Field(description="this page may send class_drive")
-    driver: str = Field(description="name of who drives; empty: the instructor")
+    driver: str = Field(description="name of the member who drives; empty: the instructor drives")
     driver_member: str = Field(description="its id; empty: the instructor")
     members: int
     connected: int
 
 
 class ClassPlace(PlaceFields, ServerMessage):
-    """The driver's position; latest wins. Sent to newcomers and reconnecting pages at once."""
+    """The driver's position; latest wins. New and reconnecting pages get it at once."""
 
     latest_by = ()
     lasting = True
     type: Literal["class_place"] = "class_place"
     spotlight: Spot | None = None
     class_id: str
-    number: int = Field(description="rises with each place; also over a restart of the server")
+    number: int = Field(description="rises with each position, also across a server restart")
     age_s: float = Field(
-        default=0.0, ge=0, description="since the driver sent it; a page that plays adds it"
+        default=0.0,
+        ge=0,
+        description="seconds since the driver sent it; a page that plays adds them",
     )
     sent_ns: float = Field(default=0.0, description="Unix time in ns when the server sent it")
 
@@ -301,7 +305,7 @@ class RosterMember(Message):
 
 
 class ClassRoster(ServerMessage):
-    """All members, to the instructor, at most once a second; latest wins."""
+    """All members of a class. Sent to the instructor at most once a second; latest wins."""
 
     latest_by = ()
     lasting = True
@@ -311,7 +315,7 @@ class ClassRoster(ServerMessage):
 
 
 class ClassQuestion(ServerMessage):
-    """A question that was asked; latest wins per (step, question). To all."""
+    """A question to the class, sent to everyone; latest wins per (step, question)."""
 
     latest_by = ("step", "question")
     lasting = True
@@ -321,12 +325,12 @@ class ClassQuestion(ServerMessage):
     question: str
     text: str
     options: list[str]
-    round: Round = Field(description="that is open, or was the last")
+    round: Round = Field(description="the round that is open, or the last one")
     revealed: bool
 
 
 class Bar(Message):
-    """How many members gave one answer."""
+    """Number of members who gave a certain answer."""
 
     choice: int | None = Field(description="number of the option; null: this is a value")
     value: float | None
@@ -334,7 +338,7 @@ class Bar(Message):
 
 
 class TallyRound(Message):
-    """One round."""
+    """The answers of one round."""
 
     round: Round
     answers: int
@@ -344,9 +348,10 @@ class TallyRound(Message):
 
 
 class ClassTally(ServerMessage):
-    """The answers so far; latest wins per (step, question).
+    """The answers to a question so far; latest wins per (step, question).
 
-    To the instructor live, at most 4 a second; to everyone once revealed, never before.
+    The instructor gets it live, at most 4 times a second. Everyone else gets it once the answers
+    are revealed, and never before.
     """
 
     latest_by = ("step", "question")
@@ -360,8 +365,9 @@ class ClassTally(ServerMessage):
 
 
 class ClassAnswered(ServerMessage):
-    """An answer is stored on disk; sent to its member, and again for each answer when the
-    member returns.
+    """Confirms to a member that an answer is stored on disk.
+
+    It is sent again for each answer when the member returns.
     """
 
     lasting = True
@@ -376,7 +382,7 @@ class ClassAnswered(ServerMessage):
 
 
 class Confusion(Message):
-    """How many members were lost in ten seconds."""
+    """How many members said within ten seconds that they were lost."""
 
     at_s: int = Field(description="seconds since the class began, a multiple of 10")
     count: int
@@ -384,7 +390,7 @@ class Confusion(Message):
 
 
 class ClassConfusion(ServerMessage):
-    """The curve of confusion, to the instructor; latest wins."""
+    """The curve of confusion, sent to the instructor; latest wins."""
 
     latest_by = ()
     lasting = True
@@ -393,7 +399,7 @@ class ClassConfusion(ServerMessage):
     points: list[Confusion]
 
 
-# Questions that members ask, with their votes, and the timer of a class: both directions.
+# Messages in both directions about members' questions, the votes for them, and the timer.
 
 
 RAISED_CHARS = 280
@@ -406,7 +412,7 @@ class RaiseQuestion(Command):
 
     Args:
         text: plain text.
-        step: the one that the member sees.
+        step: the step that the member sees.
     """
 
     needs = Action.WATCH
@@ -428,8 +434,8 @@ class SettleRaised(Command):
     """The instructor sets the state of a question.
 
     Args:
-        answered: the class has got its answer.
-        hidden: from members and reports.
+        answered: whether the class has got the answer.
+        hidden: whether it is hidden from members and reports.
     """
 
     needs = Action.TEACH
@@ -440,7 +446,7 @@ class SettleRaised(Command):
 
 
 class ShowRaised(Command):
-    """The instructor shows the questions to all members, or hides them."""
+    """The instructor shows the members' questions to all members, or hides them."""
 
     needs = Action.TEACH
     type: Literal["class_show_raised"]
@@ -451,8 +457,8 @@ class CountDown(Command):
     """The instructor starts the timer, extends it, or stops it.
 
     Args:
-        act: start resets it.
-        seconds: from now, or added.
+        act: what to do; `start` also resets a running timer.
+        seconds: time from now for `start`, or time to add for `extend`.
     """
 
     needs = Action.TEACH
@@ -462,10 +468,10 @@ class CountDown(Command):
 
 
 class RemoveMember(Command):
-    """The instructor removes a member, and deletes what the class stores of them.
+    """The instructor removes a member and deletes what the class stores about them.
 
     Args:
-        member: from the roster.
+        member: id from the roster.
     """
 
     needs = Action.TEACH
@@ -474,20 +480,21 @@ class RemoveMember(Command):
 
 
 class Raised(Message):
-    """A question of a member; nothing here says whose it is."""
+    """A question that a member asked, without saying who asked it."""
 
     number: int
     step: str = Field(description="on which it was asked")
     text: str
     votes: int
     answered: bool
-    hidden: bool = Field(description="only the instructor and who asked it have it")
+    hidden: bool = Field(description="only the instructor and the member who asked it get it")
 
 
 class ClassRaised(ServerMessage):
-    """Questions of members, those with the most votes first; latest wins.
+    """Members' questions, starting with the most votes; latest wins.
 
-    The instructor has all of them, members those that are not hidden, once they are shown.
+    The instructor gets all questions. Once questions are shown, members get all that are not
+    hidden.
     """
 
     latest_by = ()
@@ -499,7 +506,7 @@ class ClassRaised(ServerMessage):
 
 
 class ClassOwn(ServerMessage):
-    """To the pages of one member: their questions, as stored, and their votes."""
+    """A member's own questions, as stored, and votes. Sent to that member's pages."""
 
     latest_by = ()
     lasting = True
@@ -510,28 +517,30 @@ class ClassOwn(ServerMessage):
 
 
 class ClassTimer(ServerMessage):
-    """The timer on all screens; latest wins. A page counts down by its own clock."""
+    """The timer on all screens; latest wins. Each page counts down with its own clock."""
 
     latest_by = ()
     lasting = True
     type: Literal["class_timer"] = "class_timer"
     class_id: str
-    length_s: float = Field(description="for which it was set, with what was added; 0: none is set")
+    length_s: float = Field(
+        description="seconds for which it was set, plus any extension; 0: no timer is set"
+    )
     ends_ns: float | None = Field(description="Unix time in ns; null: there is no timer")
     sent_ns: float = Field(description="Unix time in ns when the server sent this")
 
 
-# Tries: commands of pages, and what they receive.
+# Tries: commands that pages send, and messages that they receive.
 
 Better = Literal["higher", "lower", "neither"]
 
 
 class OpenStep(Command):
-    """The instructor lets the class try runs in a step, or stops it.
+    """The instructor allows the class to try runs in a step, or no longer allows it.
 
     Args:
-        knobs: members may turn knobs there.
-        patches: and change patches, if the server builds changes.
+        knobs: whether members may turn knobs in that step.
+        patches: whether members may also change patches, if the server builds changes.
     """
 
     needs = Action.TEACH
@@ -543,7 +552,7 @@ class OpenStep(Command):
 
 
 class ShowGallery(Command):
-    """The instructor shows all members what the class has tried, or hides it."""
+    """The instructor shows everything that the class has tried to all members, or hides it."""
 
     needs = Action.TEACH
     type: Literal["class_show_gallery"]
@@ -551,11 +560,10 @@ class ShowGallery(Command):
 
 
 class TryRun(Command):
-    """A member tries a run in a step that is open for it; other fields are as in `start`.
+    """A member tries a run in a step that is open for tries. Other fields are as in `start`.
 
-    It waits behind this member's other tries and replaces none. A try that equals another one of
-    the
-    class is the same run, and this member becomes one more of its makers.
+    The try queues up after this member's other tries and replaces none of them. If it equals
+    another try of the class, both are the same run, and this member joins its makers.
     """
 
     boots = True
@@ -570,7 +578,7 @@ class TryRun(Command):
 
 
 class TakeBackTry(Command):
-    """A member withdraws a waiting try; it runs anyway if another member wants it."""
+    """A member withdraws a waiting try. It still runs if another member wants it."""
 
     needs = Action.RUN
     type: Literal["class_take_back"]
@@ -578,7 +586,7 @@ class TakeBackTry(Command):
 
 
 class OpenedStep(Message):
-    """A step that is open."""
+    """A step that is open for tries."""
 
     lesson: str
     step: str
@@ -586,13 +594,13 @@ class OpenedStep(Message):
 
 
 class ClassOpened(ServerMessage):
-    """Where the class may try; latest wins. Sent to each of its pages."""
+    """The steps in which the class may try runs. Sent to each of its pages; latest wins."""
 
     lasting = True
     type: Literal["class_opened"] = "class_opened"
     class_id: str
     steps: list[OpenedStep]
-    gallery: bool = Field(description="members see what all have tried, not their own alone")
+    gallery: bool = Field(description="members see everyone's tries, not only their own")
     no_runs: str = Field(description="why nobody can try here, a sentence; empty: they can")
     no_patches: str = Field(description="why no patch can be changed here; empty: it can")
 
@@ -605,7 +613,7 @@ class Maker(Message):
 
 
 class TryLane(Message):
-    """The number of one lane."""
+    """The number that one lane shows."""
 
     arm: str
     title: str
@@ -613,13 +621,17 @@ class TryLane(Message):
 
 
 class TryResult(Message):
-    """The one number of a traced run: it explains, and proves nothing."""
+    """The one number of a traced run, which explains something but proves nothing."""
 
     title: str
     unit: str
     better: Better
-    lanes: list[TryLane] = Field(description="at most two: what is compared, and with what")
-    ratio: float | None = Field(description="second over first; null: there are no two")
+    lanes: list[TryLane] = Field(
+        description="at most two lanes: the compared lane and the one it is compared with"
+    )
+    ratio: float | None = Field(
+        description="second value divided by the first; null: there are not two values"
+    )
 
 
 class ClassTry(Message):
@@ -628,23 +640,25 @@ class ClassTry(Message):
     number: int
     lesson: str
     step: str
-    makers: list[Maker] = Field(description="the first one first")
+    makers: list[Maker] = Field(description="the first maker comes first")
     arms: list[str]
     params: dict[str, int]
-    turned: dict[str, int] = Field(description="knobs that stand elsewhere than the step has them")
+    turned: dict[str, int] = Field(description="knobs whose values differ from the step's")
     workload: str
     clock: Clock
-    summary: str = Field(description="of the changed patch in one line; empty: none was changed")
+    summary: str = Field(description="the changed patch in one line; empty: no patch was changed")
     run: str = Field(description="id of the run, live and saved")
     state: Literal["waiting", "running", "done", "failed"]
-    place: int | None = Field(description="in the queue; null: it waits behind its maker's others")
+    place: int | None = Field(
+        description="place in the queue; null: it waits for its maker's other tries"
+    )
     estimate_s: float | None = Field(description="until it starts, when this was sent")
     sentence: str = Field(description="why it failed, or some of its lanes")
     result: TryResult | None
 
 
 class ClassTries(ServerMessage):
-    """The tries that this page may see; latest wins, at most two a second."""
+    """The tries that this page may see. Sent at most twice a second; latest wins."""
 
     lasting = True
     type: Literal["class_tries"] = "class_tries"
@@ -652,17 +666,17 @@ class ClassTries(ServerMessage):
     tries: list[ClassTry]
 
 
-# The instructor observes a member, with the member's consent: both directions.
+# Messages in both directions about the instructor observing a member with the member's consent.
 
 
 WatchPhase = Literal["none", "asking", "watched"]
 
 
 class WatchMember(Command):
-    """This page of the instructor asks to observe a member.
+    """This page of the instructor's asks to observe a member.
 
     Args:
-        member: from the roster; empty: stop.
+        member: id from the roster; empty to stop.
     """
 
     needs = Action.TEACH
@@ -687,7 +701,7 @@ class ShowPlace(PlaceFields, Command):
 
 
 class ClassWatched(ServerMessage):
-    """To the pages of one member: does the instructor observe them? Latest wins."""
+    """Whether the instructor observes a member. Sent to that member's pages; latest wins."""
 
     latest_by = ()
     lasting = True
@@ -698,7 +712,7 @@ class ClassWatched(ServerMessage):
 
 
 class ClassWatching(ServerMessage):
-    """To the page of the instructor that asked; latest wins."""
+    """State of an observation. Sent to the instructor's page that asked for it; latest wins."""
 
     latest_by = ()
     lasting = True
@@ -707,12 +721,13 @@ class ClassWatching(ServerMessage):
     member: str = Field(description="empty: nobody is watched")
     name: str
     phase: Literal["none", "asking", "watched", "refused", "away"] = Field(
-        description="refused: the member does not want it, or not any more; away: it has no page"
+        description="refused: the member does not want it, or no longer wants it; away: the "
+        "member has no page open"
     )
 
 
 class ClassSeen(PlaceFields, ServerMessage):
-    """The observed member's position, to the page that observes; latest wins."""
+    """The observed member's position. Sent to the observing page; latest wins."""
 
     latest_by = ()
     lasting = True

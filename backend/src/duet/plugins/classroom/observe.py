@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The instructor observes a member, only with the member's consent. Nothing is stored.
+"""Lets the instructor observe a member who has agreed to it. Nothing is stored.
 
-One page of the instructor observes one member at a time. It ends when either leaves; after a
-restart of the server consent is asked again.
+In each class, one page of the instructor observes one member at a time. The observation ends when
+either of them leaves. After a restart of the server, the member is asked for consent again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Phase = Literal["none", "asking", "watched", "refused", "away"]
 
 @dataclass(slots=True)
 class Observation:
-    """One page that observes a member, or waits for consent.
+    """An instructor's page that observes a member, or waits for the member's consent.
 
     Args:
-        seat: of the instructor's page.
-        number: of the last position that was sent.
+        seat: the seat of the instructor's page.
+        number: the number of the last position that was sent.
     """
 
     seat: Seat
@@ -35,16 +35,16 @@ class Observation:
 
 
 class Observations:
-    """Observations in all classes."""
+    """The current observations in all classes."""
 
     def __init__(self) -> None:
         self._observations: dict[str, Observation] = {}
 
     def watch(self, seat: Seat, command: cm.WatchMember) -> None:
-        """Start to observe a member, or stop.
+        """Start or stop observing a member.
 
         Raises:
-            InputError: no page of such a member is open.
+            InputError: the member is unknown or has no open page.
         """
         room = seat.room
         self._end(room, "none")
@@ -61,7 +61,7 @@ class Observations:
         self._say(watch)
 
     def consent(self, seat: Seat, command: cm.Consent) -> None:
-        """Note a member's consent, or its withdrawal.
+        """Record that a member agrees to be observed, or no longer agrees.
 
         Raises:
             InputError: the page belongs to no member.
@@ -79,10 +79,10 @@ class Observations:
             self._end(room, "refused")
 
     def here(self, seat: Seat, command: cm.ShowPlace) -> None:
-        """Send an observed member's new position.
+        """Send an observed member's new position to the instructor.
 
         Raises:
-            InputError: nobody observes the member with consent.
+            InputError: nobody observes the member, or the member has not agreed.
         """
         room, member = seat.room, seat.member
         if member is None:
@@ -99,7 +99,7 @@ class Observations:
         watch.seat.viewer.put(pack(seen))
 
     def left(self, seat: Seat) -> None:
-        """End the observation if a page that it needs has left."""
+        """End the observation if the page that has left was needed for it."""
         room = seat.room
         watch = self._observations.get(room.facts.class_id)
         if watch is None:
@@ -110,11 +110,11 @@ class Observations:
             self._end(room, "away")
 
     def dropped(self, room: Room) -> None:
-        """Forget the observation of a class that leaves the memory."""
+        """Forget the observation in a class that is being evicted from memory."""
         self._observations.pop(room.facts.class_id, None)
 
     def watched(self, room: Room, member: Member) -> cm.ClassWatched:
-        """Return the state of the observation, for the member."""
+        """Return the message that tells the member whether they are observed."""
         phase: cm.WatchPhase = "none"
         if self._of(room, member) is not None:
             phase = "watched" if member.consent else "asking"
@@ -139,12 +139,12 @@ class Observations:
 
 
 def pages(room: Room, member: Member) -> list[Seat]:
-    """Return the pages of one member."""
+    """Return the seats of a member's open pages."""
     return [seat for seat in room.seats.values() if seat.member is member]
 
 
 def watching(room: Room, member: Member | None, phase: Phase) -> cm.ClassWatching:
-    """Return the state of the observation, for the instructor's page."""
+    """Return the message that tells the instructor's page the state of the observation."""
     seen = None if phase == "none" else member
     return cm.ClassWatching(
         class_id=room.facts.class_id,

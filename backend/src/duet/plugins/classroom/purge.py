@@ -17,10 +17,10 @@ log = logging.getLogger("duet.plugins.classroom")
 
 
 class Purge:
-    """Purges one store; the first time when the store opens.
+    """Deletes old classes from one store, for the first time when the store opens.
 
     Args:
-        days: how long ended classes are stored.
+        days: how long a class is stored after its end.
     """
 
     def __init__(self, store: Store, days: int) -> None:
@@ -29,14 +29,14 @@ class Purge:
         store.opening.append(self._tidy)
 
     async def delete_old(self) -> int:
-        """Delete classes that ended too long ago; return how many.
+        """Delete classes that ended too long ago, and return their number.
 
         Raises:
             InfraError: the database refused.
         """
         return await self._store.ask(self._delete_old)
 
-    # In the thread of the store
+    # These methods run in the store's thread.
 
     def _tidy(self, connection: Connection) -> None:
         now_s = time.time()

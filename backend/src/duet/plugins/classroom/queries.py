@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Database operations of classes; each function runs within a transaction of the store."""
+"""Database operations for classes. Each function runs within a transaction of the store."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ENDED = "The server ended before this run was over. Try it again."
 
 
 def open_step(connection: Connection, class_id: str, facts: OpenedFacts) -> None:
-    """Let the class try in a step."""
+    """Let the class try runs in a step."""
     close_step(connection, class_id, facts.lesson, facts.step)
     connection.execute(insert(OPENED).values(class_id=class_id, **asdict(facts)))
 
@@ -56,7 +56,7 @@ def show_gallery(connection: Connection, class_id: str, shown: bool) -> None:
 
 
 def put_try(connection: Connection, class_id: str, facts: TryFacts) -> None:
-    """Store a try, or its new state; ignore it if its class is deleted."""
+    """Store a try, or its new state. Do nothing if its class has been deleted."""
     of = (TRIES.c.class_id == class_id, TRIES.c.number == facts.number)
     values = asdict(facts) | {"class_id": class_id, "arms": list(facts.arms)}
     makers = values.pop("makers")
@@ -89,7 +89,7 @@ def drop_maker(connection: Connection, class_id: str, number: int, member: str) 
 
 
 def end_try(connection: Connection, class_id: str, facts: TryFacts) -> None:
-    """Store how a try ended; a deleted try stays deleted."""
+    """Store how a try ended. Do nothing if the try has been deleted."""
     of = (TRIES.c.class_id == class_id, TRIES.c.number == facts.number)
     values = {"state": facts.state, "sentence": facts.sentence, "result": facts.result}
     connection.execute(update(TRIES).where(*of).values(values))
@@ -102,17 +102,17 @@ def drop_tries(connection: Connection, class_id: str, numbers: list[int]) -> Non
 
 
 def drop_unmade(connection: Connection, class_id: str) -> None:
-    """Delete the tries of a class that have no makers left."""
+    """Delete a class's tries that have no makers left."""
     made = select(MAKERS.c.number).where(MAKERS.c.class_id == class_id)
     of = (TRIES.c.class_id == class_id, TRIES.c.number.not_in(made))
     connection.execute(delete(TRIES).where(*of))
 
 
 def end_unfinished(connection: Connection, class_id: str | None = None) -> None:
-    """Mark tries as failed that waited or ran when the former server ended.
+    """Mark unfinished tries as failed, because the server that ran them has ended.
 
     Args:
-        class_id: only of this class, which a server takes over; None: of all.
+        class_id: the class that this server takes over. None means all classes.
     """
     unfinished = update(TRIES).where(TRIES.c.state.in_(("waiting", "running")))
     if class_id is not None:
@@ -121,7 +121,7 @@ def end_unfinished(connection: Connection, class_id: str | None = None) -> None:
 
 
 def held_runs(connection: Connection) -> list[tuple[str, str]]:
-    """Return the runs that open classes have made, each with its class, oldest first."""
+    """Return (run id, class id) for each finished run of an open class, oldest first."""
     query = (
         select(TRIES.c.run_id, TRIES.c.class_id)
         .join(CLASSES, CLASSES.c.class_id == TRIES.c.class_id)
@@ -132,7 +132,7 @@ def held_runs(connection: Connection) -> list[tuple[str, str]]:
 
 
 def tried(connection: Connection, class_id: str) -> Tried:
-    """Load all that a class has tried."""
+    """Load a class's tries, and the steps in which it may try."""
     opened, galleries, tries, makers = (
         connection.execute(select(table).where(table.c.class_id == class_id).order_by(*order))
         for table, order in (
@@ -158,7 +158,7 @@ def try_facts(row: Row[Any], makers: tuple[str, ...]) -> TryFacts:
     return TryFacts(**values | {"arms": tuple(row.arms), "makers": makers})
 
 
-# Class codes: three short words that can be read aloud across a room.
+# Class codes consist of three short words that can be read aloud across a room.
 #
 # No word sounds like another word (no `sea`, `two`, `flour`), and each has three to eight letters.
 # 331 words make 36 million codes.
@@ -195,7 +195,7 @@ IN_CODE: Final = 3
 
 
 def new_code(taken: Container[str]) -> str:
-    """Make a code whose squeezed form is not taken."""
+    """Make a code whose normalized form is not taken."""
     while True:
         code = "-".join(secrets.choice(WORDS) for _ in range(IN_CODE))
         if squeezed(code) not in taken:
@@ -203,12 +203,12 @@ def new_code(taken: Container[str]) -> str:
 
 
 def squeezed(code: str) -> str:
-    """Normalize the spelling of a code: no case, no spaces, no hyphens."""
+    """Normalize a code: ignore case, spaces and hyphens."""
     return "".join(code.split()).replace("-", "").casefold()
 
 
 def start_class(connection: Connection, facts: ClassFacts) -> ClassFacts:
-    """Store a new class; choose a code that no open class has."""
+    """Store a new class under a code that no other open class has."""
     taken = set(connection.scalars(select(CLASSES.c.code_key).where(CLASSES.c.ended_s.is_(None))))
     code = new_code(taken)
     values = asdict(facts) | {"code": code, "code_key": squeezed(code)}
@@ -218,7 +218,7 @@ def start_class(connection: Connection, facts: ClassFacts) -> ClassFacts:
 
 
 def end_class(connection: Connection, class_id: str, now_s: float) -> None:
-    """Mark a class as ended, which frees its code."""
+    """Mark a class as ended, so that its code becomes free."""
     _change(connection, class_id, ended_s=now_s)
 
 
@@ -227,7 +227,7 @@ def delete_class(connection: Connection, class_id: str) -> None:
 
 
 def set_driver(connection: Connection, class_id: str, driver: str) -> None:
-    """Let another member drive; empty: the instructor."""
+    """Let another member drive. An empty name stands for the instructor."""
     _change(connection, class_id, driver=driver)
 
 
@@ -257,7 +257,7 @@ def forget_member(connection: Connection, class_id: str, member: str) -> None:
 
 
 def put_question(connection: Connection, class_id: str, question: QuestionFacts) -> None:
-    """Store a question, or its new state."""
+    """Store a question or its new state."""
     values = asdict(question) | {"options": list(question.options)}
     this = _that_question(class_id, question)
     if connection.execute(update(QUESTIONS).where(*this).values(values)).rowcount:
@@ -268,7 +268,7 @@ def put_question(connection: Connection, class_id: str, question: QuestionFacts)
 
 
 def open_question(connection: Connection, class_id: str, question: QuestionFacts) -> None:
-    """Store a question that an answer opens, unless it exists."""
+    """Store a question that is opened by its first answer, unless it exists."""
     there = select(QUESTIONS.c.number).where(*_that_question(class_id, question))
     if connection.execute(there).first() is None:
         put_question(connection, class_id, question)
@@ -283,7 +283,7 @@ def _that_question(class_id: str, question: QuestionFacts) -> tuple[ColumnElemen
 
 
 def put_answer(connection: Connection, class_id: str, answer: AnswerFacts) -> None:
-    """Store an answer; it replaces the member's former answer of that round."""
+    """Store an answer. It replaces the member's earlier answer in the same round."""
     of = (
         ANSWERS.c.class_id == class_id,
         ANSWERS.c.step == answer.step,
@@ -297,7 +297,7 @@ def put_answer(connection: Connection, class_id: str, answer: AnswerFacts) -> No
 
 
 def add_confusion(connection: Connection, class_id: str, at_s: int, step: str) -> None:
-    """Count one more lost member in these ten seconds."""
+    """Count one more member who is lost in this ten-second interval."""
     of = (
         CONFUSION.c.class_id == class_id,
         CONFUSION.c.at_s == at_s,
@@ -310,13 +310,13 @@ def add_confusion(connection: Connection, class_id: str, at_s: int, step: str) -
 
 
 def end_unused(connection: Connection, before_s: float, now_s: float) -> None:
-    """End classes that nobody ended or visited since."""
+    """End the open classes that nobody has visited since the given time."""
     unused = (CLASSES.c.ended_s.is_(None), CLASSES.c.used_s < before_s)
     connection.execute(update(CLASSES).where(*unused).values(ended_s=now_s))
 
 
 def delete_ended(connection: Connection, before_s: float) -> int:
-    """Delete classes that ended before, with all that is stored of them; return how many."""
+    """Delete classes that ended before the given time, with all their data; return their number."""
     return connection.execute(delete(CLASSES).where(CLASSES.c.ended_s < before_s)).rowcount
 
 
@@ -350,14 +350,14 @@ def confusion_facts(row: Row[Any]) -> ConfusionFacts:
 
 
 def open_class(connection: Connection, code: str) -> str | None:
-    """Return the id of the open class with that code, in any spelling."""
+    """Return the id of the open class with that code, however it is spelled."""
     of = (CLASSES.c.code_key == squeezed(code), CLASSES.c.ended_s.is_(None))
     found: str | None = connection.scalar(select(CLASSES.c.class_id).where(*of))
     return found
 
 
 def load(connection: Connection, class_id: str) -> Stored | None:
-    """Load all that is stored of a class; None if there is no such class."""
+    """Load all stored data of a class, or return None if there is no such class."""
     row = connection.execute(select(CLASSES).where(CLASSES.c.class_id == class_id)).first()
     if row is None:
         return None
@@ -388,10 +388,10 @@ def load(connection: Connection, class_id: str) -> Stored | None:
 def classes_of(
     connection: Connection, instructor: str | None = None
 ) -> list[tuple[ClassFacts, int]]:
-    """Return classes, newest first, each with its number of members.
+    """Return each class with its number of members, newest class first.
 
     Args:
-        instructor: ident of the visitor that started them; None: all classes.
+        instructor: ident of the visitor who started the classes. None means all classes.
     """
     counted = (
         select(func.count())

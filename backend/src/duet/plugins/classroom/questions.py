@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Questions of the instructor and of members. Everything is stored before it is confirmed."""
+"""Questions by the instructor and by members. Everything is stored before it is confirmed."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ LEAST_OPTIONS = 2
 
 
 class Questions:
-    """The instructor's questions, in all classes."""
+    """Handles the instructor's questions in all classes."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
 
     async def ask(self, seat: Seat, command: cm.AskClass) -> None:
-        """Open a question or its second round, and show it to all.
+        """Open a question, or its second round, and show it to everyone.
 
         Raises:
-            InputError: a poll without text or options, or too many questions.
+            InputError: the poll has no text or options, or the class has too many questions.
         """
         room = seat.room
         async with room.asking:
@@ -45,7 +45,7 @@ class Questions:
             await self._change(room, facts)
 
     async def reveal(self, seat: Seat, command: cm.Reveal) -> None:
-        """Show everyone the answers; no more are accepted.
+        """Show everyone the answers, and accept no more answers.
 
         Raises:
             InputError: there is no such question.
@@ -67,11 +67,11 @@ class Questions:
         self._rooms.notices(room).tally(facts.key)
 
     async def answer(self, seat: Seat, command: cm.Answer) -> None:
-        """Store an answer, then confirm it to all pages of its member.
+        """Store an answer, then confirm it on all pages of the member who gave it.
 
         Raises:
             InputError: the question does not accept such an answer.
-            InfraError: it cannot be stored.
+            InfraError: the database refused.
         """
         room, member = seat.room, seat.member
         if member is None:
@@ -108,10 +108,10 @@ class Questions:
 
 
 def new_question(room: Room, command: cm.AskClass) -> QuestionFacts:
-    """Make a question that was neither asked nor answered before.
+    """Make a question that has been neither asked nor answered before.
 
     Raises:
-        InputError: a poll without text or options, or too many questions.
+        InputError: the poll has no text or options, or the class has too many questions.
     """
     refuse_more(room, budgets.CLASS_QUESTIONS, len(room.questions))
     question = command.question
@@ -137,7 +137,7 @@ def new_question(room: Room, command: cm.AskClass) -> QuestionFacts:
 
 
 def reopened_question(known: QuestionFacts, command: cm.AskClass) -> QuestionFacts:
-    """Ask a known question, maybe again; a later round accepts answers again."""
+    """Ask a question that is already known. A later round accepts answers again."""
     round_ = max(known.round, command.round)
     return replace(
         known,
@@ -150,10 +150,13 @@ def reopened_question(known: QuestionFacts, command: cm.AskClass) -> QuestionFac
 
 
 def refuse_unasked(room: Room, command: cm.Answer) -> None:
-    """Refuse an answer to a question that nobody asked; members may open half of all questions.
+    """Refuse an answer to a question that the instructor has not asked, if it may not open one.
+
+    An answer may open a question of a step, but no poll. At most half of a class's questions may be
+    opened in this way.
 
     Raises:
-        InputError: it may not be answered.
+        InputError: the answer may not open the question.
     """
     if not command.step:
         raise refusal(CLOSED, "there is no such poll.", "Wait until it is asked.")
@@ -163,7 +166,7 @@ def refuse_unasked(room: Room, command: cm.Answer) -> None:
 
 
 def refuse_more(room: Room, most: int, there: int) -> None:
-    """Refuse another question.
+    """Refuse another question if the class has as many as allowed.
 
     Raises:
         InputError: the limit is reached.
@@ -178,7 +181,7 @@ def refuse_answer(facts: QuestionFacts, command: cm.Answer) -> None:
     """Refuse an answer that does not fit the question.
 
     Raises:
-        InputError: the question does not accept it (any more).
+        InputError: the question does not accept the answer, or accepts no more answers.
     """
     given = [one for one in (command.choice, command.value, command.mark) if one is not None]
     if len(given) != 1:
@@ -200,14 +203,15 @@ def refuse_answer(facts: QuestionFacts, command: cm.Answer) -> None:
         )
 
 
-# Members' questions to the instructor, their votes, and the timer; stored before confirmed.
+# Members' questions to the instructor, their votes, and the timer. All are stored before they are
+# confirmed.
 #
 # The asker is known only by a hash (board.py). Nothing here updates the roster, because a member's
 # changed idle time would reveal the asker.
 
 
 class MemberQuestions:
-    """Members' questions, in all classes."""
+    """Handles members' questions in all classes."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
@@ -218,7 +222,7 @@ class MemberQuestions:
         Raises:
             InputError: the page belongs to no member, the text is empty, or the member asks too
                 often.
-            InfraError: it cannot be stored.
+            InfraError: the database refused.
         """
         room, member = seat.room, member_of(seat, "members ask the instructor")
         text = cleaned(command.text)
@@ -247,7 +251,7 @@ class MemberQuestions:
 
         Raises:
             InputError: members do not see that question.
-            InfraError: it cannot be stored.
+            InfraError: the database refused.
         """
         room, member = seat.room, member_of(seat, "members vote")
         if command.number not in {one.facts.number for one in room.board.seen_by_members()}:
@@ -287,7 +291,7 @@ class MemberQuestions:
         self._shown_anew(room)
 
     async def show(self, seat: Seat, command: cm.ShowRaised) -> None:
-        """Show members the questions of all, or hide them."""
+        """Show all members everyone's questions, or hide them."""
         room = seat.room
         async with room.asking:
             await self._put(room, replace(room.board.facts, shown=command.shown))
@@ -308,7 +312,7 @@ class MemberQuestions:
         room.send(pack(room.board.own(member.ident)), pages)
 
     def _shown_anew(self, room: Room) -> None:
-        """Send each member the state of their own questions, shown or not."""
+        """Send each member the state of their own questions, even if questions are hidden."""
         for member in {s.member.ident: s.member for s in room.seats.values() if s.member}.values():
             self._own(room, member)
         self._rooms.notices(room).raised.soon()
@@ -326,10 +330,10 @@ def member_of(seat: Seat, what: str) -> Member:
 
 
 def refuse_often(room: Room, member: Member) -> None:
-    """Refuse more questions than the limits allow.
+    """Refuse a member's question if the limits allow no more.
 
     Raises:
-        InputError: this member or this class has asked too much.
+        InputError: this member or this class has asked too many questions, or asks too soon.
     """
     wait_s = member.raised_s + budgets.CLASS_RAISE_EVERY_S - time.monotonic()
     if wait_s > 0:
@@ -342,6 +346,6 @@ def refuse_often(room: Room, member: Member) -> None:
     if own >= budgets.CLASS_RAISED_EACH or all_ >= budgets.CLASS_RAISED:
         raise refusal(
             FULL,
-            f"you have asked {own} questions and the class {all_}, which is the limit.",
+            f"no more questions are allowed: you have asked {own}, and the class {all_}.",
             "Ask aloud.",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rows of the store as plain values."""
+"""Rows of the class tables as plain values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OpenedFacts:
     """A step in which the class may try runs.
 
     Args:
-        patches: members may also change patches there, not only knobs.
+        patches: true if members may change patches there, not only knobs.
     """
 
     lesson: str
@@ -32,13 +32,14 @@ class TryFacts:
     """A run that members of a class requested.
 
     Args:
-        number: in its class, from 1.
+        number: number of the try in its class, from 1.
         params: all knobs of the run.
         turned: knobs that differ from the step's values.
-        summary: of the changed patch in one line; empty: none was changed.
-        sentence: why it failed; empty: it did not.
-        result: its one number, as tries.py makes it; None: it has none (yet).
-        makers: members who requested it, the first one first.
+        summary: the changed patches in one line. Empty if no patch was changed.
+        sentence: why the run or some of its lanes failed. Empty if nothing failed.
+        result: the run's headline number, as tries.result_of returns it. None if there is none
+            (yet).
+        makers: members who requested the run, in the order of their requests.
     """
 
     number: int
@@ -59,7 +60,7 @@ class TryFacts:
 
     @property
     def key(self) -> Hashable:
-        """Equal tries have equal keys, and share one run."""
+        """Return a key that is the same for equal tries, which share one run."""
         knobs = frozenset(self.params.items())
         return self.lesson, self.workload, self.clock, frozenset(self.arms), knobs
 
@@ -71,10 +72,10 @@ class TryFacts:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """All that a class has tried and may try.
+    """A class's tries, and the steps in which it may try.
 
     Args:
-        shown: members see the runs of all.
+        shown: true if all members see everyone's tries.
     """
 
     opened: tuple[OpenedFacts, ...] = ()
@@ -86,18 +87,18 @@ NOTHING: Final = Tried()
 
 
 Key = tuple[str, str]
-"""Step and question; the step of a free poll is empty."""
+"""The step and the question. A poll that belongs to no step has an empty step."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassFacts:
-    """A class.
+    """A class as it is stored.
 
     Args:
-        code: three words with - between.
-        instructor: ident of the visitor that started it.
-        driver: member who drives; empty: the instructor.
-        ended_s: Unix time; None: it is open.
+        code: three words, joined by hyphens.
+        instructor: ident of the visitor who started the class.
+        driver: the member who drives. Empty if the instructor drives.
+        ended_s: Unix time at which the class ended. None while it is open.
     """
 
     class_id: str
@@ -115,7 +116,7 @@ class PlaceFacts:
     """The driver's last position.
 
     Args:
-        fields: those of the message, as the driver sent it.
+        fields: the fields of the message, as the driver sent it.
     """
 
     number: int
@@ -125,7 +126,7 @@ class PlaceFacts:
 
 @dataclass(frozen=True, slots=True)
 class MemberFacts:
-    """A member; only a hash of the secret is stored."""
+    """A member. Only a hash of the member's secret is stored."""
 
     member: str
     name: str
@@ -135,11 +136,12 @@ class MemberFacts:
 
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
-    """A question.
+    """A question as it is stored.
 
     Args:
-        round: open now, or the last one.
-        by_instructor: the instructor asked it; else the first answer opened it.
+        round: the round that is open, or the last one.
+        by_instructor: true if the instructor asked the question. Otherwise the first answer opened
+            it.
     """
 
     step: str
@@ -157,10 +159,10 @@ class QuestionFacts:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
-    """A member's answer in one round: one of choice, value and mark.
+    """A member's answer in one round. Exactly one of choice, value and mark is set.
 
     Args:
-        right: the page's judgement; None: not judged.
+        right: whether the page judged the answer right. None if it did not judge.
     """
 
     step: str
@@ -179,7 +181,7 @@ class AnswerFacts:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionFacts:
-    """How many members were lost within ten seconds, and where the driver was."""
+    """The number of members who were lost within ten seconds, and the driver's step then."""
 
     at_s: int
     step: str
@@ -188,7 +190,7 @@ class ConfusionFacts:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """All that is stored of one class."""
+    """All stored data of one class."""
 
     facts: ClassFacts
     place: PlaceFacts | None
@@ -200,16 +202,16 @@ class Stored:
     tried: Tried = NOTHING
 
 
-# Sums of raw answers. Pure.
+# Summaries of raw answers. Pure.
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One round of a question.
+    """The summarized answers of one round of a question.
 
     Args:
-        bars: choice or value (the other is None), and how many members gave it.
-        right: how many the page judged right; None: nobody was judged.
+        bars: (choice, value, number of members who gave it). Either choice or value is None.
+        right: number of answers that the page judged right. None if it judged none.
     """
 
     round: int
@@ -220,7 +222,7 @@ class Score:
 
 
 def scores(answers: Iterable[AnswerFacts]) -> tuple[Score, ...]:
-    """Sum up each round of one question that was answered."""
+    """Summarize the answers to one question, round by round."""
     rounds: dict[int, list[AnswerFacts]] = {}
     for answer in answers:
         rounds.setdefault(answer.round, []).append(answer)
@@ -239,7 +241,7 @@ def _score(number: int, answers: Sequence[AnswerFacts]) -> Score:
 
 
 def changed(answers: Iterable[AnswerFacts]) -> int:
-    """Count the members whose second answer to a question differs from their first."""
+    """Count the members whose answer in round 2 differs from their answer in round 1."""
     given = {(one.member, one.round): (one.choice, one.value, one.mark) for one in answers}
     return sum(
         number == 2 and (member, 1) in given and given[member, 1] != answer

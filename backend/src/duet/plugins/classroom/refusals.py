@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why a command of a class is refused; pages recognize refusals by their codes."""
+"""Reasons why a class's command is refused. Pages recognize refusals by their codes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ NO_CLASS = "no-class"
 """The page is in no class, or no class has that code, id or secret."""
 NICKNAME = "nickname"
 CLOSED = "closed"
-"""The question does not accept such an answer (any more)."""
+"""The question does not accept such an answer, or accepts no more answers."""
 FULL = "full"
 UNKNOWN = "member"
 UNWATCHED = "unwatched"
-"""A position of a member who is not observed (any more); its page may ignore the error."""
+"""A member who is not observed (any more) sent a position. The member's page may ignore the
+error.
+"""
 
 
 def refusal(code: str, sentence: str, remedy: str) -> InputError:
@@ -24,7 +26,7 @@ def refusal(code: str, sentence: str, remedy: str) -> InputError:
 
 
 def unknown_class() -> InputError:
-    """One error for a class that is unknown, ended or another visitor's."""
+    """Return the same error for a class that is unknown, has ended, or is another visitor's."""
     return refusal(
         NO_CLASS,
         "there is no such open class of yours.",
@@ -37,12 +39,12 @@ def not_here() -> InputError:
 
 
 def not_yours(what: str) -> InputError:
-    """Another role may do that."""
+    """Return an error for a command that only another role may send."""
     return refusal(FORBIDDEN, f"only {what}.", "Ask the instructor of the class.")
 
 
 def no_room(there: int) -> InputError:
-    """The memory holds as many classes as allowed, and each has pages."""
+    """Return an error for a new class when the limit is reached and every class is in use."""
     return refusal(
         FULL,
         f"{there} classes are open here, which is the limit.",
@@ -51,7 +53,7 @@ def no_room(there: int) -> InputError:
 
 
 def not_owned() -> InfraError:
-    """Another server may own the class by now."""
+    """Return an error for a class that another server may own by now."""
     return InfraError(
         "this server no longer owns the class; another server may.",
         remedy="Try again in a few seconds.",
@@ -62,7 +64,7 @@ class Elsewhere(InfraError):
     """Another server owns the class.
 
     Args:
-        server: its address; empty: unknown.
+        server: address of that server. Empty if it is unknown.
     """
 
     code = "elsewhere"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One class in memory: its members, questions, the driver's position, and its pages."""
+"""A class in memory: its members, its questions, the driver's position, and its pages."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ from duet.store.store import Store
 from duet.stream.hub import Viewer, ViewerId
 from duet.stream.packets import Framed
 
-# The board of a class in memory, and its messages. Pure.
+# The board of a class in memory: members' questions, votes, and the timer. Pure.
 
 
 class Raised:
-    """A question of a member, and the hashes of its voters."""
+    """A member's question, and the hashes of its voters."""
 
     def __init__(self, facts: RaisedFacts) -> None:
         self.facts = facts
         self.voters: set[str] = set()
 
     def message(self) -> cm.Raised:
-        """Return it as pages see it: without any hash."""
+        """Return the question as pages see it, without hashes."""
         facts = self.facts
         return cm.Raised(
             number=facts.number,
@@ -64,7 +64,7 @@ class Board:
     """The board of one class.
 
     Args:
-        stored: as loaded from the store.
+        stored: the board as it was loaded from the store.
     """
 
     def __init__(self, class_id: str, stored: BoardStored) -> None:
@@ -74,7 +74,7 @@ class Board:
         for number, voter in stored.votes:
             self.raised[number].voters.add(voter)
         self.last = max(self.raised, default=0)
-        """The highest number of a question so far."""
+        """The highest question number so far."""
 
     def drop_member(self, member: str) -> None:
         """Forget a member's questions and votes."""
@@ -105,7 +105,7 @@ class Board:
         return cm.ClassRaised(class_id=self.class_id, shown=self.facts.shown, questions=found)
 
     def own(self, member: str) -> cm.ClassOwn:
-        """Return the message for that member only."""
+        """Return the message with a member's own questions and votes."""
         who = hash_of(self.class_id, member)
         seen = self.seen_by_members()
         return cm.ClassOwn(
@@ -115,7 +115,7 @@ class Board:
         )
 
     def timer(self) -> cm.ClassTimer:
-        """Return the timer for pages; it disappears some time after its end."""
+        """Return the timer for pages. It disappears some time after it has run out."""
         length, ends = self.facts.timer_s, self.facts.timer_ends_s
         now_s = time.time()
         stands = length is not None and ends is not None and now_s < ends + TIMER_SEEN_S
@@ -128,13 +128,13 @@ class Board:
 
 
 def _rank(one: Raised) -> tuple[bool, int, int]:
-    """Sort open questions before answered ones, then by votes, then oldest first."""
+    """Return a sort key: open questions first, then those with most votes, then the oldest."""
     facts = one.facts
     return facts.answered or facts.hidden, -len(one.voters), facts.number
 
 
 def counted_down(facts: BoardFacts, command: cm.CountDown, now_s: float) -> BoardFacts:
-    """Return the board after a command about the timer.
+    """Return the board as it is after a command for the timer.
 
     Args:
         now_s: Unix time.
@@ -158,9 +158,9 @@ class Try:
     """A run that members requested.
 
     Args:
-        folder: its lesson, with the arms that it runs; None: the run ended before this server
+        folder: the lesson with the arms that the run uses. None if the run ended before this server
             started.
-        askers: member -> ident of the browser that requested it here.
+        askers: member -> ident of the browser that requested the run on this server.
     """
 
     facts: TryFacts
@@ -173,15 +173,15 @@ class Try:
 
 
 def no_place(run_id: str) -> Place | None:
-    """For a class that has not tried anything yet."""
+    """Return no place. Used until tries are set up for the class."""
     return None
 
 
 class Trying:
-    """Tries of one class.
+    """The tries of one class.
 
     Args:
-        stored: as loaded from the store.
+        stored: the tries as they were loaded from the store.
     """
 
     def __init__(self, stored: Tried) -> None:
@@ -190,9 +190,9 @@ class Trying:
         self.tries = {one.number: Try(one) for one in stored.tries}
         self.place_of: Callable[[str], Place | None] = no_place
         self.no_runs = ""
-        """Why runs cannot be tried on this server, a sentence; empty: they can."""
+        """A sentence that says why runs cannot be tried on this server. Empty if they can."""
         self.no_patches = ""
-        """The same for patches."""
+        """A sentence that says why patches cannot be changed here. Empty if they can."""
 
     def change(self, facts: OpenedFacts, knobs: bool) -> None:
         """Open a step for tries, or close it."""
@@ -205,7 +205,7 @@ class Trying:
         return max(self.tries, default=0) + 1
 
     def equal(self, key: Hashable) -> Try | None:
-        """Return the newest run with that key that has not failed."""
+        """Return the newest try with that key that has not failed."""
         found = (one for one in reversed(self.tries.values()) if one.facts.state != "failed")
         return next((one for one in found if one.facts.key == key), None)
 
@@ -218,7 +218,7 @@ class Trying:
         return sum(one.facts.state == "waiting" for one in self.of(member))
 
     def leave(self, one: Try, member: str) -> bool:
-        """Remove a member from the makers; return true if none is left and the try is dropped."""
+        """Remove a member from the makers; return true if the try was dropped with the last one."""
         one.stands(makers=tuple(maker for maker in one.facts.makers if maker != member))
         one.askers.pop(member, None)
         if one.facts.makers:
@@ -240,9 +240,9 @@ class Member:
         self.used_s = time.monotonic()
         self.answered: set[Key] = set()
         self.raised_s = -math.inf
-        """When the member last asked a question, on this process's monotonic clock."""
+        """Time of the member's last question, on this process's monotonic clock."""
         self.consent: bool | None = None
-        """May the instructor observe this member? None: not asked yet."""
+        """Whether the instructor may observe this member. None until the member has been asked."""
 
     @property
     def ident(self) -> str:
@@ -250,7 +250,7 @@ class Member:
 
 
 class Question:
-    """A question and all its answers, by round and member."""
+    """A question and all its answers, which are keyed by round and member."""
 
     def __init__(self, facts: QuestionFacts) -> None:
         self.facts = facts
@@ -259,7 +259,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seat:
-    """A page that is in a class; without a member it is the instructor's."""
+    """A page that is in a class. A seat without a member is the instructor's."""
 
     room: Room
     viewer: Viewer
@@ -275,14 +275,16 @@ class Room:
     """An open class.
 
     Args:
-        stored: as loaded from the store.
+        stored: the class as it was loaded from the store.
     """
 
     def __init__(self, stored: Stored) -> None:
         self.facts: ClassFacts = stored.facts
         self.open = stored.facts.ended_s is None
         self.owned = True
-        """Does this server own the class? If not, it must not store anything of it."""
+        """Whether this server owns the class. If it does not, it must not store the class's
+        data.
+        """
         self.members = {one.member: Member(one) for one in stored.members}
         self.questions = {one.key: Question(one) for one in stored.questions}
         self.confusion: dict[tuple[int, str], int] = {}
@@ -290,7 +292,7 @@ class Room:
             self.confusion[found.at_s, found.step] = found.count
         self.board = Board(stored.facts.class_id, stored.board)
         self.lost: tuple[int, set[str]] = (-1, set())
-        """The current bucket of ten seconds, and the lost members counted in it."""
+        """The current ten-second bucket, and the lost members that were counted in it."""
         self.place: PlaceFacts | None = None
         if stored.place is not None:
             skipped = stored.place.number + NUMBERS_SKIPPED
@@ -298,7 +300,7 @@ class Room:
         self.place_stored = self.place
         self.seats: dict[ViewerId, Seat] = {}
         self.busy = 0
-        """Commands and runs in progress, which keep the class in memory."""
+        """Number of commands and runs in progress. They keep the class in memory."""
         self.asking = asyncio.Lock()
         """Serializes changes of the instructor's questions."""
         self.trying = Trying(stored.tried)
@@ -310,14 +312,14 @@ class Room:
 
         Raises:
             InfraError: this server no longer owns the class, or the database refused.
-            DuetError: what the work itself raised.
+            DuetError: the work itself raised it.
         """
         if not self.owned:
             raise not_owned()
         return await store.ask(work)
 
     def put_answer(self, answer: AnswerFacts) -> None:
-        """Add an answer that is stored."""
+        """Add an answer that has been stored."""
         member, question = self.members.get(answer.member), self.questions.get(answer.key)
         if member is None or question is None:
             return
@@ -325,7 +327,7 @@ class Room:
         member.answered.add(answer.key)
 
     def drop_member(self, ident: str) -> list[Key]:
-        """Forget a member; return the questions that they had answered."""
+        """Forget a member, and return the questions that the member had answered."""
         member = self.members.pop(ident, None)
         self.board.drop_member(ident)
         touched = sorted(member.answered) if member is not None else []
@@ -348,7 +350,7 @@ class Room:
         return next(found, None) if secret else None
 
     def free_name(self, nickname: str) -> str:
-        """Return the nickname, with a number if it is taken."""
+        """Return the nickname, with a number appended if the name is taken."""
         taken = {member.facts.name.casefold() for member in self.members.values()}
         name, number = nickname, 1
         while name.casefold() in taken:
@@ -357,15 +359,15 @@ class Room:
         return name
 
     def connected(self) -> set[str]:
-        """Return members with an open page."""
+        """Return the idents of members who have an open page."""
         return {s.member.ident for s in self.seats.values() if s.member is not None}
 
     def instructors(self) -> list[Seat]:
-        """Return pages of the instructor."""
+        """Return the seats of the instructor's pages."""
         return [seat for seat in self.seats.values() if seat.member is None]
 
     def points(self) -> list[ConfusionFacts]:
-        """Return the curve of confusion."""
+        """Return the number of lost members over time."""
         return [ConfusionFacts(at, step, n) for (at, step), n in sorted(self.confusion.items())]
 
     @staticmethod
@@ -376,5 +378,5 @@ class Room:
 
 
 def hashed(secret: str) -> str:
-    """Return the stored hash of a secret."""
+    """Return a secret's hash, as it is stored."""
     return hashlib.sha256(secret.encode()).hexdigest()

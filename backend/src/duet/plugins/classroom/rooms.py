@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All classes in memory, and their pages. Loads a class from the store when a page enters."""
+"""All classes in memory, and their pages. A class is loaded when a page enters it."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ from duet.stream.hub import Viewer, ViewerId
 
 
 class OpenClasses:
-    """Read from the database once, then updated when a class starts or ends."""
+    """The open classes. Read from the database once, then updated when a class starts or ends."""
 
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}
-        """Squeezed code -> class id."""
+        """Normalized code -> class id."""
         self._changes = 0
 
     async def load(self, store: Store) -> None:
-        """Read them; keep the old state if the database fails, or if they change meanwhile."""
+        """Read the open classes; keep the old state if the database fails or they change."""
         with contextlib.suppress(DuetError):
             await self.look(store)
 
     async def look(self, store: Store, within_s: float = CALL_S) -> None:
-        """Read them, as load() does.
+        """Read the open classes, as load() does.
 
         Raises:
-            InfraError: the database does not answer within that time.
+            InfraError: the database does not answer within `within_s`.
         """
 
         def read(connection: Connection) -> list[tuple[str, str]]:
@@ -89,11 +89,12 @@ class OpenClasses:
         return class_id in self._codes.values()
 
 
-# The classes that this server owns: all of them, or those whose lock it holds.
+# The classes that this server owns. It owns all classes, or among several servers those whose lock
+# it holds.
 
 
 class Ownership:
-    """Ownership on the only server. All methods run in the thread of the store."""
+    """Class ownership for a server that is alone. All methods run in the store's thread."""
 
     def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
         """Store a new class, which this server owns."""
@@ -105,19 +106,20 @@ class Ownership:
         return self.load(connection, known) if known else None
 
     def load(self, connection: Connection, class_id: str) -> Stored | str | None:
-        """Load an open class; None: there is none. A string is the address of its owner."""
+        """Load an open class. Return None if there is none, or its owner's address as a string."""
         stored = reading.load(connection, class_id)
         return None if stored is None or stored.facts.ended_s is not None else stored
 
     def release(self, connection: Connection, class_id: str) -> None:
-        """Release a class that has left the memory."""
+        """Release a class that was evicted from memory."""
 
 
-# Throttled messages: no more often than limits.py says, and always the last state.
+# Throttled messages. They are sent no more often than limits.py says, and always show the latest
+# state.
 
 
 class Throttle:
-    """Calls `send` soon after a change, but at most once in `every_s`."""
+    """Calls `send` soon after a change, but at most once every `every_s`."""
 
     def __init__(self, every_s: float, send: Callable[[], None]) -> None:
         self._every_s = every_s
@@ -132,7 +134,7 @@ class Throttle:
             self._timer = asyncio.get_running_loop().call_later(wait_s, self._now)
 
     def cancel(self) -> None:
-        """Send nothing more."""
+        """Cancel the scheduled call."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -143,7 +145,7 @@ class Throttle:
 
 
 class Notices:
-    """Throttled messages of one class."""
+    """The throttled messages of one class."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -156,18 +158,19 @@ class Notices:
         self._tally = Throttle(TALLY_EVERY_S, self._send_tallies)
 
     def tally(self, *keys: Key) -> None:
-        """Answers to these questions have changed."""
+        """Send new tallies soon, because answers to these questions have changed."""
         self._tallies.update(keys)
         self._tally.soon()
 
     def people(self) -> None:
-        """A member came, left or moved."""
+        """Send state and roster soon, because a member came, left or moved."""
         self.state.soon()
         self.roster.soon()
 
     def state_now(self) -> None:
-        """Send the class to each of its pages; encode it once for each of the four kinds of
-        pages.
+        """Send the state of the class to all its pages.
+
+        It is encoded once for each of the four kinds of pages.
         """
         packets: dict[tuple[bool, bool], Packet] = {}
         for seat in self._room.seats.values():
@@ -177,7 +180,7 @@ class Notices:
             seat.viewer.put(packets[kind])
 
     def close(self) -> None:
-        """Stop, because the class leaves the memory."""
+        """Stop sending, because the class is being evicted from memory."""
         throttles = (self.state, self.roster, self.confusion, self.tries, self.raised, self._tally)
         for throttle in throttles:
             throttle.cancel()
@@ -219,7 +222,7 @@ async def store_place(store: Store, room: Room) -> None:
     """Store the driver's position, if it has changed.
 
     Raises:
-        InfraError: it cannot be stored.
+        InfraError: the position cannot be stored.
     """
     place = room.place
     if place is not None and place is not room.place_stored:
@@ -228,9 +231,9 @@ async def store_place(store: Store, room: Room) -> None:
 
 
 async def store_all(store: Store, rooms: Iterable[Room]) -> None:
-    """Store the positions of all classes; log errors and try again later."""
+    """Store the positions of all classes. Errors are logged, and the next call tries again."""
     for room in rooms:
-        if not room.owned:  # lost while another class was stored
+        if not room.owned:  # it was lost while another class was stored
             continue
         try:
             await store_place(store, room)
@@ -239,8 +242,9 @@ async def store_all(store: Store, rooms: Iterable[Room]) -> None:
 
 
 async def keep_storing(store: Store, rooms: Iterable[Room], purge: Purge) -> None:
-    """Store positions for ever, and purge old classes twice a day. `rooms` is read again each
-    time.
+    """Store positions for ever, and purge old classes twice a day.
+
+    `rooms` is iterated again each time.
     """
     tidied_s = time.monotonic()
     while True:
@@ -248,7 +252,7 @@ async def keep_storing(store: Store, rooms: Iterable[Room], purge: Purge) -> Non
         await store_all(store, rooms)
         if time.monotonic() - tidied_s >= DELETE_EVERY_S:
             tidied_s = time.monotonic()
-            with contextlib.suppress(DuetError):  # the next purge will do it
+            with contextlib.suppress(DuetError):  # the next purge will delete them
                 await purge.delete_old()
 
 
@@ -256,7 +260,7 @@ class Rooms:
     """Classes in memory by id, and seats by page. A seat is a page's membership in a class.
 
     Args:
-        owning: which classes this server owns.
+        ownership: claims and releases the classes of this server.
     """
 
     def __init__(self, store: Store, ownership: Ownership) -> None:
@@ -267,21 +271,21 @@ class Rooms:
         self._rooms: dict[str, Room] = {}
         self._notices: dict[str, Notices] = {}
         self._seats: dict[ViewerId, Seat] = {}
-        self._emptied = 0  # how often all classes have left the memory
+        self._emptied = 0  # how often all classes were evicted
         self.loading = asyncio.Lock()
-        """Classes are loaded one after another."""
+        """Lets only one class be loaded at a time."""
         self.added, self.ended, self.dropped = (
             Callbacks[[Room]](),
             Callbacks[[Room]](),
             Callbacks[[Room]](),
         )
-        """Called with each class that is loaded, that ends, that leaves the memory."""
+        """Called with each class when it is loaded, when it ends, and when it is evicted."""
 
     def __iter__(self) -> Iterator[Room]:
         return iter(list(self._rooms.values()))
 
     def notices(self, room: Room) -> Notices:
-        """Return the throttled messages of a class."""
+        """Return the sender of a class's throttled messages."""
         if (known := self._notices.get(room.facts.class_id)) is None:
             known = Notices(room)
             if room.facts.class_id in self._rooms:
@@ -303,10 +307,10 @@ class Rooms:
 
     @contextlib.asynccontextmanager
     async def made(self, facts: ClassFacts) -> AsyncIterator[Room]:
-        """Start a class, and keep it in memory within the block.
+        """Start a class, and keep it in memory during the `async with` block.
 
         Raises:
-            InputError: too many open classes.
+            InputError: too many classes are open.
         """
         async with self.loading:
             await self._make_room()
@@ -319,11 +323,12 @@ class Rooms:
 
     @contextlib.asynccontextmanager
     async def found(self, class_id: str = "", code: str = "") -> AsyncIterator[Room]:
-        """Find or load an open class by id or code, and keep it in memory within the block.
+        """Find or load an open class, and keep it in memory during the `async with` block.
 
         Raises:
-            InputError: no such class, or too many are open.
-            InfraError: it cannot be loaded; as Elsewhere: another server owns it.
+            InputError: there is no such class, or too many are open.
+            InfraError: the class cannot be loaded. The subclass Elsewhere says that another server
+                owns it.
         """
         room = _in(self._rooms, class_id, code)
         if room is None:
@@ -344,7 +349,7 @@ class Rooms:
             return self._add(stored, emptied)
 
     def _add(self, stored: Stored, emptied: int) -> Room:
-        """Add a class, unless all classes have left the memory since it was read."""
+        """Add a class, unless all classes have been evicted from memory since it was read."""
         if emptied != self._emptied:
             raise not_owned()
         room = Room(stored)
@@ -353,7 +358,7 @@ class Rooms:
         return room
 
     async def _make_room(self) -> None:
-        """Evict the class that has been empty longest, if the memory holds as many as allowed."""
+        """If as many classes are in memory as allowed, evict the one that was empty longest."""
         while len(self._rooms) >= budgets.CLASSES_OPEN:
             empty = next((r for r in self._rooms.values() if not r.seats and not r.busy), None)
             if empty is None:
@@ -376,10 +381,10 @@ class Rooms:
     # Seats
 
     def add_page(self, viewer: Viewer, room: Room, member: Member | None) -> Seat:
-        """Put a page into a class, and out of any other.
+        """Put a page into a class, and remove it from any other class.
 
         Raises:
-            InputError: the page has gone meanwhile, or the class has ended.
+            InputError: the page has been closed meanwhile, or the class has ended.
             InfraError: this server no longer owns the class.
         """
         refuse_gone(viewer, room)
@@ -390,7 +395,7 @@ class Rooms:
         return seat
 
     def remove_page(self, viewer: Viewer) -> Seat | None:
-        """Take a page out of its class; return its former seat."""
+        """Remove a page from its class, and return its former seat."""
         seat = self._seats.pop(viewer.ident, None)
         if seat is not None:
             seat.room.seats.pop(viewer.ident, None)
@@ -418,7 +423,7 @@ def refuse_gone(viewer: Viewer, room: Room) -> None:
     """Refuse a page that cannot enter a class.
 
     Raises:
-        DuetError: the page has gone, the class has ended, or this server does not own it.
+        DuetError: the page has been closed, the class has ended, or this server does not own it.
     """
     if not room.owned:
         raise not_owned()
@@ -428,7 +433,7 @@ def refuse_gone(viewer: Viewer, room: Room) -> None:
 
 @contextlib.asynccontextmanager
 async def _or_released(rooms: Rooms, class_id: str) -> AsyncIterator[None]:
-    """Release a class for other servers if loading it fails within the block."""
+    """If the `async with` block fails to load the class, release it for other servers."""
     try:
         yield
     except DuetError:
@@ -438,22 +443,22 @@ async def _or_released(rooms: Rooms, class_id: str) -> AsyncIterator[None]:
 
 
 async def let_go(rooms: Rooms, class_id: str) -> None:
-    """Release a class that has left the memory, unless it has come back.
+    """Release a class that was evicted from memory, unless it has been loaded again.
 
     Raises:
         InfraError: the database refused.
     """
     async with rooms.loading:
         if all(room.facts.class_id != class_id for room in rooms):
-            # First commit earlier work: calls that wait together share one commit, and the lock is
-            # released before it.
+            # Commit earlier work first. Calls that wait together share one commit, and the lock
+            # would be released before that commit.
             await rooms.store.ask(lambda c: None)
             await rooms.store.ask(lambda c: rooms.ownership.release(c, class_id))
 
 
 @contextlib.contextmanager
 def _held(room: Room) -> Iterator[None]:
-    """Keep a class in memory."""
+    """Keep a class in memory during the `with` block."""
     room.busy += 1
     try:
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HTTP routes of classes: a visitor's classes, and reports without names."""
+"""HTTP routes for classes: a list of a visitor's classes, and reports without names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from duet.plugins.classroom.records import (
 )
 from duet.stream.viewer import visitor_of
 
-# The tries of a class for its report: without names, as JSON and as CSV rows. Pure.
+# A class's tries for its report, as JSON and as CSV rows. Members' names are left out. Pure.
 
 
 def try_of(facts: TryFacts) -> bodies.ReportTry:
@@ -55,8 +55,9 @@ def try_of(facts: TryFacts) -> bodies.ReportTry:
 
 
 def try_row(one: bodies.ReportTry) -> list[str | int]:
-    """Return a try's row in the table of answers: its number is the answer, its changes the
-    text.
+    """Return a try's row in the table of answers.
+
+    The ratio of its lanes is in the column `answer`, and its changes are in the column `text`.
     """
     changes = [f"{name}={value}" for name, value in one.turned.items()]
     changed = "; ".join([*changes, *([one.summary] if one.summary else [])]) or "as the step has it"
@@ -66,13 +67,13 @@ def try_row(one: bodies.ReportTry) -> list[str | int]:
     return [one.step, f"try-{one.number}", changed, "", "try", ratio, label, one.makers]
 
 
-# The report of a class, from the store; without names, and without hashes.
+# A class's report, made from the stored data. It has neither names nor hashes.
 
 COLUMNS = ("step", "question", "text", "round", "kind", "answer", "label", "count")
 
 
 def report_of(stored: Stored) -> bodies.ClassReport:
-    """Report what a class answered and asked, and where it was lost."""
+    """Report what the members of a class answered, asked and tried, and where they were lost."""
     facts = stored.facts
     ended_s = time.time() if facts.ended_s is None else facts.ended_s
     return bodies.ClassReport(
@@ -127,11 +128,10 @@ def _round(score: Score) -> bodies.ReportRound:
 
 
 def csv_of(report: bodies.ClassReport) -> str:
-    """Format a report as CSV: a row for each different answer of each round.
+    """Format a report as CSV, with a row for each different answer in each round.
 
-    Rows follow for each try, for each question of a member with its votes, and for each ten seconds
-    in
-    which members were lost.
+    After these come a row for each try, a row with the votes for each member's question, and a row
+    for each ten-second interval in which members were lost.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -158,7 +158,7 @@ def csv_of(report: bodies.ClassReport) -> str:
 
 
 def label_of(question: bodies.ReportQuestion, answer: str) -> str:
-    """Return a choice's label; empty: the page knows it, or the answer is a number."""
+    """Return a choice's label, or "" if only the page knows it or the answer is a number."""
     number = int(answer) if answer.isdecimal() else -1
     return question.options[number] if 0 <= number < len(question.options) else ""
 
@@ -172,11 +172,11 @@ ACTIONS: Final[Mapping[str, Action]] = {
     "/api/classes/{class_id}/report": Action.WATCH,
     "/api/classes/{class_id}/report.csv": Action.WATCH,
 }
-"""What each route needs; a report is only shown to the visitor who started the class."""
+"""The access right that each route needs. Only the visitor who started a class sees its report."""
 
 
 def add_class_routes(app: FastAPI, classes: Classrooms) -> None:
-    """Add the routes. Other visitors' classes are reported as unknown."""
+    """Add the routes. A request for another visitor's class is answered as for an unknown class."""
 
     @app.get("/api/classes")
     async def own_classes(request: Request) -> list[bodies.ClassLine]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of classes. A change needs a revision in migrations; a test compares both."""
+"""Tables for classes. A change needs a revision in migrations; a test compares the two."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ from duet.server.figures import OPS, values_of
 from duet.server.runs import Ended, LiveRuns
 from duet.stream.hub import RunLog
 
-# The one number of a try: the headline of its lesson, on two of its lanes.
+# The number that a try shows: its lesson's headline metric on two of the lanes.
 
 FAILED = "No lane of this run reached its end."
 STOPPED = "It was stopped before its end."
 
 
 def sentence_of(log: RunLog) -> str:
-    """Say why a finished run has no number; empty: it reached its end."""
+    """Say why a finished run has no number, or return "" if a lane reached its end."""
     state = log.run()
     if state is not None and state.phase == "stopped":
         return STOPPED
@@ -45,7 +45,7 @@ def sentence_of(log: RunLog) -> str:
 
 
 def failed_lanes(log: RunLog) -> str:
-    """Say why lanes of a run have failed; empty: none has."""
+    """Say which lanes of a run failed and why, or return "" if none failed."""
     failed = [lane for lane in log.lanes().values() if lane.phase == "failed"]
     said = next((lane.message for lane in failed if lane.message), "")
     names = " and ".join(lane.arm for lane in failed)
@@ -53,7 +53,7 @@ def failed_lanes(log: RunLog) -> str:
 
 
 def result_of(log: RunLog, folder: LessonFolder, workload: str, clock: Clock) -> dict[str, Any]:
-    """Return messages.TryResult as a tree. Blocking."""
+    """Return the fields of messages.TryResult as a JSON tree. Blocking."""
     values = values_of(log, folder.lesson, workload)
     name, title, unit, better = measure_of(folder.lesson, workload, clock, values)
     state = log.run()
@@ -74,9 +74,10 @@ def result_of(log: RunLog, folder: LessonFolder, workload: str, clock: Clock) ->
 def measure_of(
     lesson: Lesson, workload: str, clock: Clock, values: Mapping[str, object]
 ) -> tuple[str, str, str, cm.Better]:
-    """Return name, title and unit of the number, and which way is better.
+    """Return name, title and unit of a try's number, and which direction is better.
 
-    It is the headline, if the workload has printed it; else the operations that the lanes counted.
+    The number is the headline metric if the workload has printed it. Otherwise it is the operations
+    that the lanes counted.
     """
     try:
         name = headline(lesson, workload, clock)
@@ -90,7 +91,7 @@ def measure_of(
 
 
 def compared(arms: Sequence[str]) -> list[str]:
-    """Choose two arms of a run: base and changed arm, else the first two."""
+    """Choose two arms of a run: the changed arm and its base, or the first two arms."""
     own = next((arm for arm in arms if changed_arm(arm) is not None), None)
     if own is None:
         return list(arms[:2])
@@ -100,7 +101,7 @@ def compared(arms: Sequence[str]) -> list[str]:
     return [own] if before is None else [before, own]
 
 
-# Tries that wait or run: their state, their end, and which saved runs stay.
+# Tries that wait or run: their state, their end, and which saved runs must not be deleted.
 
 TAKEN_BACK = "It was withdrawn before it began."
 UNREAD = "Its numbers could not be read."
@@ -109,10 +110,10 @@ log = logging.getLogger("duet.store")
 
 
 class TryEnds:
-    """Tries of all classes that wait or run.
+    """The waiting and running tries of all classes.
 
     Args:
-        hold: takes names of saved runs that stay, the newest first.
+        hold: is called with the names of the saved runs to keep, newest first.
     """
 
     def __init__(self, rooms: Rooms, runs: LiveRuns, hold: Callable[[list[str]], None]) -> None:
@@ -123,22 +124,22 @@ class TryEnds:
         self._ending: list[tuple[str, str]] = []
         """Runs whose end is not stored yet, each with its class."""
         self._held: dict[str, str] = {}
-        """Id of a run -> the class that made it, the oldest first."""
+        """Run id -> class that made the run, oldest run first. Their saved runs must stay."""
         self._tasks = Tasks()
         runs.changed.register(self._changed)
         runs.ended.register(self._ended)
 
     async def load(self) -> None:
-        """Load the tries at the start of a server; without a database there are none."""
+        """Load the tries when the server starts. Without a database there are none."""
         try:
-            if not self._rooms.store.server:  # else other servers may run them
+            if not self._rooms.store.server:  # otherwise other servers may run them
                 await self._rooms.store.ask(try_queries.end_unfinished)
             await self.look_at_held()
         except DuetError as error:
             log.warning("the tries of classes cannot be read: %s", error)
 
     async def look_at_held(self) -> None:
-        """Read which saved runs stay, including those of other servers.
+        """Read which saved runs to keep, including those on other servers.
 
         Raises:
             InfraError: the database does not answer.
@@ -152,11 +153,11 @@ class TryEnds:
         self._show_held()
 
     async def close(self) -> None:
-        """Abandon what is not over."""
+        """Stop following unfinished tries."""
         await self._tasks.end()
 
     def expect(self, room: Room, one: Try) -> None:
-        """Follow a requested run; its class stays in memory until the run is over."""
+        """Follow a requested run. Its class stays in memory until the run is over."""
         room.busy += 1
         self._active.setdefault(one.facts.run_id, []).append((room, one))
         self._held[one.facts.run_id] = room.facts.class_id
@@ -164,7 +165,7 @@ class TryEnds:
         self._changed()
 
     def closed(self, room: Room) -> None:
-        """A class has ended: withdraw its waiting runs, and release its saved runs."""
+        """Withdraw the waiting runs of a class that has ended, and release its saved runs."""
         for active in list(self._active.values()):
             for where, one in active:
                 if where is room:
@@ -178,7 +179,7 @@ class TryEnds:
         self._hold([run_id.rpartition(":")[2] for run_id in reversed(self._held)])
 
     def _changed(self) -> None:
-        """The queue, or the running run, has changed."""
+        """Update the tries after a change of the queue or of the current run."""
         for run_id, active in list(self._active.items()):
             phase = self._runs.phase(run_id)
             if phase == "ended":
@@ -234,7 +235,7 @@ class TryEnds:
 
 
 class Tries:
-    """Tries of all classes."""
+    """The tries of all classes."""
 
     def __init__(self, rooms: Rooms, live: LiveParts) -> None:
         self._rooms = rooms
@@ -245,11 +246,11 @@ class Tries:
         rooms.ended.register(self._ends.closed)
 
     async def begin(self) -> None:
-        """Load the tries at the start of a server."""
+        """Load the tries when the server starts."""
         await self._ends.load()
 
     async def look_at_held(self) -> None:
-        """Read which saved runs stay, among several servers.
+        """Read which saved runs to keep, if several servers share the database.
 
         Raises:
             InfraError: the database does not answer.
@@ -257,7 +258,7 @@ class Tries:
         await self._ends.look_at_held()
 
     async def close(self) -> None:
-        """Abandon what is not over."""
+        """Stop following unfinished tries."""
         await self._ends.close()
         await self._work.idle()
 
@@ -265,7 +266,7 @@ class Tries:
         """Request a run for a member.
 
         Raises:
-            DuetError: the member may not, or it cannot run.
+            DuetError: the member may not request the run, or it cannot run here.
         """
         room, member = seat.room, seat.member
         if member is None:
@@ -281,7 +282,7 @@ class Tries:
             await self._join(room, equal, member)
             return
         run_id = self._live.runs.ask(seat.viewer, request, tries=True)
-        if equal is not None and run_id == equal.facts.run_id:  # else that run has just ended
+        if equal is not None and run_id == equal.facts.run_id:  # otherwise it just ended
             equal.askers[member.ident] = seat.viewer.visitor.ident
             await self._join(room, equal, member)
             return
@@ -290,10 +291,10 @@ class Tries:
         await self._add(room, one)
 
     async def take_back(self, seat: Seat, command: cm.TakeBackTry) -> None:
-        """Withdraw a waiting try of a member.
+        """Withdraw a member's waiting try.
 
         Raises:
-            InputError: it is another member's, or has begun.
+            InputError: the try is another member's, or its run has begun.
         """
         room, member = seat.room, seat.member
         one = room.trying.tries.get(command.number)
@@ -304,7 +305,7 @@ class Tries:
         await self._leave(room, one, member.ident)
 
     async def forget(self, room: Room, member: Member) -> None:
-        """Delete what only this member tried; the member is about to be forgotten."""
+        """Delete the tries that only this member made, before the member is forgotten."""
         for one in room.trying.of(member.ident):
             await self._leave(room, one, member.ident)
 
@@ -348,10 +349,10 @@ class Tries:
 
 
 def refuse(room: Room, member: Member, command: cm.TryRun) -> None:
-    """Refuse a try.
+    """Refuse a try that is not allowed now.
 
     Raises:
-        InputError: this member may not try that here and now.
+        InputError: the step is not open for this try, or a limit is reached.
     """
     opened = room.trying.opened.get((command.lesson, command.step))
     if opened is None:
@@ -376,7 +377,7 @@ def refuse(room: Room, member: Member, command: cm.TryRun) -> None:
         raise refusal(
             FULL,
             f"this class has tried {budgets.CLASS_TRIES} runs, which is the limit.",
-            "Look at the runs of others.",
+            "Look at the runs that others have tried.",
         )
 
 
@@ -391,7 +392,9 @@ async def carry_out_try(
         DuetError: the command is refused.
     """
     if tries is None:
-        raise InfraError("nothing can be tried on this server.", remedy="Use one that can.")
+        raise InfraError(
+            "no runs can be tried on this server.", remedy="Use a server that allows tries."
+        )
     match command:
         case cm.TryRun():
             await tries.attempt(seat, command)

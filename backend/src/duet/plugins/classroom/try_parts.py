@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tries need of the server, and the settings of tries."""
+"""What tries need from the server, and the settings of tries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from duet.plugins.classroom.rooms import Rooms
 from duet.server.runs import LiveRuns
 from duet.session import RunSpec
 
-# A requested try as stored, with its differences from the step. Pure.
+# A requested try as it is stored, with its differences from the step. Pure.
 
 SUMMARY_CHARS = 300
 
@@ -44,7 +44,7 @@ def step_of(lesson: Lesson, step: str) -> Scene:
 
 
 def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: Clock) -> dict[str, int]:
-    """Return the knobs that differ from the step's values on that clock."""
+    """Return the knobs whose values differ from those of the step on that clock."""
     usual = {name: param.default for name, param in lesson.params.items()} | scene.params
     if clock == "count":
         if scene.on_count is not None:
@@ -55,10 +55,10 @@ def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: Clock) -
 
 
 def facts_of(request: RunSpec, step: str, number: int, member: str) -> TryFacts:
-    """Make a new try, without its run.
+    """Make a new try that has no run yet.
 
     Raises:
-        InputError: there is no such step.
+        InputError: the lesson has no such step.
     """
     folder = request.folder
     arms = (*request.arms, *request.missing)
@@ -81,9 +81,7 @@ def facts_of(request: RunSpec, step: str, number: int, member: str) -> TryFacts:
 
 
 class BackgroundWork:
-    """Background work that continues after its page has gone, so that memory and store stay
-    equal.
-    """
+    """Runs work that continues when its page is closed, so that memory and store agree."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -93,7 +91,7 @@ class BackgroundWork:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def until_done(self, work: Coroutine[None, None, None]) -> None:
-        """Wait for the work; its errors go to the waiter."""
+        """Wait for the work, and raise its errors."""
         await asyncio.shield(self.begin(work))
 
     def begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
@@ -106,19 +104,19 @@ class BackgroundWork:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # mark it as retrieved: maybe nobody waits
+            task.exception()  # mark it as retrieved, because maybe nobody waits
 
 
 @dataclass(frozen=True, slots=True)
 class LiveParts:
-    """What tries need of the server.
+    """What tries need from the server.
 
     Args:
-        runs: the queue.
-        read: checks the parameters of a `start`.
-        no_runs: why live runs are unavailable here, a sentence; empty: they are available.
-        no_patches: returns why patches cannot be changed here. Blocking.
-        hold: takes names of saved runs that stay, the newest first.
+        runs: the queue of live runs.
+        read: checks the parameters of a `start` message.
+        no_runs: a sentence that says why there are no live runs here. Empty if there are.
+        no_patches: returns why patches cannot be changed here, or "". Blocking.
+        hold: is called with the names of the saved runs to keep, newest first.
     """
 
     runs: LiveRuns
@@ -129,7 +127,7 @@ class LiveParts:
 
 
 class TrySettings:
-    """Steps in which classes may try, and who sees the tries."""
+    """Settings of tries: the steps in which a class may try, and who sees the tries."""
 
     def __init__(self, rooms: Rooms, live: LiveParts, work: BackgroundWork) -> None:
         self._rooms = rooms
@@ -139,7 +137,7 @@ class TrySettings:
         rooms.added.register(self._added)
 
     async def look(self) -> str:
-        """Return why patches cannot be changed here; checked once, then sent to all pages."""
+        """Return why patches cannot be changed here. Check once, and tell all pages the result."""
         if self._no_patches is None:
             self._no_patches = await asyncio.to_thread(self._live.no_patches)
             for room in self._rooms:
@@ -161,7 +159,7 @@ class TrySettings:
         trying.no_runs, trying.no_patches = self._live.no_runs, self._no_patches or ""
 
     async def open_step(self, seat: Seat, command: cm.OpenStep) -> None:
-        """Let the class try in a step, or stop it.
+        """Open a step for the class's tries, or close it.
 
         Raises:
             InputError: there is no such step, or runs cannot be tried here.
@@ -170,9 +168,11 @@ class TrySettings:
         lesson = lesson_cache.find(command.lesson).lesson
         step_of(lesson, command.step)
         if command.knobs and trying.no_runs:
-            raise refusal(CLOSED, trying.no_runs, "Start the server with its guests.")
+            raise refusal(CLOSED, trying.no_runs, "Use a server that runs live runs.")
         if command.knobs and command.patches and (why := await self.look()):
-            raise refusal(CLOSED, "patches cannot be changed here.", f"Open only knobs. {why}")
+            raise refusal(
+                CLOSED, "patches cannot be changed here.", f"Open the step for knobs only. {why}"
+            )
         facts = OpenedFacts(command.lesson, command.step, command.patches)
         class_id = room.facts.class_id
         async with room.asking:
@@ -189,7 +189,7 @@ class TrySettings:
         room.send(pack(try_messages.opened(room)), room.seats.values())
 
     async def show_gallery(self, seat: Seat, command: cm.ShowGallery) -> None:
-        """Show all members the tries of the class, or hide them."""
+        """Show all members the class's tries, or hide them."""
         room = seat.room
         class_id = room.facts.class_id
         await room.ask(

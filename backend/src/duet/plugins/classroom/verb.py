@@ -54,7 +54,7 @@ def class_(
 ) -> int:
     """List stored classes, or delete one member's data.
 
-    The data are nickname, answers, questions, votes and runs (docs/CLASSES.md).
+    A member's data are the nickname, answers, questions, votes and runs (docs/CLASSES.md).
     """
     from duet.plugins.classroom import queries as reading
 
@@ -95,7 +95,7 @@ def _entry(facts: ClassFacts, members: int) -> ClassEntry:
 
 
 def _forget(connection: Connection, class_id: str, nickname: str, stopped: bool) -> int:
-    """Delete what is stored of a member; return the number of deleted rows."""
+    """Delete a member's stored data, and return the number of deleted rows."""
     from duet.plugins.classroom import queries
     from duet.plugins.classroom import queries as reading
     from duet.plugins.classroom import queries as try_queries
@@ -106,12 +106,12 @@ def _forget(connection: Connection, class_id: str, nickname: str, stopped: bool)
     if stored is None:
         raise InputError(f"there is no class '{class_id:.40}'.", remedy=LIST)
     if stored.facts.ended_s is None and not stopped:
-        # A running server that has the class in memory would still show what is deleted here.
+        # A running server with the class in memory would go on showing the deleted data.
         raise InputError(
             "that class has not ended.",
             remedy=(
                 "Its instructor can delete a member in the panel, or end the class. "
-                "With the server stopped add --server-stopped."
+                "If the server is stopped, add --server-stopped."
             ),
         )
     member = _member(stored.members, nickname)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hosts for runs and measurements: leases on this machine, a Slurm cluster or Kubernetes.
+"""Leases hosts for runs and measurements: this machine, a Slurm cluster or Kubernetes.
 
-`choose.open_pool(settings)` gives a `Pool`; `pool.reserve(Want(...))` gives a `Lease` or a
-`Refusal` (types.py). A lease starts any program on its lanes. `live.py` places live runs on
-leases, `measuring` places measurements. This file imports nothing, because a runner imports the
-package on each host.
+`choose.open_pool(settings)` returns a `Pool`, and `pool.reserve(Want(...))` returns a `Lease` or a
+`Refusal` (types.py). A lease starts any program on its lanes. `live.py` places live runs on leases,
+and `measuring` places measurements. This file imports nothing, because each runner imports the
+package on its host.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Opens the pool that the settings name, without importing the others."""
+"""Opens the pool that the settings name, without importing the other backends."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from duet.plugins.cluster.types import Pool, PoolSettings
 
 
 def open_pool(settings: PoolSettings) -> Pool:
-    """Return the pool, to be entered by `async with`.
+    """Return the pool. The caller enters it with `async with`.
 
     Raises:
-        InfraError: its commands are not installed.
+        InfraError: the backend's commands are not installed.
         InputError: a required setting is missing.
     """
     if settings.pool == "slurm":

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Frames between a pool and the runner of a program, over two pipes (duet.base.frames).
+"""Frames between a pool and a program's runner, over two pipes (duet.base.frames).
 
-To the runner: one `START`, then `BEAT` until `QUIT` or the end of the pipe. From the runner: `OUT`,
-`ERR`, `BEAT`, and at last `EXIT`. Arguments, environment and standard input of a program travel in
-`START`, so their secrets appear in no command line, and not in `scontrol show job`.
+The pool sends one `START`, then `BEAT` until `QUIT` or the end of the pipe. The runner sends `OUT`,
+`ERR` and `BEAT`, and `EXIT` last. A program's arguments, environment and standard input travel in
+`START`, so secrets in them appear neither in a command line nor in `scontrol show job`.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ START, BEAT, QUIT, OUT, ERR, EXIT = b"SBQOEX"
 
 
 def to_runner() -> FrameCutter:
-    """Return a cutter for frames of a pool."""
+    """Return a cutter for the frames that a pool sends to a runner."""
     return FrameCutter(HEADER_BYTES, (START, BEAT, QUIT))
 
 
 def from_runner() -> FrameCutter:
-    """Return a cutter for frames of a runner."""
+    """Return a cutter for the frames that a runner sends."""
     return FrameCutter(FRAME_BYTES, (OUT, ERR, BEAT, EXIT))
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A program.
+    """A program to start.
 
     Args:
         argv: its arguments.
         env: its environment, in addition to the host's common variables.
         stdin: its whole standard input.
-        silent_s: it ends after so long without a beat.
+        silent_s: the runner ends the program after this long without a beat.
     """
 
     argv: Sequence[str]
@@ -46,7 +46,7 @@ class Start:
     silent_s: float
 
     def packed(self) -> bytes:
-        """Encode as a frame's payload."""
+        """Encode this as a frame's payload."""
         return bytes(
             msgpack.packb([list(self.argv), dict(self.env), self.stdin, float(self.silent_s)])
         )
@@ -56,10 +56,10 @@ class Start:
         """Decode a payload.
 
         Raises:
-            BadFrame: it is invalid.
+            BadFrame: the payload is invalid.
         """
         try:
             argv, env, stdin, silent_s = msgpack.unpackb(payload)
         except (ValueError, TypeError, msgpack.UnpackException) as error:
-            raise BadFrame(f"a program's words cannot be read: {error}") from None
+            raise BadFrame(f"a program's arguments cannot be read: {error}") from None
         return cls(argv, env, stdin, silent_s)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lease: lanes on hosts for a time, the programs on them, and how it ends."""
+"""Leases: lanes on hosts for a limited time, the programs on them, and how leases end."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ LOG = logging.getLogger("duet.plugins.cluster")
 
 
 class Backing(Protocol):
-    """A backend's part of one lease."""
+    """The part of a lease that its backend implements."""
 
     def program(self, lane: int, start: Start, watched: Watched) -> Program:
-        """Make a program for a lane; the lease starts it."""
+        """Make a program for a lane, which the lease then starts."""
 
     async def why_over(self) -> Loss | None:
         """Check now whether the lease is over."""
 
     async def give_back(self) -> None:
-        """Release hosts, CPUs and memory; called once, when no program is left."""
+        """Release hosts, CPUs and memory. Called once, when no program is left."""
 
 
 @dataclass(slots=True)
@@ -44,11 +44,11 @@ class _Lane:
 
 
 class Lease:
-    """Lanes for a time. Backends make leases.
+    """A lease of lanes on hosts for a limited time. Backends make leases.
 
     Args:
-        hosts: of each lane.
-        silent_s: as limits.SILENT_S.
+        hosts: the host of each lane.
+        silent_s: see limits.SILENT_S.
     """
 
     def __init__(self, want: Want, hosts: Sequence[str], backing: Backing, silent_s: float) -> None:
@@ -60,15 +60,15 @@ class Lease:
         self._releasing: asyncio.Task[None] | None = None
         self._deadline = loop.call_later(want.ttl_s, self._at_deadline)
         self.on_over: Callable[[Lease], None] = lambda lease: None
-        """Set by the pool; called after the release."""
+        """Callback that the pool sets. It is called after the release."""
 
     @property
     def loss(self) -> Loss | None:
-        """Why it is over; None while it lasts."""
+        """Return why the lease is over, or None while it lasts."""
         return self._loss.result() if self._loss.done() else None
 
     async def lost(self) -> Loss:
-        """Wait until it is over, and return why; the deadline bounds this."""
+        """Wait until the lease is over, and return why. The deadline bounds the wait."""
         return await asyncio.shield(self._loss)
 
     async def start(
@@ -81,14 +81,13 @@ class Lease:
     ) -> Program:
         """Start a program on a lane.
 
-        Arguments, environment and standard input appear in no command line of the launcher. But the
-        program's own arguments are visible on its host, so pass secrets by `stdin`
+        The launcher's command line contains neither arguments nor environment nor standard input.
+        But on its host the program's own arguments are visible, so pass secrets by `stdin`
         (`--token-file /dev/stdin`).
 
         Args:
-            said: gets each piece of standard error as it comes; on Kubernetes only at the end, as
-                part of
-                `Ended.output`.
+            said: is called with each piece of standard error as it arrives. On Kubernetes, standard
+                error only comes at the end, as part of `Ended.output`.
 
         Raises:
             InputError: the lane is busy, or the program's arguments are too long.
@@ -127,12 +126,12 @@ class Lease:
         if place.starting or (place.program is not None and place.program.running):
             raise InputError(
                 f"lane {lane} of the lease is busy; it runs one program at a time.",
-                remedy="Wait for it or end it, or reserve more lanes.",
+                remedy="Wait until its program ends, end the program, or reserve more lanes.",
             )
         return place
 
     def lose(self, loss: Loss) -> None:
-        """End the lease: end its programs, and release its resources."""
+        """End the lease: end its programs and release its resources."""
         if not self._loss.done():
             self._loss.set_result(loss)
         if self._releasing is None:
@@ -140,7 +139,7 @@ class Lease:
             self._releasing = asyncio.create_task(self._release(), name="release of a lease")
 
     async def release(self) -> None:
-        """End all its programs and release it. A second call waits for the first."""
+        """End all programs and release the lease. A second call waits for the first."""
         self.lose(Loss("the lease was released.", "released"))
         assert self._releasing is not None
         await asyncio.shield(self._releasing)
@@ -175,10 +174,10 @@ class Lease:
 
 
 class OwningPool:
-    """Base of the backends: a pool owns its leases, and releases them at its end.
+    """Base class of the backends. A pool owns its leases, and releases them when it is closed.
 
     Args:
-        silent_s: as limits.SILENT_S.
+        silent_s: see limits.SILENT_S.
     """
 
     name = ""
@@ -216,7 +215,7 @@ class OwningPool:
         await asyncio.gather(*(lease.release() for lease in list(self.leases)))
 
 
-# Resources of this machine that leases hold, and a queue for more.
+# Resources of this machine that leases hold, and the queue for leases that wait.
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +223,8 @@ class Size:
     """CPUs and memory of a machine or of a lease.
 
     Args:
-        cpus: that this process may use.
-        memory_bytes: of the machine, used or not.
+        cpus: number of CPUs. Of a machine, only those count that this process may use.
+        memory_bytes: memory. Of a machine, all of it counts, used or not.
     """
 
     cpus: int
@@ -233,7 +232,7 @@ class Size:
 
     @classmethod
     def of_machine(cls) -> Size:
-        """Return what leases may use together."""
+        """Return what all leases on this machine may use together."""
         return cls(len(os.sched_getaffinity(0)), psutil.virtual_memory().total)
 
     @classmethod
@@ -248,7 +247,7 @@ class Room:
     """Counts the resources that leases hold.
 
     Args:
-        whole: of the machine.
+        whole: the resources of the machine.
     """
 
     whole: Size
@@ -257,7 +256,7 @@ class Room:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def never(self, size: Size) -> Refusal | None:
-        """Say why the machine can never provide this much."""
+        """Say why the machine can never provide this much, or return None if it can."""
         if size.cpus > self.whole.cpus:
             return Refusal(f"{size.cpus} CPUs are wanted, and this machine has {self.whole.cpus}.")
         if size.memory_bytes > self.whole.memory_bytes:
@@ -268,10 +267,10 @@ class Room:
     async def take(
         self, owner: object, want: Want, also: Callable[[], str] = lambda: ""
     ) -> Refusal | None:
-        """Acquire what a lease needs, in the order of arrival; wait at most `want.within_s`.
+        """Acquire what a lease needs, in the order of arrival, within `want.within_s`.
 
         Args:
-            also: acquires what else is needed, or says why it cannot.
+            also: acquires whatever else is needed, or says why it cannot.
         """
         size = Size.of(want)
         why = "others have their turn before"
@@ -281,7 +280,7 @@ class Room:
                     self._freed.clear()
                     with contextlib.suppress(
                         TimeoutError
-                    ):  # also() may wait for resources of others
+                    ):  # also() may need resources that others hold
                         await asyncio.wait_for(self._freed.wait(), RETRY_S)
                 self._taken[owner] = (size, time.monotonic() + want.ttl_s)
                 return None
@@ -304,20 +303,21 @@ class Room:
         return ""
 
     def _estimate_s(self) -> float | None:
-        """Return seconds until the next lease ends at the latest."""
+        """Return the longest time in seconds until a lease ends, or None if there is no lease."""
         ends = [until for _, until in self._taken.values()]
         return max(0.0, min(ends) - time.monotonic()) if ends else None
 
 
-# Short commands of a cluster's tools: bounded in time, and killed with their caller.
+# Short commands of a cluster's tools. Each has a time limit, and is killed if its caller is
+# cancelled.
 
 NO_ANSWER = 124
-"""Exit code for a command that did not end in time, as of timeout(1)."""
+"""Exit code for a command that did not end in time. timeout(1) uses the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Result of a command."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -325,7 +325,7 @@ class Done:
 
     @property
     def why(self) -> str:
-        """The last line of its errors, without the prefix and a full stop."""
+        """Return the last line of the command's errors, without prefix and final full stop."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
         if not lines:
             return f"exit code {self.code}"
@@ -333,7 +333,7 @@ class Done:
 
 
 async def command(words: Sequence[str], within_s: float, stdin: bytes = b"") -> Done:
-    """Run a command; failures become a code and a sentence, not an exception."""
+    """Run a command. A failure is returned as a code and a sentence, not raised."""
     try:
         process = await asyncio.create_subprocess_exec(
             *words,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Host processes on leases of a pool: one lease for each slot, and one for each measurement."""
+"""Runs host processes on a pool's leases: one lease for each slot and each measurement."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from duet.server.hosts.processes import ARENAS, Place
 
 
 class LeasedProgram:
-    """A host process on a lease (joined.Elsewhere)."""
+    """A host process on a lease. Implements joined.Elsewhere."""
 
     def __init__(self, lease: Lease, program: Program) -> None:
         self._lease, self._program = lease, program
 
     async def gone(self) -> str:
-        """Wait until it has ended or its lease is over; return the reason."""
+        """Wait until the process has ended or its lease is over, and return the reason."""
         ended = await self._program.wait()
         if (loss := self._lease.loss) is not None:
             return loss.sentence
@@ -48,10 +48,10 @@ class Leases:
 
     @asynccontextmanager
     async def lease(self, want: Want) -> AsyncIterator[Lease]:
-        """Reserve a lease; at exit, end its programs and release it.
+        """Reserve a lease. On exit, end its programs and release it.
 
         Raises:
-            InfraError: the pool refuses.
+            InfraError: the pool refuses a lease.
         """
         lease = await self.pool.reserve(want)
         if isinstance(lease, Refusal):
@@ -86,7 +86,7 @@ class Slot:
 
     Args:
         handlers: what host processes may call.
-        want: of the lease.
+        want: requirements for the lease.
         begin: the configuration of each host process.
     """
 
@@ -95,7 +95,7 @@ class Slot:
     ) -> None:
         self._leases, self._handlers, self._want, self._begin = leases, handlers, want, begin
         self._half_s = 0.0
-        """Monotonic time at which half of the lease is over."""
+        """Monotonic time at which half of the lease's time is over."""
         self._lock = asyncio.Lock()
         self._owned = AsyncExitStack()
         self._peers: tuple[Peer, ...] = ()
@@ -105,12 +105,11 @@ class Slot:
         """Return this many host processes, existing or new.
 
         Args:
-            begins: a run is starting, and needs at least half of the lease's time. Otherwise a
-                running
-                lease is left alone.
+            begins: true if a run is starting, which needs at least half of the lease's time.
+                Otherwise a lease that lasts is not replaced.
 
         Raises:
-            InfraError: they cannot be started.
+            InfraError: the host processes cannot be started.
         """
         async with self._lock:
             alive = [peer for peer in self._peers if not peer.connection.over.is_set()]
@@ -152,12 +151,12 @@ class Slot:
 
     @property
     def counts(self) -> TemplateCounts:
-        """Counts of parked guests."""
+        """Return the counts of parked guests."""
         return summed(self._counts.values())
 
     @property
     def begins(self) -> bool:
-        """Are host processes being started or ended now?"""
+        """Are host processes being started or ended at the moment?"""
         return self._lock.locked()
 
     async def end(self) -> None:
@@ -178,13 +177,14 @@ def summed(counts: Iterable[TemplateCounts]) -> TemplateCounts:
 
 
 class PooledHosts:
-    """Host processes on a pool; implements Hosts.
+    """Host processes on a pool's leases. Implements Hosts.
 
     Args:
         begin: the configuration of each host process.
-        slots: runs at once; each has a lease of its own, from its first run until rest().
-        want: of a lease for a run; a measurement wants the same, with exclusive CPUs.
-        spread: each lane of a run has a host process of its own, on the same lease.
+        slots: maximum number of simultaneous runs. Each slot has a lease of its own from its first
+            run until rest().
+        want: requirements for a run's lease. A measurement wants the same, with exclusive CPUs.
+        spread: true if each lane of a run has a host process of its own, on the same lease.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class PooledHosts:
         self._slots = tuple(self._slot(want) for _ in range(slots))
 
     saves_first = True
-    """Another run may need a lease with more lanes."""
+    """A run is saved before the next one starts, because that may need a lease with more lanes."""
 
     def _slot(self, want: Want) -> Slot:
         return Slot(self._leases, self._handlers, want, self._begin)
@@ -218,13 +218,13 @@ class PooledHosts:
             await self._leases.pool.__aexit__(None, None, None)
 
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> tuple[Place, ...]:
-        """Return places for a run. A run that starts has at least half of a lease's time."""
+        """Return places for a run. A run that starts gets at least half of a lease's time."""
         peers = await self._slots[slot].ready(lanes if self._spread else 1, begins)
         return tuple(Place(peer, 0) for peer in peers)
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[Peer]:
-        """Start a host process on a lease with exclusive CPUs; first release our own leases."""
+        """Release our own leases, then start a host process on a lease with exclusive CPUs."""
         await self.rest()
         slot = self._slot(replace(self._want, exclusive=True))
         try:
@@ -238,7 +238,7 @@ class PooledHosts:
         return summed(slot.counts for slot in self._slots)
 
     async def rest(self) -> None:
-        """Release all leases, except those that are just being acquired for a run."""
+        """Release all leases except those that are being acquired for a run."""
         idle = [slot.end() for slot in self._slots if not slot.begins]
         ends = await asyncio.gather(*idle, return_exceptions=True)
         for end in ends:

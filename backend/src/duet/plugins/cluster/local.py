@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Leases on this machine: programs of this process, which end with it.
+"""Leases on this machine. Programs are children of this process, and end with it.
 
-A lease has a control group of its own, if the host allows it. An exclusive lease has CPUs of its
-own
-(duet.processes.cpus), to which taskset(1) binds a program before it starts.
+If the host allows it, each lease has its own control group. An exclusive lease also has its own
+CPUs (duet.processes.cpus), to which taskset(1) binds each program before it starts.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from duet.processes.owned import find_program
 
 KVM = Path("/dev/kvm")
 PROCESSES = 4096
-"""Most processes and threads of one lease. Usual: 50 a lane."""
+"""Maximum number of processes and threads in one lease. Usual: 50 per lane."""
 
 
 def kvm_refusal() -> str:
-    """Say why guests cannot be started under KVM; "": the device opens.
+    """Say why guests cannot be started under KVM, or return "" if the device can be opened.
 
-    Only a booted guest proves that KVM works; `duet pool doctor` boots one.
+    Only a guest that has booted proves that KVM works. `duet pool doctor` boots one.
     """
     if not KVM.exists():
         return "guests under KVM are wanted, and this machine has no /dev/kvm."
@@ -42,11 +41,11 @@ def kvm_refusal() -> str:
 
 
 class LocalPool(OwningPool):
-    """This machine.
+    """Leases this machine.
 
     Args:
-        whole: what leases may use together; default: the machine.
-        kvm: says why there is no KVM.
+        whole: what all leases may use together. The default is the whole machine.
+        kvm: returns why there is no KVM, or "".
     """
 
     name = "local"
@@ -60,12 +59,13 @@ class LocalPool(OwningPool):
         super().__init__(silent_s)
         self._room = Room(whole or Size.of_machine())
         self._host = platform.node() or "localhost"
-        # While a measurement has exclusive CPUs, this process may use only the others.
+        # Read now, because this process may use only the other CPUs while a measurement has
+        # exclusive ones.
         self._cpus = frozenset(os.sched_getaffinity(0))
         self._kvm = kvm
 
     async def kinds(self) -> Sequence[Kind]:
-        """Return the only kind, with this machine."""
+        """Return the only kind of host, which is this machine."""
         return (Kind("this machine", (self._host,)),)
 
     async def _reserve(self, want: Want) -> Lease | Refusal:
@@ -106,10 +106,10 @@ class LocalPlace:
         self._group: Group | None = None
         self._own: OwnCpus | None = None
         self.lacks: Sequence[str] = ()
-        """Controllers of the control group that this host does not provide."""
+        """Control group controllers that this host does not provide."""
 
     def take_cpus(self) -> str:
-        """Acquire CPUs for an exclusive lease; return why that fails, or ""."""
+        """Acquire CPUs for an exclusive lease. Return why that failed, or ""."""
         if not self._want.exclusive:
             return ""
         own = OwnCpus(self._want.vcpus, self._want.vcpus)
@@ -119,14 +119,14 @@ class LocalPlace:
         return own.why_not
 
     async def begin(self) -> None:
-        """Create its control group."""
+        """Create the lease's control group."""
         memory = self._want.lanes_at_once * self._want.memory_bytes
         group = Group(Budget(memory, PROCESSES), "lease")
         self._group = await asyncio.to_thread(group.__enter__)
         self.lacks = tuple(group.missing_controllers)
 
     def program(self, lane: int, start: Start, watched: Watched) -> PipedProgram:
-        del lane  # all lanes are here
+        del lane  # all lanes are on this machine
         words: tuple[str, ...] = ()
         if self._own is not None:
             cpus = ",".join(str(cpu) for cpu in sorted(self._own.cpus))
@@ -135,7 +135,7 @@ class LocalPlace:
         return PipedProgram(start, launch, watched)
 
     async def why_over(self) -> Loss | None:
-        """Check whether the lease's memory was exceeded."""
+        """Check whether the lease exceeded its memory limit."""
         if self._group is not None and self._group.killed_for_memory():
             most = self._want.lanes_at_once * self._want.memory_bytes >> 20
             return Loss(f"the lease used more than its {most:,} MiB of memory.", "host")

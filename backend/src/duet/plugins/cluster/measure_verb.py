@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure --pool`: run the comparisons of a measurement on leases of a pool."""
+"""`duet measure --pool`: run a measurement's comparisons on leases of a pool."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from duet.plugins.cluster.types import POOLS, Pool, PoolSettings, Refusal
 # Output of `duet measure --check-hosts`.
 
 MAX_SHOWN = 20
-"""Unequal figures in the text; --json has all."""
+"""Maximum number of unequal figures that the text lists. --json lists all."""
 
 
 def report_agreement(
     found: Sequence[Agreement], jobs: Sequence[Job], as_json: bool
 ) -> tuple[str, int]:
-    """Return text and exit code: 0 if all are equal, else that of a host's failure."""
+    """Return the text and the exit code: 0 if all figures are equal, or else InfraError's code."""
     code = 0 if all(one.equal for one in found) else InfraError.exit_code
     if as_json:
         return document(result_of(found, verdict(found))), code
@@ -60,7 +60,7 @@ def report_agreement(
 
 
 def verdict(found: Sequence[Agreement]) -> str:
-    """Return one sentence about all comparisons."""
+    """Return a sentence that sums up all comparisons."""
     figures = [figure for one in found for figure in one.figures]
     apart = sum(not figure.equal for figure in figures)
     if any(one.trouble for one in found):
@@ -102,13 +102,13 @@ MAX_AT_ONCE = 1024
 
 
 def check(pooling: Pooling) -> None:
-    """Check the options; raises InputError for values out of range."""
+    """Check the options. Raises InputError for values that are out of range."""
     settings(pooling)
     terms(pooling)
 
 
 def settings(pooling: Pooling) -> PoolSettings:
-    """Return the environment's settings, with this pool.
+    """Return the environment's settings for the chosen pool.
 
     Raises:
         InputError: there is no such pool, or a variable is invalid.
@@ -121,10 +121,10 @@ def settings(pooling: Pooling) -> PoolSettings:
 
 
 def terms(pooling: Pooling) -> Terms:
-    """Return how to use the pool.
+    """Return how the measurement uses the pool.
 
     Raises:
-        InputError: a value is no number, or out of range.
+        InputError: a value is not a number, or is out of range.
     """
     at_once = _number(pooling.at_once, "--at-once", 1, MAX_AT_ONCE)
     wait = _number(pooling.wait, "--wait", 0, int(TTL_MOST_S))
@@ -137,7 +137,7 @@ def terms(pooling: Pooling) -> Terms:
 
 
 def measure_on_pool(plan: MeasurePlan, pooling: Pooling) -> tuple[Report, bool]:
-    """Return the report, and whether it is complete (not interrupted).
+    """Measure on the pool. Return the report, and whether it is complete (not interrupted).
 
     Raises:
         DuetError: the pool cannot be used.
@@ -157,18 +157,18 @@ def check_hosts(
     write: Callable[[str, Path | None], int],
     output: Path | None,
 ) -> int:
-    """Run each comparison on two hosts, and say whether they agree to the instruction.
+    """Run each comparison on two hosts, and report whether their figures are exactly equal.
 
     Args:
-        how: "json" for programs, else text.
+        how: the output format: "json", or "mail" for plain text.
 
     Raises:
-        InputError: it is not for the count clock, or the pool has only one host.
+        InputError: the plan is not for the count clock, or the pool has fewer than two hosts.
         DuetError: the pool cannot be used.
     """
     if how not in ("mail", "json"):
         raise InputError(
-            f"--check-hosts has no format '{how:.40}'.", remedy="Leave --format out, or add --json."
+            f"--check-hosts has no format '{how:.40}'.", remedy="Leave out --format, or add --json."
         )
     pairs = pairs_of(checked_plan(plan))
     jobs = [job for pair in pairs for job in pair]
@@ -207,7 +207,7 @@ def _number(text: str, option: str, least: int, most: int) -> int | None:
         number = int(text) if re.fullmatch(r"\d{1,9}", text.strip()) else -1
     if not least <= number <= most:
         raise InputError(
-            f"{option} needs a whole number from {least} to {most}, but got {text:.20}.",
-            remedy="Leave it out for the default.",
+            f"{option} must be a whole number from {least} to {most}, but is {text:.20}.",
+            remedy="Leave the option out to use the default.",
         )
     return number

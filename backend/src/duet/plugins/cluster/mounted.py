@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet.plugins.cluster.mounted FILE`: run the program in a mounted Secret.
+"""`python -m duet.plugins.cluster.mounted FILE`: run the program that a mounted Secret describes.
 
-It is the first process of a container, so the container ends with it, and all that it started.
+The program is the first process of a container. So when it ends, the container ends, and with it
+everything that the program started.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from duet.plugins.cluster.runner import FOR_EVERYBODY, NO_PROGRAM
 
 
 def main(words: list[str]) -> int:
-    """Replace this process by the program; return only if that fails."""
+    """Replace this process by the program. Return only if that fails."""
     try:
         start = Start.unpacked(Path(words[0]).read_bytes())
     except (OSError, BadFrame, IndexError) as error:
         print(f"error: no program can be read: {error}.", file=sys.stderr)
         return 2
-    stdin = os.memfd_create("stdin")  # without a path
+    stdin = os.memfd_create("stdin")  # a file that has no path
     with open(stdin, "wb", closefd=False) as file:
         file.write(start.stdin)
     os.lseek(stdin, 0, os.SEEK_SET)
@@ -38,8 +39,9 @@ def main(words: list[str]) -> int:
 
 
 def environment(image: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the program's environment: the given one, and what our image sets, such as its
-    cache.
+    """Return the program's environment.
+
+    It consists of the given variables, and those that our image sets, such as its cache.
     """
     own = {name: image[name] for name in FOR_EVERYBODY if name in image}
     passed = {name: value for name, value in given.items() if name not in PLACES}

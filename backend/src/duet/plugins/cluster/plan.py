@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet plan`: compute a class's needs from options and the constants of this installation."""
+"""`duet plan`: compute what a class needs from options and this installation's constants."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A low and a high estimate."""
+    """A range from a low to a high estimate."""
 
     low: float
     high: float
@@ -37,7 +37,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class UseRow:
-    """Use of one resource, by the high estimate."""
+    """The use of one resource according to the high estimate."""
 
     what: str
     share: float
@@ -47,7 +47,7 @@ class UseRow:
 
 @dataclass(frozen=True, slots=True)
 class ConstantRow:
-    """One constant of the model."""
+    """One constant of the capacity model."""
 
     name: str
     low: float
@@ -61,7 +61,7 @@ class ConstantRow:
 
 @dataclass(frozen=True, slots=True)
 class CrowdRow:
-    """A simulated number of viewers of one recording; seconds since each came."""
+    """Simulated delays for a number of viewers of one recording, in seconds since each arrived."""
 
     viewers: int
     first_p50_s: float
@@ -145,8 +145,8 @@ def plan(
     """Estimate hosts, CPUs, memory and bandwidth for a class. Also says which resource is scarce
     first.
 
-    The constants are those that `make bench` measured on this machine, else those of the reference
-    machine. docs/CAPACITY.md explains the model and its limits.
+    The constants are those that `make bench` measured on this machine, or else those of the
+    reference machine. docs/CAPACITY.md explains the model and its limits.
     """
     from duet.cli.record import segment_sizes
     from duet.plugins.cluster.capacity.constants import constants_file, figures, read
@@ -169,11 +169,11 @@ def plan(
     return 0
 
 
-# The result as lines: ranges have two digits, because they are not more exact.
+# The result as lines of text. Ranges have two digits, because they are not more exact.
 
 GB = 1e9
 BUSIEST = 4
-"""Resources in the table."""
+"""Number of resources that the table lists."""
 
 
 def text_of(result: PlanResult, with_constants: bool) -> str:
@@ -224,7 +224,7 @@ def _row(what: str, found: Range, unit: float = 1.0) -> tuple[str, ...]:
 
 
 def short(value: float) -> str:
-    """Format two digits; whole numbers and those above 100 without a decimal point."""
+    """Format a number with two digits. Whole numbers below 10,000 keep all their digits."""
     if value == 0 or (value == round(value) and value < 1e4):
         return f"{value:,.0f}"
     digits = 1 - math.floor(math.log10(abs(value)))
@@ -232,7 +232,7 @@ def short(value: float) -> str:
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Align columns, the first to the left and numbers to the right."""
+    """Align the first column to the left, and the others to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(
@@ -287,9 +287,10 @@ def _origin(rows: Sequence[ConstantRow]) -> str:
     return f"{len(here)} of {len(rows)} constants were measured here{rest}."
 
 
-# The simulated crowd of `duet plan --viewers` as a picture: delays by the number of viewers.
+# A picture of what `duet plan --viewers` simulates: delays by the number of viewers.
 #
-# An SVG without scripts or embedded fonts, whose colours follow the reader's dark or light scheme.
+# It is an SVG without scripts or embedded fonts. Its colours follow the reader's dark or light
+# scheme.
 
 WIDTH, HEIGHT = 720, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 40, 50, 50
@@ -311,10 +312,10 @@ STYLE: Final = """
 
 
 def picture(rows: Sequence[CrowdRow], title: str) -> str:
-    """Return the SVG; both axes are logarithmic.
+    """Return the SVG. Both axes are logarithmic.
 
     Args:
-        rows: at least two, by number of viewers.
+        rows: at least two rows, sorted by number of viewers.
         title: what was simulated.
     """
     x = axis([row.viewers for row in rows], LEFT, WIDTH - RIGHT)
@@ -356,7 +357,7 @@ def picture(rows: Sequence[CrowdRow], title: str) -> str:
 
 
 def line(x1: float, y1: float, x2: float, y2: float) -> list[str]:
-    """Return one line of the grid."""
+    """Return a grid line as an SVG path."""
     return [f'<path class="grid" d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"/>']
 
 
@@ -375,16 +376,16 @@ def axis(values: Sequence[float], begin: float, end: float) -> Callable[[float],
 
 
 HEAD_BYTES = 450
-"""HTTP headers of an answer with a segment."""
+"""Size of the HTTP headers of a segment's response."""
 OWN_BITS_PER_S = 20e6
 LEAST_DRAWN = 200
 ROUND_TRIP_S = 0.02
-"""Round trip of one simulated viewer, within a building or a campus."""
+"""Round-trip time of each simulated viewer, as within a building or a campus."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of the verb; 0 and "" mean the default."""
+    """Options of the command. 0 and "" mean the default."""
 
     students: int = 30
     live: int = 0
@@ -400,15 +401,15 @@ class Options:
 
 
 def draw(file: Path, options: Options, sizes: Sequence[int], known: Figures) -> None:
-    """Write the picture of the simulated crowd.
+    """Write the picture of the simulated viewers.
 
     Raises:
-        InputError: there is no crowd to draw, or the file cannot be written.
+        InputError: there are too few viewers to draw, or the file cannot be written.
     """
     if options.viewers < LEAST_DRAWN:
         raise InputError(
-            f"--picture needs a crowd to draw, but --viewers is {options.viewers}.",
-            remedy=f"Give --viewers with {LEAST_DRAWN} or more, for example 100000.",
+            f"--picture needs more viewers to draw, but --viewers is {options.viewers}.",
+            remedy=f"Set --viewers to {LEAST_DRAWN} or more, for example 100000.",
         )
     rows = crowds(options, sizes, known, (1, 2, 5))
     title = (
@@ -427,17 +428,19 @@ def draw(file: Path, options: Options, sizes: Sequence[int], known: Figures) -> 
 def crowds(
     options: Options, sizes: Sequence[int], known: Figures, digits: Sequence[int] = (1,)
 ) -> list[CrowdRow]:
-    """Simulate `digits` of each power of ten, up to the requested number of viewers.
+    """Simulate several numbers of viewers, up to the requested one.
+
+    They are the products of each of `digits` and a power of ten.
 
     Raises:
-        InputError: too many viewers.
+        InputError: there are too many viewers.
     """
     from duet.plugins.cluster.capacity.model import RECORDING_BYTES, SEGMENTS
     from duet.plugins.cluster.capacity.simulation import Scene, simulate
 
     if not options.viewers:
         return []
-    if not sizes:  # the largest that is shipped
+    if not sizes:  # use the largest shipped recording
         count = round(SEGMENTS.high)
         sizes = [round(RECORDING_BYTES.high / count)] * count
     scene = Scene(
@@ -471,7 +474,7 @@ USUAL_LANES = 2
 
 
 def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
-    """Build the demand, with defaults from the lesson and this machine.
+    """Build the demand from the options, with defaults from the lesson and this machine.
 
     Raises:
         InputError: there is no such lesson or pool.
@@ -498,7 +501,7 @@ def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
     defaults = [{name: one.default for name, one in each.params.items()} for each in found]
     memory = options.host_gib * GIB if options.host_gib else psutil.virtual_memory().total
     if not math.isfinite(memory):
-        memory = 2.0 * MOST_MEMORY_BYTES  # refused with the sentence of its bound
+        memory = 2.0 * MOST_MEMORY_BYTES  # checked() refuses this with its own sentence
     return Demand(
         students=options.students,
         live=options.live,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`python -m duet.plugins.cluster.probe`: print facts about a lease's host as one JSON document.
 
-It does not try whether a guest boots under KVM; `duet pool doctor` runs it with a probe guest
-(duet.plugins.cluster.probe_program).
+By itself it does not check whether a guest boots under KVM. `duet pool doctor` runs it together
+with a probe guest (duet.plugins.cluster.probe_program).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from duet.processes.cpus import cpu_time, host_ticks
 
 QEMU = "qemu-system-x86_64"
 SPIN_S = 1.0
-"""How long a CPU is kept busy, to see whether others use it."""
+"""How long a CPU is kept busy to see whether others use it."""
 QEMU_S = 20.0
-"""Limit for QEMU to print its version. Usual: 30 ms."""
+"""Time limit for QEMU to print its version. Usual: 30 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class Facts:
     """Facts about a host.
 
     Args:
-        cpus: of the host.
-        own_cpus: that a program of the lease may use.
-        model: of its CPUs.
-        qemu: its version; "": not installed.
-        kvm: why guests do not boot under KVM; "": one has booted.
-        waited_share: part of SPIN_S that a busy program waited for a CPU.
-        stolen_share: part of it that a hypervisor gave to others; None: not counted.
+        cpus: number of the host's CPUs.
+        own_cpus: number of CPUs that a program of the lease may use.
+        model: the model of its CPUs.
+        qemu: the version of QEMU, or "" if it is not installed.
+        kvm: why guests do not boot under KVM, or "" if a guest has booted.
+        waited_share: part of SPIN_S for which a busy program waited for a CPU.
+        stolen_share: part of SPIN_S that a hypervisor gave to others. None if it is not counted.
     """
 
     host: str
@@ -57,19 +57,19 @@ class Facts:
         """Parse the output of a probe.
 
         Raises:
-            ValueError: it is invalid.
+            ValueError: the output is invalid.
         """
         try:
             lines = [line for line in text.splitlines() if line.startswith(b"{")]
             return cls(
                 **json.loads(lines[-1] if lines else text)
-            )  # there may be error messages around it
+            )  # the JSON may stand among error messages
         except TypeError as error:
             raise ValueError(str(error)) from None
 
 
 def look(kvm: str = "not tried") -> Facts:
-    """Collect facts about this host; takes SPIN_S."""
+    """Collect facts about this host. This takes SPIN_S."""
     waited, stolen = spin(SPIN_S)
     return Facts(
         host=platform.node(),
@@ -85,7 +85,7 @@ def look(kvm: str = "not tried") -> Facts:
 
 
 def spin(for_s: float) -> tuple[float, float | None]:
-    """Keep a CPU busy, as a guest does; return the shares of waiting and of stolen time."""
+    """Keep a CPU busy as a guest does. Return the shares of waiting and of stolen time."""
     before, ticks = cpu_time(os.getpid()), host_ticks()
     until_s = time.monotonic() + for_s
     while time.monotonic() < until_s:
@@ -96,7 +96,7 @@ def spin(for_s: float) -> tuple[float, float | None]:
 
 
 def cpu_model() -> str:
-    """Return the model from /proc/cpuinfo; "": not given."""
+    """Return the CPU model from /proc/cpuinfo, or "" if it names none."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
@@ -104,7 +104,7 @@ def cpu_model() -> str:
 
 
 def qemu_version() -> str:
-    """Return the version number; "": no QEMU."""
+    """Return QEMU's version number, or "" if there is no usable QEMU."""
     path = shutil.which(QEMU)
     if path is None:
         return ""
@@ -118,7 +118,7 @@ def qemu_version() -> str:
 
 
 def main(kvm: str = "not tried") -> int:
-    """Print the facts."""
+    """Print facts about this host as JSON."""
     json.dump(asdict(look(kvm)), sys.stdout)
     return 0
 

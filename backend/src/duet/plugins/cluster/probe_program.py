@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run with `python -m`: probe.py, with a guest that tries KVM on the host."""
+"""Runs probe.py on a host, and boots a guest to check whether KVM works (`python -m`)."""
 
 from __future__ import annotations
 

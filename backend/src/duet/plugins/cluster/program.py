@@ -35,10 +35,11 @@ class Launch:
     """How to start a runner on its host.
 
     Args:
-        words: the command in front of the runner's: empty, taskset, srun.
-        python: on the host.
-        joins: files of control groups that it writes its process id to.
-        again: should a launcher that printed this, before its runner began, be retried?
+        words: the command that precedes the runner's: taskset, srun, or none.
+        python: the interpreter on the host.
+        joins: files of control groups to which the launcher writes its process id.
+        again: says whether to retry a launcher that failed before its runner began. Gets what the
+            launcher printed.
     """
 
     words: Sequence[str] = ()
@@ -56,7 +57,7 @@ class Tail:
         self.cut_bytes = 0
 
     def feed(self, text: bytes) -> None:
-        """Append output."""
+        """Append output, and drop the oldest if there is too much."""
         self.held += text
         if (over := len(self.held) - self._most) > 0:
             del self.held[:over]
@@ -64,7 +65,7 @@ class Tail:
 
 
 class PipedProgram:
-    """A program whose runner is at the other end of two pipes; implements types.Program."""
+    """A program whose runner is at the other end of two pipes. Implements types.Program."""
 
     def __init__(self, start: Start, launch: Launch, watched: Watched) -> None:
         self._start, self._launch = start, launch
@@ -100,7 +101,7 @@ class PipedProgram:
         self._process.write(pack_frame(START, self._start.packed()))
 
     def feed(self, text: bytes) -> None:
-        """Take output of the runner (an Outlet)."""
+        """Take output of the runner. Implements Outlet."""
         self._began = True
         self._seen_s = time.monotonic()
         try:
@@ -162,7 +163,7 @@ class PipedProgram:
         return Ended(self._code, self._lost, bytes(self._out.held), bytes(self._err.held), cut)
 
     async def _once(self) -> bool:
-        """Wait until its launcher has ended; return whether to retry."""
+        """Wait until the launcher has ended, and return whether to retry it."""
         try:
             await self._process.wait_for_output()
         finally:
@@ -187,16 +188,16 @@ class PipedProgram:
         return f"the program's launcher ended before the program was over{why}"
 
 
-# Variables for this project's programs on a lease; the rest may hold secrets.
+# Variables that this project's programs get on a lease. Other variables may hold secrets.
 
 PASSED_ON: Final = (
     *("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "DUET_BASE", "DUET_ACCEL", "DUET_GUEST"),
     *("DUET_TEMPLATES_MIB", "DUET_LOG", "PYTHONPATH"),
 )
 PLACES: Final = ("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "PYTHONPATH")
-"""Those that are paths of the server. An image has its own."""
+"""The variables that are paths on the server. An image has its own paths."""
 
 
 def environment() -> dict[str, str]:
-    """Return the environment for such a program."""
+    """Return the variables that this project's programs get on a lease."""
     return {name: os.environ[name] for name in PASSED_ON if name in os.environ}

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run with `python -m`: runs one program on a host of a lease, and ends it with the lease.
+"""Runs one program on a lease's host, and ends it with the lease (`python -m`).
 
-The program comes as a frame on standard input (frames.py). All that it started ends when it ends,
-when the pool says so, when the pipe ends, or when no beat has come for the time that the pool set.
-So a host without a network has no orphans. SIGALRM enforces this even while the runner is blocked
-in a write.
+The program arrives as a frame on standard input (frames.py). The program and all that it started
+are ended when it exits, when the pool says so, when the pipe ends, or when no beat has come for the
+time that the pool set. So a host that loses its network keeps no orphans. SIGALRM enforces this
+even while the runner is blocked in a write.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from duet.plugins.cluster.limits import BEAT_S, FRAME_BYTES, SILENT_S, TERM_S
 from duet.processes.reaper import PR_SET_CHILD_SUBREAPER, kill_all
 
 FOR_EVERYBODY = ("PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "SLURM_JOB_ID", "SLURMD_NODENAME")
-"""Variables of the host that a program gets; the server's other variables may hold secrets."""
+"""Variables of the host that a program gets. The server's other variables may hold secrets."""
 NO_PROGRAM = 127
-"""Exit code for a program that cannot be started, as of a shell."""
+"""Exit code for a program that cannot be started. Shells use the same."""
 LOST = 137
 
 
 class Runner:
-    """One program and its pipes."""
+    """Runs one program, and serves its pipes."""
 
     def __init__(self, start: Start, frames: FrameCutter) -> None:
         self._start = start
@@ -43,10 +43,10 @@ class Runner:
         self._kill_at = float("inf")
 
     def run(self, also: list[int]) -> int:
-        """Run the program to its end, and report it; return its exit code as a shell does.
+        """Run the program to its end and report the end. Return its exit code as a shell would.
 
         Args:
-            also: kinds of frames that came with the program.
+            also: kinds of the frames that came together with the program.
         """
         own = {name: os.environ[name] for name in FOR_EVERYBODY if name in os.environ}
         reading, writing = os.pipe()
@@ -86,7 +86,7 @@ class Runner:
         self._looks.register(stdin, selectors.EVENT_WRITE, [self._start.stdin])
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
-        """Run until the program itself has ended; its children may still live."""
+        """Serve the pipes until the program itself has ended. Its children may still live."""
         beat_at = 0.0
         while process.poll() is None:
             now = time.monotonic()
@@ -133,7 +133,7 @@ class Runner:
                 os.killpg(self._process.pid, signal.SIGTERM)
 
     def _drain(self) -> None:
-        """Read what is left in the pipes; all writers are dead, so they end."""
+        """Read what is left in the pipes. They end, because all writers are dead."""
         until = time.monotonic() + TERM_S
         while time.monotonic() < until and any(
             key.data in (OUT, ERR) for key in self._looks.get_map().values()
@@ -142,7 +142,7 @@ class Runner:
 
 
 def say(kind: int, payload: bytes = b"") -> None:
-    """Write a frame; the reader may be slow, or gone."""
+    """Write a frame. Wait if the reader is slow, and end everything if it is gone."""
     try:
         write_all(partial(os.write, 1), pack_frame(kind, payload))
     except OSError:
@@ -150,7 +150,7 @@ def say(kind: int, payload: bytes = b"") -> None:
 
 
 def alarm(silent_s: float) -> None:
-    """Restart the timer until the pool's next beat."""
+    """Restart the timer that ends everything if the pool sends no beat in time."""
     signal.setitimer(signal.ITIMER_REAL, silent_s)
 
 
@@ -162,7 +162,7 @@ def leave(number: int = 0, frame: FrameType | None = None) -> None:
 
 
 def read_start(frames: FrameCutter) -> tuple[Start, list[int]]:
-    """Read the program from standard input, and the kinds of the frames that came with it.
+    """Read the program from standard input. Also return the kinds of the frames that came with it.
 
     Raises:
         BadFrame: the input is invalid.
@@ -171,7 +171,7 @@ def read_start(frames: FrameCutter) -> tuple[Start, list[int]]:
         found = list(frames.feed(part))
         if found:
             if found[0][0] != START:
-                raise BadFrame("the first frame is no program")
+                raise BadFrame("the first frame does not describe a program")
             return Start.unpacked(found[0][1]), [kind for kind, _ in found[1:]]
     raise BadFrame("the pipe ended before a program came")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live runs of a server on leases of a pool."""
+"""Runs a server's live runs on leases of a pool."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from duet.server.hosts.door import HostDoor
 
 
 def stage(settings: KernelSettings, usual_url: str) -> tuple[HostStage, int, HostDoor] | None:
-    """Return where live runs happen, how many at once, and the door for their hosts.
+    """Return where live runs take place, how many at once, and the door for their hosts.
 
     Args:
         usual_url: the address that host processes dial, unless $DUET_POOL_SERVER is set.
 
     Returns:
-        None: runs happen on this machine.
+        None if runs take place on this machine.
 
     Raises:
         DuetError: $DUET_POOL or another variable is invalid.
@@ -37,7 +37,7 @@ def stage(settings: KernelSettings, usual_url: str) -> tuple[HostStage, int, Hos
 def stage_on(
     pool: PoolSettings, door: HostDoor, url: str, settings: KernelSettings, slots: int
 ) -> HostStage:
-    """Return live runs on leases of a pool."""
+    """Return a stage that runs live runs on leases of a pool."""
     leases = Leases(open_pool(pool), door, url)
     memory_bytes = LANE_BYTES if pool.spread else RUN_BYTES
     want = Want(
@@ -48,13 +48,14 @@ def stage_on(
 
 
 def server_url(usual_url: str) -> str:
-    """Return the address that host processes dial: $DUET_POOL_SERVER, else `usual_url`."""
+    """Return the address that host processes dial: $DUET_POOL_SERVER, or else `usual_url`."""
     return os.environ.get("DUET_POOL_SERVER") or usual_url
 
 
 def dialled(usual_url: str) -> str:
-    """Return the address by which host processes reach this server; empty: there are none
-    elsewhere.
+    """Return the address by which host processes reach this server.
+
+    It is empty if no host processes run elsewhere.
     """
     local = PoolSettings.from_environment().pool == "local"
     return "" if local else server_url(usual_url)

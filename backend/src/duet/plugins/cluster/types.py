@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Requests to a pool, its answers, and the interface of its backends.
 
-Refusals and losses are data: the caller shows the sentence, or plays a recording meanwhile. A
-`DuetError` is for mistakes of a caller or an operator.
+Refusals and losses are returned as data, because the caller shows the sentence or plays a recording
+meanwhile. A `DuetError` reports a mistake of a caller or an operator.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Accel = Literal["tcg", "kvm"]
 HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
-"""Names of hosts, which become arguments of commands."""
+"""Allowed names of hosts. They become arguments of commands."""
 Whose = Literal["host", "pool", "deadline", "cancelled", "released"]
 
 
@@ -33,18 +33,18 @@ class Want:
     """Requirements for a lease.
 
     Args:
-        lanes: places for programs; each runs one program at a time.
-        vcpus: CPUs of a host for each lane.
-        memory_bytes: for each lane.
-        alike: all lanes on hosts of one kind, so that they can be compared.
-        exclusive: CPUs that nobody else uses, for measurements. Its lanes are on one host and run
-            one
-            after another: CPUs and memory are those of one lane.
-        accel: "kvm" only on hosts where guests boot under it.
-        within_s: how long to wait; 0: do not wait.
-        ttl_s: the lease ends by itself after this time.
-        kind: a name of `Pool.kinds`; "": any.
-        avoid: names of hosts not to use, such as one that has just failed.
+        lanes: number of places for programs. Each runs one program at a time.
+        vcpus: number of CPUs for each lane.
+        memory_bytes: memory for each lane.
+        alike: whether all lanes must be on hosts of one kind, so that they can be compared.
+        exclusive: whether the lease gets CPUs that nobody else uses, for measurements. Its lanes
+            are on one host and run one after another, so it needs the CPUs and memory of only one
+            lane.
+        accel: "kvm" requests hosts where guests boot under KVM.
+        within_s: how long to wait for the lease. With 0 there is no wait.
+        ttl_s: time after which the lease ends by itself.
+        kind: the name of one of `Pool.kinds()`. "" means any kind.
+        avoid: names of hosts to avoid, such as one that has just failed.
     """
 
     lanes: int = 1
@@ -71,27 +71,28 @@ class Want:
             if not least <= given <= most:
                 raise InputError(
                     f"{name} of a lease must be from {least:g} to {most:g}, but got {given:g}.",
-                    remedy="Request less, or several leases.",
+                    remedy="Request less, or reserve several leases.",
                 )
         for name in self.avoid:
             if not HOST.fullmatch(name):
                 raise InputError(
-                    f"{name!r:.80} is no name of a host.", remedy="Name hosts as the pool does."
+                    f"{name!r:.80} is not a host name.",
+                    remedy="Use the names that the pool gives its hosts.",
                 )
 
     @property
     def lanes_at_once(self) -> int:
-        """Lanes whose CPUs and memory are needed at the same time."""
+        """Return the number of lanes whose CPUs and memory are needed at the same time."""
         return 1 if self.exclusive else self.lanes
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """No lease.
+    """The reason why a pool gives no lease.
 
     Args:
         sentence: the reason, for people.
-        estimate_s: from now until a lease may be granted, if the pool says so.
+        estimate_s: seconds until a lease may be granted. None if the pool does not know.
     """
 
     sentence: str
@@ -100,11 +101,12 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Why a lease is over. `whose` says where to look; a guest kernel is never the reason.
+    """Why a lease is over. A guest kernel is never the reason.
 
     Args:
-        whose: "host" (a host or the way to it failed), "pool" (its controller), "deadline",
-            "cancelled" (somebody else ended it) or "released".
+        whose: what to look at: "host" (a host or the connection to it failed), "pool" (its
+            controller failed), "deadline", "cancelled" (somebody else ended the lease) or
+            "released".
     """
 
     sentence: str
@@ -116,11 +118,11 @@ class Ended:
     """How a program ended.
 
     Args:
-        code: its exit code, or minus a signal; None: unknown, see `lost`.
-        lost: why it was ended from outside, as a sentence; "" otherwise.
+        code: its exit code, or the negative number of a signal. If it is None, see `lost`.
+        lost: a sentence that says why it was ended from outside. "" if it was not.
         output: the last OUTPUT_BYTES of its standard output.
-        errors: the same of standard error.
-        cut_bytes: dropped bytes of both.
+        errors: the last OUTPUT_BYTES of its standard error.
+        cut_bytes: number of bytes that were dropped from both.
     """
 
     code: int | None
@@ -131,7 +133,7 @@ class Ended:
 
     @property
     def last_line(self) -> str:
-        """Its last error line; on Kubernetes errors are in the output."""
+        """Return the program's last error line. On Kubernetes, errors are part of the output."""
         text = (self.errors or self.output).decode("utf-8", "replace")
         return text.strip().rpartition("\n")[2]
 
@@ -141,9 +143,9 @@ class Kind:
     """Hosts that can be compared with each other.
 
     Args:
-        name: for `Want.kind`.
+        name: the name to use in `Want.kind`.
         hosts: names of hosts that are up.
-        down: names of those that are down.
+        down: names of hosts that are down.
     """
 
     name: str
@@ -157,12 +159,12 @@ def ignore(piece: bytes) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Callbacks of a program to its lease.
+    """Callbacks from a program to its lease.
 
     Args:
-        silent: called when no heartbeat has come for the time that its `Start` sets.
-        why_over: called when a program ended unexpectedly; returns the lease's loss, or None.
-        said: gets each piece of standard error as it comes, if the backend has it by then.
+        silent: called when no heartbeat has come for the time that the program's `Start` sets.
+        why_over: called when the program ended unexpectedly. Returns the lease's loss, or None.
+        said: called with each piece of standard error as it arrives. Some backends never call it.
     """
 
     silent: Callable[[], None]
@@ -175,31 +177,31 @@ class Program(Protocol):
 
     @property
     def running(self) -> bool:
-        """Has it begun and not ended?"""
+        """Has the program begun and not ended?"""
 
     async def begin(self) -> None:
-        """Start it; called by the lease.
+        """Start the program. Only the lease calls this.
 
         Raises:
-            InfraError: it cannot be started.
+            InfraError: the program cannot be started.
         """
 
     async def wait(self) -> Ended:
-        """Wait for its end. The lease's deadline bounds this."""
+        """Wait for the program's end. The lease's deadline bounds the wait."""
 
     async def end(self, lost: str = "") -> None:
-        """End it and all that it started: SIGTERM, TERM_S later SIGKILL.
+        """End the program and all that it started, with SIGTERM and TERM_S later with SIGKILL.
 
         Args:
-            lost: for `Ended.lost`, if it has not ended by itself before.
+            lost: value for `Ended.lost`, unless the program has ended by itself before.
         """
 
 
 class Pool(Protocol):
-    """A source of leases. Use as `async with`; at exit all its leases are released.
+    """A source of leases, to be used in `async with`. On exit all its leases are released.
 
     Attributes:
-        python: the interpreter of this project on its hosts.
+        python: this project's interpreter on the pool's hosts.
     """
 
     name: str
@@ -228,34 +230,35 @@ class Pool(Protocol):
 
 POOLS: Final = ("local", "slurm", "kubernetes")
 WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
-"""Names that become arguments of a command or parts of a manifest: no option, no expression."""
+"""Allowed names. They become arguments of a command or parts of a manifest, so they must not look
+like an option or an expression.
+"""
 KIND_LABEL: Final = "kernel-duet/kind"
 IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
-    """Settings from the environment.
+    """The operator's settings for the pool, from the environment.
 
     Args:
         pool: $DUET_POOL: local (default), slurm or kubernetes.
-        partition: $DUET_POOL_PARTITION, for Slurm; "": the cluster's default.
-        account: $DUET_POOL_ACCOUNT, for Slurm; "": the user's default.
-        kinds: $DUET_POOL_KINDS, separated by ',': features of Slurm's nodes, or values of the label
-            $DUET_POOL_KIND_LABEL of Kubernetes' nodes, that say which hosts can be compared.
-        kvm: $DUET_POOL_KVM: the feature of Slurm's nodes, or the resource of a device plugin of
-            Kubernetes, where guests boot under KVM; "": nowhere.
-        python: $DUET_POOL_PYTHON: the interpreter of the checkout on Slurm's nodes; default: ours,
-            for
-            a shared file system.
-        namespace: $DUET_POOL_NAMESPACE, for Kubernetes; "": that of the context.
+        partition: $DUET_POOL_PARTITION, for Slurm. "" means the cluster's default.
+        account: $DUET_POOL_ACCOUNT, for Slurm. "" means the user's default.
+        kinds: $DUET_POOL_KINDS, separated by ','. Says which hosts can be compared, by features of
+            Slurm's nodes or by values of the label $DUET_POOL_KIND_LABEL of Kubernetes' nodes.
+        kvm: $DUET_POOL_KVM. Says where guests boot under KVM, by a feature of Slurm's nodes or by
+            the resource of a Kubernetes device plugin. "" means nowhere.
+        python: $DUET_POOL_PYTHON: the checkout's interpreter on Slurm's nodes. The default is ours,
+            which suits a shared file system.
+        namespace: $DUET_POOL_NAMESPACE, for Kubernetes. "" means the context's namespace.
         image: $DUET_POOL_IMAGE, for Kubernetes.
-        claim: $DUET_POOL_CLAIM, for Kubernetes: a persistent volume claim with the cache of
-            kernels.
-        kind_label: as in `kinds`.
-        spread: $DUET_POOL_SPREAD is "lanes": each lane of a live run has a host process of its own,
-            on
-            hosts of one kind. Not with local, where all share the same CPUs.
+        claim: $DUET_POOL_CLAIM, for Kubernetes: a persistent volume claim that holds the kernel
+            cache.
+        kind_label: $DUET_POOL_KIND_LABEL, for Kubernetes. See `kinds`.
+        spread: true if $DUET_POOL_SPREAD is "lanes". Then each lane of a live run has a host
+            process of its own, on hosts of one kind. A local pool does not allow this, because all
+            its host processes would share the same CPUs.
     """
 
     pool: str = "local"
@@ -272,7 +275,7 @@ class PoolSettings:
 
     @classmethod
     def from_environment(cls, given: Mapping[str, str] | None = None) -> PoolSettings:
-        """Read the variables.
+        """Read the settings from the environment's variables.
 
         Raises:
             InputError: a variable is invalid.
@@ -282,7 +285,7 @@ class PoolSettings:
         if pool not in POOLS:
             raise InputError(
                 f"DUET_POOL must be {', '.join(POOLS[:-1])} or {POOLS[-1]}, but is {pool!r:.40}.",
-                remedy="Unset it for local.",
+                remedy="Unset it to use the local pool.",
             )
         kinds = env.get("DUET_POOL_KINDS", "").split(",")
         return cls(
@@ -305,7 +308,7 @@ def _spread(given: str, pool: str) -> bool:
         raise InputError(
             "DUET_POOL_SPREAD must be unset, or 'lanes' with slurm or kubernetes, but "
             f"is {given!r:.40} with {pool}.",
-            remedy="Unset it for all lanes of a run on one host.",
+            remedy="Unset it to place all lanes of a run on one host.",
         )
     return bool(given)
 
@@ -317,9 +320,10 @@ def _word(env: Mapping[str, str], name: str, form: re.Pattern[str] = WORD) -> st
 
 def _checked(name: str, given: str, form: re.Pattern[str] = WORD) -> str:
     if not form.fullmatch(given):
+        most, marks = (255, "'.', '_', '/', ':', '@'") if form is IMAGE else (128, "'.', '_', '/'")
         raise InputError(
-            f"{name} must be names of letters, digits, '.', '_', '/' and '-', but is "
-            f"{given!r:.60}.",
+            f"{name} must be at most {most} letters, digits, {marks} or '-', and begin with a "
+            f"letter or digit, but is {given!r:.60}.",
             remedy="Use the names that sinfo or kubectl prints.",
         )
     return given

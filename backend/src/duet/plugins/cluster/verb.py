@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PoolHost:
-    """A probed host of a kind."""
+    """A host that was probed for its kind."""
 
     kind: str = key("empty: any")
     host: str = ""
@@ -60,9 +60,9 @@ def pool(
 ) -> int:
     """Reserve one host of each kind in a pool and check it.
 
-    A probe reports CPUs, memory, QEMU, whether a guest boots under KVM, how long a busy program
-    waited
-    for a CPU, and whether the host may measure. docs/CLUSTER.md names the settings.
+    A probe reports the CPUs, the memory, QEMU's version, whether a guest boots under KVM, how long
+    a busy program waited for a CPU, and whether the host may measure. docs/CLUSTER.md names the
+    settings.
     """
     if action not in ACTIONS:
         raise InputError(
@@ -84,9 +84,9 @@ def pool(
 ACTIONS = ("doctor",)
 MEMORY_BYTES = 512 << 20
 WITHIN_S = 20.0
-"""How long doctor waits for a host of a kind."""
+"""How long doctor waits for a host of each kind."""
 TTL_S = 180.0
-"""Limit of a probe. Usual: 2 s, and 10 s more if it boots a guest under KVM."""
+"""Time limit for a probe. Usual: 2 s, and 10 s more if it boots a guest under KVM."""
 PASSED_ON = ("DUET_CACHE", "DUET_ROOT")
 
 
@@ -136,7 +136,7 @@ async def probe_kind(opened: Pool, kind: Kind) -> PoolHost:
 
 
 def host_of(kind: Kind, host: str, facts: Facts, no_cpus: str) -> PoolHost:
-    """Make a row, and judge whether times on this host are valid."""
+    """Make a row, and judge whether times that are measured on this host are valid."""
     from duet.measure.run import BUSY
 
     why = no_cpus
@@ -164,7 +164,7 @@ def host_of(kind: Kind, host: str, facts: Facts, no_cpus: str) -> PoolHost:
 
 
 def table(hosts: list[PoolHost]) -> list[str]:
-    """Format the rows, with the reasons below."""
+    """Format the rows as a table, with the reasons below it."""
     rows: list[tuple[str, ...]] = [
         ("kind", "host", "CPUs", "memory", "QEMU", "guests", "waited", "stolen", "measures")
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Classes and live runs of one of several servers."""
+"""Shares classes and live runs with other servers, if there are any."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from duet.store.store import Store
 
 
 def classrooms(store: Store | None, live: LiveParts, days: int) -> Classrooms | None:
-    """Return the classes of one of several servers; None if this server is alone."""
+    """Return classes that several servers share, or None if this server is alone."""
     if store is None or not store.server:
         return None
     return SharedClassrooms(store, live, days)
 
 
 def service(core: Core) -> Mirrors | None:
-    """Show live runs of other servers here, and those of this server there."""
+    """Show other servers' live runs here, and let them show this server's live runs."""
     classes = core.services.of(Classrooms)
     if not isinstance(classes, SharedClassrooms):
         return None

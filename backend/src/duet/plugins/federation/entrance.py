@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The end for other servers, which connect with the secret from the database.
+"""Accepts connections from other servers, which know the secret from the database.
 
-These are no pages: a request with an Origin is refused. The other server has authenticated the
-visitor; the identity that it sends is valid for this connection only.
+Pages cannot connect here, because a request with an Origin is refused. The other server has
+authenticated each visitor. The identity that it sends is valid for this connection only.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ _NUMBERS = itertools.count(1)
 
 
 class RelayedViewer(Viewer):
-    """A page of another server, at the owner of its class. Messages go to that server at once,
-    which bounds them.
+    """A page of another server, as the owner of its class sees it.
+
+    Messages go to the other server at once, and that server bounds their queue.
 
     Args:
-        give: takes what goes to the page.
+        give: takes each message for the page.
     """
 
     def __init__(self, visitor: Visitor, give: Callable[[Packet], None]) -> None:
@@ -54,22 +55,22 @@ class RelayedViewer(Viewer):
         self.put(framed.packet)
 
     def put(self, packet: Packet) -> None:
-        """Send the message if it belongs to a class; runs come from the page's own server."""
+        """Send the message if it belongs to a class. Runs come from the page's own server."""
         if is_for_page(packet) and not self.gone:
             self._give(packet)
 
     def expel(self, why: str, comes_back: bool = False) -> None:
-        """Do nothing: the connection of the servers ends instead."""
+        """Do nothing, because the connection between the servers is ended instead."""
 
     def watch(self, log: RunLog) -> None:
-        """Do nothing: the page's own server has its runs."""
+        """Do nothing, because the page gets its runs from its own server."""
 
 
 class Outgoing:
-    """Joins messages to many pages in one pass of the event loop, so that each is sent once.
+    """Collects the pages of each message during one pass of the event loop, to send it once.
 
     Args:
-        send: sends one message with its pages.
+        send: sends a message with the list of its pages.
     """
 
     def __init__(self, send: Callable[[OutgoingMessage], None]) -> None:
@@ -77,7 +78,7 @@ class Outgoing:
         self._waiting: list[OutgoingMessage] = []
 
     def give(self, packet: Packet, page: int) -> None:
-        """Send to a page, in order."""
+        """Send a message to a page. The order of messages is kept."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._flush)
         if self._waiting and self._waiting[-1].packet is packet:
@@ -91,7 +92,7 @@ class Outgoing:
             self._send(one)
 
 
-# A live run of this server on its way to another server counts as one more viewer.
+# Another server that receives a live run of this server counts as one more viewer.
 
 OF_RUNS: Final = frozenset(
     {"run", "lane", "rows", "batch", "metrics", "loss", "sample", "lens", "held", "line"}
@@ -100,10 +101,10 @@ OF_RUNS: Final = frozenset(
 
 
 class RunSender:
-    """The live runs of this server, for other servers.
+    """Sends this server's live runs to other servers.
 
     Args:
-        find: returns a run in memory.
+        find: returns a run that is in memory, or None.
     """
 
     def __init__(self, hub: Hub, find: Callable[[str], QueuedRun | None]) -> None:
@@ -113,7 +114,7 @@ class RunSender:
         """Return the handlers of another server's requests.
 
         Args:
-            peer: returns the peer that requests.
+            peer: returns the peer that sent the request.
         """
 
         async def has(body: bytes, _: Events) -> bytes:
@@ -122,7 +123,7 @@ class RunSender:
 
         async def watch(body: bytes, event: Events) -> bytes:
             viewer = self._hub.join()
-            viewer.cutter = None  # messages, no segments
+            viewer.cutter = None  # send messages instead of segments
             try:
                 viewer.watch(self._run(body).log)
                 await _send_all(viewer, peer(), event)
@@ -145,7 +146,7 @@ class RunSender:
 async def _send_all(viewer: Viewer, peer: Peer, event: Events) -> None:
     """Send a run until it is over. A slow connection causes gaps, which are reported.
 
-    If the run is over already, its end is sent first, and all the rest after it.
+    If the run is already over, its end is sent first, and then everything else.
     """
     over = False
     while True:
@@ -179,20 +180,20 @@ class Owner(Protocol):
     """Carries out commands of classes that this server owns."""
 
     async def here(self, viewer: Viewer, command: m.Command) -> None:
-        """Carry out a command; raises DuetError."""
+        """Carry out a command. Raises DuetError."""
         ...
 
     async def delete_here(self, visitor: str, class_id: str) -> None:
-        """Delete a class; raises DuetError."""
+        """Delete a class. Raises DuetError."""
         ...
 
     def left(self, viewer: Viewer) -> None:
-        """A page has gone."""
+        """Remove a page that has been closed."""
         ...
 
 
 class ServerEntrance:
-    """All connections of other servers.
+    """Serves all connections from other servers.
 
     Args:
         secret: returns the secret that they must send.
@@ -203,12 +204,12 @@ class ServerEntrance:
         self._secret = secret
         self._peers: set[Peer] = set()
         self.runs: RunSender | None = None
-        """Live runs for other servers; None: there are none."""
+        """Sends live runs to other servers. None if there are no live runs."""
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve one connection, from its handshake to its end."""
         if not await self._known(socket):
-            await socket.close()  # before accept: the handshake is answered with 403
+            await socket.close()  # before accept(), so the handshake gets a 403
             return
         await socket.accept()
         pages = _Pages(self._owner, self.runs)
@@ -222,7 +223,7 @@ class ServerEntrance:
                 await socket.close(CLOSE_BROKEN)
 
     def close(self, why: str) -> None:
-        """End all connections; their pages reconnect by themselves."""
+        """End all connections. Their pages reconnect by themselves."""
         for peer in list(self._peers):
             peer.connection.end(why)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Live runs of other servers, shown here while they run; each is fetched once for all pages.
+"""Shows other servers' live runs while they run. Each is fetched once for all pages.
 
-Such a run can be watched here but not controlled. When it is over and saved, its file takes over.
+Such a run can be watched here but not controlled. When the run is over and saved, pages get its
+file instead.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ REMEDY = "Wait until the run is saved; then every server has all of it."
 
 
 class Mirror:
-    """A live run of another server; implements Run (server/interfaces.py).
+    """A live run of another server. Implements Run (server/interfaces.py).
 
     Attributes:
-        begun: set once it can be shown, or `trouble` says why not.
-        over: nothing more comes.
-        broken: incomplete, because its server disappeared.
+        begun: set when the run can be shown, or when `trouble` says why it cannot.
+        over: true if nothing more will come.
+        broken: true if the run is incomplete because its server disappeared.
     """
 
     def __init__(self, run_id: str, hub: Hub) -> None:
@@ -52,10 +53,10 @@ class Mirror:
         self._newest: m.Run | None = None
 
     def take(self, travelled: bytes) -> None:
-        """Take a message of the run.
+        """Take a message of the run, and pass it on to pages.
 
         Raises:
-            InfraError: it is invalid, or the run cannot be shown here.
+            InfraError: the message is invalid, or the run cannot be shown here.
         """
         body = travelled[SEQ_BYTES:]
         try:
@@ -67,22 +68,22 @@ class Mirror:
         except (ValueError, TypeError, KeyError, ValidationError) as error:
             raise InfraError(
                 "another server sent a message that does not belong to the run.",
-                remedy="Use the same version of Kernel Duet on both.",
+                remedy="Use the same version of Kernel Duet on both servers.",
             ) from error
         self._hub.publish(self.log, packet)
         self.begun.set()
 
     @property
     def goes_on(self) -> bool:
-        """Is the run still going on, as far as known here?"""
+        """Is the run still going on, as far as this server knows?"""
         return not self.over and (self._newest is None or self._newest.phase not in OVER)
 
     def whole(self) -> None:
-        """Mark the run as over, if all of it has come."""
+        """Mark the run as over if all of it has been received."""
         self.over = self._newest is not None and self._newest.phase in OVER
 
     def broke(self, error: DuetError) -> None:
-        """Mark the run as broken, unless all of it has come."""
+        """Mark the run as broken unless all of it has been received."""
         if self.over:
             return
         self.over = self.broken = True
@@ -108,10 +109,10 @@ class Mirror:
             self._newest = message
         return packet
 
-    # Operations that only the other server can do
+    # Operations that only the other server can perform
 
     async def perform(self) -> None:
-        """Do nothing: the other server performs the run."""
+        """Do nothing, because the other server performs the run."""
 
     async def stop(self) -> None:
         raise self._elsewhere()
@@ -135,11 +136,11 @@ class Mirror:
 
 
 class Mirrors(Service):
-    """Live runs of other servers.
+    """Finds and shows other servers' live runs.
 
     Args:
-        here: is a run one of this server's?
-        file_of: returns the file of a saved run.
+        here: says whether a run is one of this server's.
+        file_of: returns a saved run's file, or None.
     """
 
     def __init__(
@@ -154,13 +155,13 @@ class Mirrors(Service):
         self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
         self._tasks = Tasks()
         self._looking: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """A lock for each run that is being looked for."""
+        """A lock for each run that a page is waiting for."""
 
     async def __aexit__(self, *error: object) -> None:
         await self._tasks.end()
 
     async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> bool:
-        """Open a run of another server; nobody controls it here."""
+        """Open another server's run, which nobody can control from here."""
         try:
             await self._look(command.run)
         except DuetError as error:  # the lesson can still be shown
@@ -184,7 +185,7 @@ class Mirrors(Service):
                     await self._fetch(run_id)
 
     def find_run(self, run_id: str) -> Run | None:
-        """Return a mirrored run, unless its file has taken over."""
+        """Return a mirrored run, or None if pages can get its file instead."""
         found = self._mirrors.get(run_id)
         if found is not None and found.over and self._file_of(run_id) is not None:
             return None
@@ -212,8 +213,9 @@ class Mirrors(Service):
             del self._mirrors[over.log.run_id]
 
     async def _where(self, run_id: str) -> str | None:
-        """Return the server that has a run. All are asked at once, so a silent one delays
-        nobody.
+        """Return the server that has a run.
+
+        All servers are asked at once, so a silent server delays nobody.
         """
         others = await self._classes.directory.others()
         asked = [asyncio.create_task(self._has(other, run_id)) for other in others]
@@ -245,5 +247,5 @@ class Mirrors(Service):
         finally:
             mirror.broke(InfraError("its server sends nothing more.", remedy="Open the run again."))
             if mirror.broken and self._mirrors.get(run_id) is mirror:
-                del self._mirrors[run_id]  # pages that show it keep what came
+                del self._mirrors[run_id]  # pages that show it keep what they have
             await relay.close()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Relays commands of pages to the server that owns their class, and messages back.
+"""Relays pages' commands to the server that owns their class, and messages back to the pages.
 
-There is one connection for each other server. When it breaks, its pages reconnect and find their
-class again, wherever it is by then.
+There is one connection to each other server. When it breaks, its pages reconnect and find their
+class again, whichever server owns it by then.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from duet.rpc.peer import Peer
 from duet.stream.hub import Viewer
 from duet.stream.packets import Framed
 
-# One connection between two servers, from its first frame to its end; it is never reopened.
+# One connection between two servers, from its first frame to its end. It is never reopened.
 
 ENDED = "the connection has ended"
 
@@ -34,11 +34,11 @@ ENDED = "the connection has ended"
 async def carry(
     peer: Peer, send: Callable[[bytes], Awaitable[None]], receive: Callable[[], Awaitable[bytes]]
 ) -> None:
-    """Carry messages until either side ends the connection; the peer is over then.
+    """Carry messages until either side ends the connection. The peer is over after that.
 
     Args:
-        send: sends one message of the WebSocket.
-        receive: waits for one.
+        send: sends one WebSocket message.
+        receive: waits for a WebSocket message and returns it.
     """
     channel, connection = SocketChannel(), peer.connection
     beating = asyncio.create_task(connection.run_heartbeat(), name="beat to a server")
@@ -72,11 +72,11 @@ class Broken(InfraError):
 
 
 class Relay:
-    """This server's end of a connection.
+    """This server's end of a connection to another server.
 
     Args:
         server: address of the other server.
-        ended: called once, after its pages were sent away.
+        ended: called once, after the relay's pages have been disconnected.
     """
 
     def __init__(self, server: str, ended: Callable[[Relay], None]) -> None:
@@ -90,7 +90,7 @@ class Relay:
         self._task: asyncio.Task[None] | None = None
 
     async def dial(self, secret: str) -> None:
-        """Connect.
+        """Connect to the other server.
 
         Raises:
             Broken: the server is unreachable, or refuses this one.
@@ -127,7 +127,7 @@ class Relay:
             raise
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
-        """Forward a command of a page in a class.
+        """Forward the command of a page that is in a class.
 
         Raises:
             Broken: the other server has ended.
@@ -151,20 +151,20 @@ class Relay:
         """Check that the server has a live run.
 
         Raises:
-            DuetError: it does not.
+            DuetError: the server does not have it.
         """
         await self._call("has run", wire.Watched(run_id=run_id).packed())
 
     async def watch_run(self, run_id: str, take: Callable[[bytes], None]) -> None:
-        """Receive a live run, until it is over.
+        """Receive a live run until it is over.
 
         Raises:
-            DuetError: the run cannot be received, or not to its end.
+            DuetError: the run cannot be received, or it breaks off before its end.
         """
         await self._peer.call("watch run", wire.Watched(run_id=run_id).packed(), None, take)
 
     def left(self, viewer: Viewer) -> None:
-        """Report that a page has gone, or is in no class of that server."""
+        """Report that a page has been closed, or is no longer in a class of that server."""
         number = self._numbers.pop(viewer, None)
         if number is not None:
             self._pages.pop(number, None)
@@ -187,7 +187,7 @@ class Relay:
                 viewer.give(framed)
 
     async def _go_on(self, secret: str, opened: asyncio.Future[None]) -> None:
-        """Run the connection from the handshake to the end."""
+        """Serve the connection from its handshake to its end."""
         try:
             await self._once(secret, opened)
         except InvalidStatus as error:
@@ -219,7 +219,7 @@ class Relay:
 
 
 def dialled(server: str, secret: str) -> connect:
-    """Return a connection to another server."""
+    """Return a WebSocket connection to another server."""
     return connect(
         socket_url(server),
         additional_headers={"Authorization": f"Bearer {secret}"},
@@ -233,18 +233,19 @@ def dialled(server: str, secret: str) -> connect:
 
 
 def socket_url(server: str) -> str:
-    """Return the URL of the other server's end."""
+    """Return the WebSocket URL of another server's end."""
     parts = urlsplit(server)
     scheme = "wss" if parts.scheme == "https" else "ws"
     return f"{scheme}://{parts.netloc}{parts.path}{wire.PATH}"
 
 
 class Relays:
-    """Relays to other servers, by address. Each is dialled once, even if many pages need it at a
-    time.
+    """The relays to other servers, by address.
+
+    Each server is dialled once, even if many pages need its relay at the same time.
 
     Args:
-        secret: returns the secret that lets this server in.
+        secret: returns the secret that other servers require.
     """
 
     def __init__(self, secret: Callable[[], Awaitable[str]]) -> None:
@@ -256,7 +257,7 @@ class Relays:
         """Return the relay to a server.
 
         Raises:
-            Broken: it is unreachable.
+            Broken: the server is unreachable.
             InfraError: the database does not provide the secret.
         """
         if (known := self._open.get(server)) is not None:
@@ -288,7 +289,7 @@ class Relays:
     def _dialled(self, server: str, done: asyncio.Task[Relay]) -> None:
         self._dialling.pop(server, None)
         if not done.cancelled():
-            done.exception()  # mark it as retrieved: maybe nobody waits
+            done.exception()  # mark it as retrieved, because maybe nobody waits
 
     def _ended(self, relay: Relay) -> None:
         if self._open.get(relay.server) is relay:

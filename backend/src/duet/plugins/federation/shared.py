@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Classes of one of several servers: commands run here, or at the server that owns the class."""
+"""Shares classes among servers. A command runs here or on the server that owns the class."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ log = logging.getLogger("duet.store")
 
 
 class Silent(InfraError):
-    """The owner of a class does not answer, but lives."""
+    """The owner of a class does not answer, but is still alive."""
 
 
 class OwnerFinder:
-    """Finds the owner of a class: this server, or the one that holds its lock.
+    """Finds the owner of a class, which is this server or the server that holds the class's lock.
 
     Args:
-        server: address for others.
+        server: this server's address for other servers.
     """
 
     def __init__(self, server: str, relays: Relays) -> None:
@@ -58,14 +58,14 @@ class OwnerFinder:
     async def at_owner(
         self, here: Callable[[], Awaitable[None]], there: Callable[[Relay], Awaitable[None]]
     ) -> None:
-        """Run an action at the owner of the class; while the owner is dying, retry.
+        """Run an action at the owner of the class. Retry while the owner is dying.
 
         Args:
-            here: runs it here, or raises Elsewhere.
-            there: runs it at another server.
+            here: runs the action here, or raises Elsewhere.
+            there: runs the action at another server.
 
         Raises:
-            Silent: the owner does not answer, and the database does not release its lock.
+            Silent: the owner does not answer, and the database does not release the owner's lock.
             DuetError: the action failed.
         """
         until_s = time.monotonic() + FIND_S
@@ -94,13 +94,13 @@ class OwnerFinder:
         )
         sentence = f"the server that holds this class does not answer: {trouble}"
         error = Silent(sentence, remedy=remedy)
-        if time.monotonic() - self._logged_s > FIND_S:  # not for each page
+        if time.monotonic() - self._logged_s > FIND_S:  # log this once, not for each page
             self._logged_s = time.monotonic()
             log.error("%s %s", error.sentence, error.remedy)
         return error
 
 
-# Polls the database every second, to notice when it becomes unreachable.
+# Polls the database every second, to detect when it becomes unreachable.
 #
 # After DEAD_PEER_S the database frees the classes of a server that it cannot reach, and another
 # server may load them. So this server releases them a little earlier.
@@ -112,9 +112,10 @@ class DatabasePoll:
     """Polls the database.
 
     Args:
-        look: queries the database within so many seconds; raises DuetError when it does not answer.
-        held: reads which saved runs are pinned; raises DuetError.
-        lost: releases all classes. Called once each time that the database becomes unreachable.
+        look: queries the database within the given number of seconds. Raises DuetError if there is
+            no answer.
+        held: reads which saved runs classes keep. Raises DuetError.
+        lost: releases all classes. Called once each time the database becomes unreachable.
     """
 
     def __init__(
@@ -166,7 +167,7 @@ SECRET_BYTES: Final = 32
 
 
 def shared_secret(connection: Connection) -> str:
-    """Return the secret of all servers of this database; the first server creates it."""
+    """Return the secret that all servers of this database share. The first server creates it."""
     made = {"name": RELAY, "secret": secrets.token_urlsafe(SECRET_BYTES)}
     connection.execute(insert(SECRETS).values(made).on_conflict_do_nothing())
     return str(connection.scalar(select(SECRETS.c.secret).where(SECRETS.c.name == RELAY)))
@@ -189,7 +190,7 @@ class Directory:
         return [server for server in found if server != self._store.server]
 
     async def secret(self) -> str:
-        """Return the secret that lets a server in at another one.
+        """Return the secret that other servers require from this one.
 
         Raises:
             InfraError: the database does not answer.
@@ -200,7 +201,7 @@ class Directory:
 
 
 class SharedOwnership(Ownership):
-    """Ownership of classes among several servers."""
+    """Ownership of classes that several servers share."""
 
     def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
         """Claim a new class and store it."""
@@ -208,7 +209,7 @@ class SharedOwnership(Ownership):
         return super().start(connection, facts)
 
     def load(self, connection: Connection, class_id: str) -> Stored | str | None:
-        """Claim and load a class. Runs for the class on a dead server have failed."""
+        """Claim and load a class. Its unfinished runs were on a dead server, and have failed."""
         owner = claims.claim(connection, class_id)
         if owner is not None:
             return owner
@@ -227,8 +228,9 @@ AWAY = "This class cannot be loaded now; this page tries again."
 
 
 class SharedClassrooms(Classrooms):
-    """Classes of several servers. A page is in a class here, or at another server through a
-    relay.
+    """Classes that several servers share.
+
+    A page is in a class here, or through a relay in a class on another server.
     """
 
     def __init__(self, store: Store, live: LiveParts | None, days: int = CLASSES_DAYS) -> None:
@@ -260,7 +262,7 @@ class SharedClassrooms(Classrooms):
         await self.relays.close()
         await super().__aexit__(*error)
 
-    # Commands of pages
+    # Commands from pages
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
         """Carry out a command here, or at the server that owns the class."""
@@ -279,7 +281,7 @@ class SharedClassrooms(Classrooms):
                     self._is_at(viewer, None)
 
     async def here(self, viewer: Viewer, command: m.Command) -> None:
-        """Carry out a command of a class that this server owns.
+        """Carry out a command for a class that this server owns.
 
         Raises:
             Elsewhere: another server owns it.
@@ -292,7 +294,7 @@ class SharedClassrooms(Classrooms):
         super().left(viewer)
 
     async def delete(self, visitor: str, class_id: str) -> None:
-        """Delete a class; the owner of an open class does it."""
+        """Delete a class. An open class is deleted by its owner."""
         await self.stored(visitor, class_id)
         who = wire.Who(ident=visitor, role="instructor")
         await self._finding.at_owner(
@@ -305,7 +307,7 @@ class SharedClassrooms(Classrooms):
 
         Raises:
             Elsewhere: another server owns it.
-            DuetError: it cannot be deleted.
+            DuetError: the class cannot be deleted.
         """
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -317,7 +319,7 @@ class SharedClassrooms(Classrooms):
 
     async def _enter(self, viewer: Viewer, command: cm.ResumeClass | cm.JoinClass) -> None:
         back = isinstance(command, cm.ResumeClass) or command.secret != ""
-        if isinstance(command, cm.JoinClass) and not back:  # so that a retry gives one member
+        if isinstance(command, cm.JoinClass) and not back:  # a retry must not add a member
             command = command.model_copy(update={"secret": new_secret()})
 
         async def by_relay(relay: Relay) -> None:
@@ -336,7 +338,7 @@ class SharedClassrooms(Classrooms):
             raise
 
     def _is_at(self, viewer: Viewer, relay: Relay | None) -> None:
-        """Note the relay through which a page is in a class; None: none."""
+        """Record the relay through which a page is in a class, or None if it uses no relay."""
         former = self._place.pop(viewer, None)
         if former is not None and former is not relay:
             former.left(viewer)
@@ -347,14 +349,12 @@ class SharedClassrooms(Classrooms):
     # What this server owns
 
     def _dropped(self, room: Room) -> None:
-        """Release a class that has left the memory, unless it has ended; another server may
-        take it.
-        """
+        """Release a class that was evicted from memory, so that another server may take it."""
         room.owned = not room.open
         self._work.begin(let_go(self._own, room.facts.class_id))
 
     def _lost(self) -> None:
-        """Send all pages away: the database session broke, and others may own the classes soon."""
+        """Disconnect all pages: the database session broke, so others may own the classes soon."""
         for room in self._own:
             for seat in list(room.seats.values()):
                 seat.viewer.expel(MOVED, comes_back=True)
@@ -362,10 +362,10 @@ class SharedClassrooms(Classrooms):
         self.entrance.close("its session with the database broke")
 
     async def _look(self, within_s: float) -> None:
-        """Read what other servers began and ended; this also tests the session."""
+        """Read which classes other servers began and ended. This also tests the session."""
         await self._own.going.look(self._store, within_s)
 
     async def _look_at_held(self) -> None:
-        """Read which runs they saved."""
+        """Read which saved runs all servers' classes keep."""
         if self._tries is not None:
             await self._tries.look_at_held()

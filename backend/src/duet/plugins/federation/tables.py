@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Table of servers that share a database."""
+"""Table for servers that share a database."""
 
 from __future__ import annotations
 

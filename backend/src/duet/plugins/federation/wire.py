@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages between servers about pages in classes, and their checks. Pure."""
+"""Messages that servers exchange about pages in classes, and their checks. Pure."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from duet.plugins.federation.limits import BODY_BYTES, PAGES
 from duet.rpc.link import protocol_violation
 
 PATH: Final = "/servers/relay/1"
-"""The number changes with the messages."""
+"""Path of the WebSocket. Its number changes whenever the messages change."""
 GIVEN: Final = ("class", "error")
-"""Prefixes of the types of messages that reach a page of another server."""
+"""Prefixes of the message types that may reach a page of another server."""
 Number = Annotated[int, Field(ge=0, lt=1 << 53)]
 Word = Annotated[str, Field(max_length=256)]
 Entering = cm.StartClass | cm.ResumeClass | cm.JoinClass
 
 
 class Who(Part):
-    """A visitor, as authenticated by the other server."""
+    """A visitor whom the other server has authenticated."""
 
     ident: Word
     role: RoleName
@@ -48,7 +48,7 @@ class Who(Part):
 
 
 class PageCommand(Part):
-    """A command of a page; with `who`, the page enters a class."""
+    """A page's command. If `who` is set, the page enters a class."""
 
     page: Number
     who: Who | None = None
@@ -58,35 +58,35 @@ class PageCommand(Part):
         """Return the command.
 
         Raises:
-            InputError: it is no command of a class.
+            InputError: the command is not one for classes.
         """
         command = unpack_client(self.command)
         if isinstance(command, m.Ack) or not command.tag().startswith(GIVEN[0]):
-            raise protocol_violation("a command of no class")
+            raise protocol_violation("a command that is not for classes")
         return command
 
 
 class Left(Part):
-    """A page has gone, or is no longer in a class of the other server."""
+    """Says that a page has been closed, or is no longer in a class of the other server."""
 
     page: Number
 
 
 class Deleted(Part):
-    """Delete a class that this visitor started."""
+    """Asks the owner to delete a class that this visitor started."""
 
     who: Who
     class_id: Word
 
 
 class Watched(Part):
-    """A live run to watch."""
+    """Asks for a live run."""
 
     run_id: Word
 
 
 class PageMessage(Part):
-    """A message to pages; of those with the same key the latest wins."""
+    """A message to pages. It replaces unsent messages that have the same key."""
 
     pages: Annotated[list[Number], Field(max_length=PAGES)]
     type: Word
@@ -96,7 +96,7 @@ class PageMessage(Part):
 
 @dataclass(slots=True)
 class OutgoingMessage:
-    """A message and its receivers."""
+    """A message and the pages that receive it."""
 
     packet: Packet
     pages: list[int]
@@ -110,7 +110,7 @@ class OutgoingMessage:
 
 
 def is_for_page(packet: Packet) -> bool:
-    """Does a message go to pages of other servers?"""
+    """May a message go to pages of other servers?"""
     return packet.type.startswith(GIVEN)
 
 
@@ -118,7 +118,7 @@ def encode_command(page: int, command: m.Command, visitor: Visitor | None = None
     """Encode a command.
 
     Args:
-        visitor: of a page that enters a class.
+        visitor: the visitor of a page that enters a class.
     """
     body = msgpack.packb(command.model_dump())
     who = None if visitor is None else Who.of(visitor)
@@ -126,10 +126,10 @@ def encode_command(page: int, command: m.Command, visitor: Visitor | None = None
 
 
 def decode_message(body: bytes) -> tuple[Packet, Sequence[int]]:
-    """Decode a message, and its pages.
+    """Decode a message and the list of its pages.
 
     Raises:
-        InfraError: no page of a class receives such a message.
+        InfraError: such a message may not go to a page in a class.
     """
     found = read(PageMessage, body)
     packet = Packet(found.body, found.type, None if found.key is None else tuple(found.key))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel Duet as a service of JupyterHub, whose users are the visitors (door.py)."""
+"""Kernel Duet as a JupyterHub service. The hub's users are the visitors (door.py)."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 """Authenticates visitors by JupyterHub.
 
 A page without a session is redirected to the hub, which authenticates the user and sends the
-browser
-back with a code. The code is exchanged for a token of that user, and the token becomes a session.
-The token is checked repeatedly (service.py), so a log-out at the hub ends the session here.
+browser back with a code. The server exchanges the code for a token of that user, and puts the token
+into a session cookie. The token is checked repeatedly (service.py), so logging out at the hub ends
+the session here.
 """
 
 from __future__ import annotations
@@ -52,25 +52,25 @@ from duet.plugins.jupyterhub.service import (
 from duet.server.doors import Foreign
 from duet.stream.viewer import CLOSE_TOKEN
 
-# Two signed cookies: the session, which holds the hub's token, and a login in progress.
+# There are two signed cookies: the session, which holds the hub's token, and a login in progress.
 #
-# The key is derived from the service's own token, so nothing is stored and sessions survive a
-# restart.
-# jupyterhub's HubOAuth does the same. A pasted token is rejected, because it has no signature.
+# The key is derived from the service's own token, as in jupyterhub's HubOAuth. So nothing is
+# stored, and sessions survive a restart. A token that somebody pastes into a cookie is rejected,
+# because it has no signature.
 
 MOST_QUERY = 2000
-"""Longest query of the page that a login returns to; for a longer one it returns to the bare
-page.
+"""Maximum length of the query with which a login returns to the requested page. A longer query is
+dropped.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A browser that was sent to the hub.
+    """A login in progress, for which a browser was sent to the hub.
 
     Args:
-        state: what the hub sends back.
-        query: of the requested page.
+        state: random text that the hub sends back.
+        query: the query of the requested page.
     """
 
     state: str
@@ -84,12 +84,12 @@ class Signer:
         self._key = hashlib.sha256(f"duet hub cookies {api_token}".encode()).digest()
 
     def sign(self, kind: str, text: str) -> str:
-        """Return `text` and a signature, as the value of a cookie."""
+        """Return the text with a signature, as a cookie's value."""
         body = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
         return f"{body}.{self._signature(kind, body)}"
 
     def read(self, kind: str, value: str) -> str | None:
-        """Return the signed text; None: not signed by us, or as another kind."""
+        """Return the signed text, or None if we have not signed it as this kind."""
         body, _, signature = value.rpartition(".")
         if not hmac.compare_digest(self._signature(kind, body).encode(), signature.encode()):
             return None
@@ -103,19 +103,20 @@ class Signer:
 
 
 def new_login(scope: Scope) -> Login:
-    """Start a login of a browser that requests a page."""
+    """Start a login for a browser that requests a page."""
     query = scope["query_string"].decode("latin-1")
     return Login(secrets.token_urlsafe(24), query if len(query) <= MOST_QUERY else "")
 
 
 def login_name(scope: Scope, state: str) -> str:
-    """Return the cookie's name for one login; two pages may log in at once."""
+    """Return a login's cookie name, which differs between logins because two may go on at once."""
     return f"{cookie_name(scope)}-login-{state[:8]}"
 
 
 def login_line(scope: Scope, signer: Signer, login: Login) -> str:
-    """Return the Set-Cookie header of a login. Lax: the hub may send the browser to another
-    site first.
+    """Return the Set-Cookie header for a login.
+
+    SameSite is Lax because the hub may send the browser to another site first.
     """
     value = signer.sign("login", f"{login.state} {login.query}")
     return _line(scope, login_name(scope, login.state), value, int(HUB_LOGIN_S))
@@ -127,7 +128,7 @@ def login_over(scope: Scope, state: str) -> str:
 
 
 def read_login(scope: Scope, signer: Signer, state: str) -> Login | None:
-    """Return the login that this browser started with that state; None: it did not."""
+    """Return the login that this browser started with that state, or None if it did not."""
     text = signer.read("login", named_cookie(scope, login_name(scope, state)))
     if text is None:
         return None
@@ -165,11 +166,11 @@ GONE = Refusal(
 )
 AGAIN = '<p><a href="./">Open Kernel Duet</a></p>'
 SCHEMES = ("token ", "bearer ")
-"""Schemes of a script's Authorization header, with a user's token for this service."""
+"""Schemes of the Authorization header in which scripts send a user's token for this service."""
 
 
 class HubDoor:
-    """Lets in users of the hub; one of the doors of api/identity.py."""
+    """Lets in users of the hub. It is one of the doors of api/identity.py."""
 
     def __init__(self, service: HubService, checks: Checks | None = None) -> None:
         self._service = service
@@ -199,7 +200,7 @@ class HubDoor:
         await answer(scope, receive, send)
 
     async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
-        """Return visitors whose token is invalid now, or whose role has changed."""
+        """Return the visitors whose token is no longer valid, or whose role has changed."""
         gone = []
         for visitor in visitors:
             if visitor.grant is None:
@@ -213,8 +214,9 @@ class HubDoor:
         return gone
 
     async def _come_back(self, scope: Scope) -> Response:
-        """Start a session for a browser that returns from the hub with a code, if it had
-        started a login.
+        """Start a session for a browser that returns from the hub with a code.
+
+        The browser must have started a login.
         """
         query = parse_qs(scope["query_string"].decode("latin-1"))
         state, code = (query.get(name, [""])[0] for name in ("state", "code"))
@@ -254,8 +256,9 @@ class HubDoor:
         return token if token and time.time() < int(until) else None
 
     def _visitor(self, token: str, user: HubUser) -> Visitor:
-        """Return the visitor, the same in each browser of a user: saved runs and classes are
-        the user's.
+        """Return the visitor for a user.
+
+        It is the same in each of the user's browsers, so saved runs and classes belong to the user.
         """
         key = hashlib.sha256(f"jupyterhub {user.name}".encode()).hexdigest()
         return Visitor(
@@ -267,7 +270,7 @@ class HubDoor:
 
 
 def refusal(scope: Scope, why: Refusal) -> Response:
-    """Return a page for people, JSON for scripts."""
+    """Return a page for people, or JSON for scripts."""
     if scope["path"] in (*PAGES, CALLBACK):
         answer: Response = HTMLResponse(token_page(why, AGAIN), why.status)
     else:
@@ -278,7 +281,7 @@ def refusal(scope: Scope, why: Refusal) -> Response:
 
 
 def admission(front: Front) -> tuple[HubDoor, Foreign]:
-    """Let in the users of the hub, and the hub's callback.
+    """Return the door for the hub's users, and the callback that a browser may reach from the hub.
 
     Raises:
         InputError: a setting of the hub is missing.

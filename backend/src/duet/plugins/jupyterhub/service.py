@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The hub's side: what a service knows of the hub, and its three requests.
+"""What this service knows about the hub, and the requests that it sends to the hub.
 
 https://jupyterhub.readthedocs.io/en/stable/reference/services.html: OAuth 2 with an authorization
 code. jupyterhub's own HubOAuth does the same for Tornado, but needs the hub's packages.
@@ -27,7 +27,7 @@ from duet.base.errors import InfraError, InputError
 NEEDED = ("JUPYTERHUB_API_URL", "JUPYTERHUB_API_TOKEN", "JUPYTERHUB_SERVICE_PREFIX")
 INSTRUCTORS = "DUET_HUB_INSTRUCTORS"
 CALLBACK = "/oauth_callback"
-"""Where the hub redirects browsers, below the service's prefix."""
+"""Path below the service's prefix to which the hub redirects browsers."""
 
 
 class HubGone(InfraError):
@@ -36,7 +36,7 @@ class HubGone(InfraError):
 
 @dataclass(frozen=True, slots=True)
 class HubUser:
-    """The hub's user of a token."""
+    """The hub's user to whom a token belongs."""
 
     name: str
     admin: bool
@@ -48,11 +48,11 @@ class HubService:
     """The environment that JupyterHub gives to a service.
 
     Args:
-        api_url: where this machine reaches the hub, e.g. http://127.0.0.1:8081/hub/api.
-        api_token: of the service; also the OAuth client's secret.
-        client_id: e.g. service-duet.
-        prefix: path of the service as browsers see it, e.g. /services/duet/.
-        hub: where browsers reach the hub, e.g. /hub/ or https://hub.example.org/hub/.
+        api_url: address at which this machine reaches the hub, e.g. http://127.0.0.1:8081/hub/api.
+        api_token: the service's token, which is also the OAuth client's secret.
+        client_id: the OAuth client's id, e.g. service-duet.
+        prefix: the service's path as browsers see it, e.g. /services/duet/.
+        hub: address at which browsers reach the hub, e.g. /hub/ or https://hub.example.org/hub/.
         instructors: the group whose members are instructors.
     """
 
@@ -92,20 +92,20 @@ class HubService:
 
     @property
     def redirect(self) -> str:
-        """The redirect URI that the hub has registered for the service."""
+        """Return the redirect URI that the hub has registered for the service."""
         return self.prefix.rstrip("/") + CALLBACK
 
     def authorize_url(self, state: str) -> str:
-        """Return the hub's address at which a browser gets a code."""
+        """Return the hub's address from which a browser gets a code."""
         query = {"client_id": self.client_id, "response_type": "code", "state": state}
         query["redirect_uri"] = self.redirect
         return f"{self.hub.rstrip('/')}/api/oauth2/authorize?{urlencode(query)}"
 
     def token_of(self, code: str) -> str | None:
-        """Return the token for a code; None: the hub rejects the code. Blocking.
+        """Return the token for a code, or None if the hub rejects the code. Blocking.
 
         Raises:
-            HubGone: no usable answer.
+            HubGone: the hub gives no usable answer.
         """
         form = {"client_id": self.client_id, "client_secret": self.api_token, "code": code}
         form |= {"grant_type": "authorization_code", "redirect_uri": self.redirect}
@@ -114,10 +114,10 @@ class HubService:
         return token if isinstance(token, str) else None
 
     def user_of(self, token: str) -> HubUser | None:
-        """Return the user of a token; None: it is invalid now, or not for this service. Blocking.
+        """Return a token's user, or None if the token is not valid for this service now. Blocking.
 
         Raises:
-            HubGone: no usable answer.
+            HubGone: the hub gives no usable answer.
         """
         headers = {"Authorization": f"token {token}"}
         model = _asked("GET", f"{self.api_url}/user", headers=headers)
@@ -127,7 +127,7 @@ class HubService:
         return HubUser(str(model["name"]), model.get("admin") is True, groups)
 
     def role_of(self, user: HubUser) -> Role:
-        """Return a user's role; an admin of the hub also operates this server."""
+        """Return a user's role. An admin of the hub is also an operator of this server."""
         if user.admin:
             return Role.OPERATOR
         return Role.INSTRUCTOR if self.instructors in user.groups else Role.STUDENT
@@ -139,10 +139,10 @@ class HubService:
 
 
 def _asked(method: str, url: str, **more: Any) -> dict[str, Any] | None:
-    """Return the hub's answer; None: it refuses.
+    """Return the hub's answer, or None if the hub refuses the request.
 
     Raises:
-        HubGone: the answer is unusable.
+        HubGone: there is no usable answer.
     """
     try:
         answer = requests.request(method, url, timeout=HUB_ANSWER_S, allow_redirects=False, **more)
@@ -153,7 +153,7 @@ def _asked(method: str, url: str, **more: Any) -> dict[str, Any] | None:
     except (requests.RequestException, ValueError) as error:
         raise _gone(str(error)) from error
     if not isinstance(tree, dict):
-        raise _gone("its answer is no JSON object")
+        raise _gone("its answer is not a JSON object")
     return tree
 
 
@@ -165,8 +165,8 @@ def _gone(why: str) -> HubGone:
     )
 
 
-# Users of tokens, cached for HUB_CHECK_S. A log-out at the hub, or a lost role, is noticed that
-# late.
+# Tokens' users, cached for HUB_CHECK_S. Logging out at the hub or losing a role takes effect here
+# within this time.
 
 log = logging.getLogger("duet.api")
 
@@ -176,8 +176,8 @@ class Known:
     """A cached answer of the hub.
 
     Args:
-        user: None: the token is invalid.
-        at_s: when, by the clock of Checks.
+        user: the token's user. None if the token is invalid.
+        at_s: time of the answer on the clock of Checks.
     """
 
     token: str
@@ -189,7 +189,7 @@ class Checks:
     """Asks the hub about tokens, with at most one request per token at a time.
 
     Args:
-        clock: monotonic, in s.
+        clock: returns monotonic time in seconds.
     """
 
     def __init__(self, service: HubService, clock: Callable[[], float] = time.monotonic) -> None:
@@ -198,10 +198,10 @@ class Checks:
         self._asking: dict[str, asyncio.Task[HubUser | None]] = {}
 
     async def user(self, token: str) -> HubUser | None:
-        """Return the user of a token; None: it is invalid.
+        """Return a token's user, or None if the token is invalid.
 
         Raises:
-            HubGone: the hub does not answer, and its last answer is too old.
+            HubGone: the hub does not answer, and its last answer is missing or too old.
         """
         ident = ident_of_token(token)
         known = self._known.get(ident)
@@ -216,7 +216,7 @@ class Checks:
         return await asyncio.shield(asking)
 
     async def user_by_ident(self, ident: str) -> HubUser | None:
-        """Return the user of a token that was checked before; None also if that was long ago."""
+        """Return the user of a token that was checked before, or None if it was not recently."""
         known = self._known.get(ident)
         return None if known is None else await self.user(known.token)
 
@@ -237,5 +237,5 @@ class Checks:
 
 
 def ident_of_token(token: str) -> str:
-    """Return an id of a token that does not reveal it."""
+    """Return an id for a token that does not reveal the token."""
     return hashlib.sha256(f"hub token {token}".encode()).hexdigest()[:32]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs: the tasks of a lab.yaml, people's answers, and their points.
+"""Labs, which consist of the tasks in a lab.yaml, people's answers, and their points.
 
-Answers are stored unchanged, in a chain of hashes. Points are never stored: scoring.py computes
-them from the answers each time. `labs.py` is the labs' part of a server.
+Answers are stored unchanged, in a hash chain. Points are never stored, because scoring.py computes
+them from the answers each time. `labs.py` is the service that a server runs for labs.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Models of the HTTP answers about labs. Only `MyTask` contains right answers."""
+"""Models of HTTP requests and responses for labs. Only `MyTask` contains right answers."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ Word = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class LabLine(Body):
-    """A lab in the list of all."""
+    """A lab in the list of all labs."""
 
     slug: str
     title: str
-    lesson: str = Field(description="of its first task")
+    lesson: str = Field(description="lesson of its first task")
     deadline: str | None = Field(description="ISO 8601; null: there is none")
     points: float
     tasks: int
@@ -55,9 +55,13 @@ class LabTask(Body):
     ask: str
     choices: list[str]
     unit: str
-    chars: int | None = Field(description="most that a text may have; null: no text is asked for")
+    chars: int | None = Field(
+        description="maximum number of characters of a text; null if no text is asked for"
+    )
     limits: list[str] = Field(description="what a run is to reach, in words")
-    question: int | None = Field(description="of the lesson, from 1, that is answered by pointing")
+    question: int | None = Field(
+        description="number of the lesson's question that is answered by pointing, from 1"
+    )
     challenge: str | None
     points: float
     attempts: int | None = Field(description="null: any number")
@@ -71,14 +75,14 @@ class LabView(Body):
     title: str
     intro: str
     deadline: str | None
-    closes: str | None = Field(description="deadline and grace; null: there is no deadline")
+    closes: str | None = Field(description="end of the grace period; null if there is no deadline")
     open: bool
     points: float
     tasks: list[LabTask]
 
 
 class MarkGiven(Body):
-    """A mark that was pointed at; times are guest times."""
+    """A mark at which somebody pointed. Times are guest times."""
 
     run: str
     arm: str
@@ -88,7 +92,7 @@ class MarkGiven(Body):
 
 
 class AnswerGiven(Body):
-    """An answer; its task's kind has one of these."""
+    """An answer. The task's kind determines which of the fields is set."""
 
     choice: int | None = None
     value: float | None = None
@@ -99,23 +103,23 @@ class AnswerGiven(Body):
 
 
 class MyAttempt(Body):
-    """One attempt of this visitor."""
+    """An attempt that this visitor made."""
 
     number: int
     at: str = Field(description="ISO 8601 UTC")
     answer: AnswerGiven
     found: list[str] = Field(description="what the server saw, in words")
-    run: str | None = Field(description="of the answer; null: it has none")
+    run: str | None = Field(description="the answer's run; null if it has none")
     points: float | None = Field(description="null: not shown yet, or not graded")
     comment: str
 
 
 class MyTask(Body):
-    """This visitor's state in a task."""
+    """This visitor's progress in a task."""
 
     task: str
     made: int
-    left: int | None = Field(description="attempts; null: any number")
+    left: int | None = Field(description="number of attempts that are left; null means any number")
     state: Literal["open", "answered", "ungraded", "scored"]
     points: float | None = Field(description="null: not shown yet")
     right: str | None = Field(description="the right answer; null: not shown yet, or none")
@@ -125,12 +129,14 @@ class MyTask(Body):
 
 
 class MyLab(Body):
-    """This visitor's state in a lab."""
+    """This visitor's progress in a lab."""
 
     lab: str
-    name: str | None = Field(description="null: nobody has said it")
-    named: bool = Field(description="a learning platform says the name")
-    points: float | None = Field(description="of what is shown; null: nothing is")
+    name: str | None = Field(description="null if it is unknown")
+    named: bool = Field(description="whether a learning platform provides the name")
+    points: float | None = Field(
+        description="points of the tasks whose points are shown; null if none are"
+    )
     tasks: list[MyTask]
 
 
@@ -152,13 +158,13 @@ class Graded(Body):
 
 
 class Regrade(Body):
-    """Whose score to compute again; null: everybody's."""
+    """A request to compute scores again. If person is null, all scores are computed."""
 
     person: Word | None = None
 
 
 class TaskPoints(Body):
-    """One task of a person."""
+    """A person's points for one task."""
 
     task: str
     points: float
@@ -167,20 +173,22 @@ class TaskPoints(Body):
 
 
 class PersonScore(Body):
-    """A person's score."""
+    """A person's score in a lab."""
 
     person: str
     name: str
     points: float
     most: float
     complete: bool
-    late: int = Field(description="attempts after the deadline, within its grace or not")
+    late: int = Field(
+        description="number of attempts after the deadline, including the grace period"
+    )
     at: str = Field(description="ISO 8601 UTC, of the newest attempt or grade")
     tasks: list[TaskPoints]
 
 
 class LabScores(Body):
-    """Scores of all participants."""
+    """The scores of all participants in a lab."""
 
     lab: str
     title: str
@@ -189,32 +197,34 @@ class LabScores(Body):
 
 
 class RecordedAttempt(Body):
-    """An attempt, with its link in the chain; `duet lab export` has it as it is stored."""
+    """A stored attempt, with the hash that links it into the chain."""
 
     number: int
     task: str
     answer: AnswerGiven
     found: list[str] = Field(description="what the server saw, in words")
-    run: str | None = Field(description="of the answer, for a link; null: it has none")
+    run: str | None = Field(description="the answer's run, for a link; null if it has none")
     at: str = Field(description="ISO 8601 UTC")
-    counts: bool = Field(description="it came before deadline and grace were over")
+    counts: bool = Field(description="whether it came before the end of the grace period")
     sha256: str
-    share: float | None = Field(description="of the task's points, 0 to 1; null: not graded")
-    grade: float | None = Field(description="points that a person gave; null: nobody did")
+    share: float | None = Field(
+        description="share of the task's points, 0 to 1; null if not graded"
+    )
+    grade: float | None = Field(description="points that a person gave; null if nobody did")
     comment: str
 
 
 class PersonRecord(Body):
-    """All attempts of one person."""
+    """All attempts of one person in a lab."""
 
     person: str
     name: str
-    broken: str = Field(description="where the chain of hashes is broken; empty: it is whole")
+    broken: str = Field(description="where the hash chain is broken; empty if it is intact")
     attempts: list[RecordedAttempt]
 
 
 class LabRecord(Body):
-    """All answers in a lab, for the grader."""
+    """All answers in a lab, for the person who grades them."""
 
     lab: str
     rubrics: dict[str, list[str]] = Field(description="task -> criteria with their points")
@@ -222,7 +232,7 @@ class LabRecord(Body):
 
 
 class MyData(Body):
-    """All that is stored of this visitor, in all labs."""
+    """All stored data of this visitor in all labs."""
 
     person: str
     name: str | None
@@ -230,13 +240,14 @@ class MyData(Body):
     grades: list[dict[str, Any]]
 
 
-# Labs as models, and a person's results. Right answers are included only once they are due.
+# Builds the models of labs and of a person's results. Right answers are included only when they may
+# be shown.
 
 Rows = Sequence[tuple[Participant, Work]]
 
 
 def iso(at_s: float) -> str:
-    """Format as ISO 8601 UTC, to the second."""
+    """Format a Unix time in ISO 8601 UTC, to the second."""
     return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="seconds")
 
 
@@ -256,7 +267,7 @@ def lab_view(file: LabFile, now_s: float) -> LabView:
     """Return a lab without its answers. Blocking: it may read lessons.
 
     Raises:
-        InputError: a lesson of it cannot be read.
+        InputError: one of its lessons cannot be read.
     """
     lab = file.lab
     return LabView(
@@ -301,7 +312,7 @@ def _limits(task: Task, lesson: Lesson) -> list[str]:
 
 
 def my_lab(work: Work, name: str | None, named: bool, now_s: float) -> MyLab:
-    """Return a person's results. Blocking: it may read lessons."""
+    """Return a person's results in a lab. Blocking: it may read lessons."""
     tasks = [_mine(work, task, now_s) for task in work.file.lab.tasks]
     known = [task.points for task in tasks if task.points is not None]
     return MyLab(
@@ -345,13 +356,13 @@ def _attempt(work: Work, task: Task, one: Attempt, points: bool) -> MyAttempt:
 
 
 def run_of(attempt: Attempt) -> str | None:
-    """Return the run of an attempt, for a link; None: it has none."""
+    """Return an attempt's run for a link, or None if it has no run."""
     run = attempt.found.get("run")
     return str(run) if run else None
 
 
 def found_words(file: LabFile, task: Task, found: dict[str, Any]) -> list[str]:
-    """Return what the server saw, as sentences or figures."""
+    """Describe what the server saw, in sentences or figures."""
     if isinstance(task, Measure) and found:
         if why := misfit(task, found):
             return [why]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds labs: lab.yaml in a lesson's folder, and labs/SLUG/lab.yaml.
+"""Finds labs in lab.yaml in a lesson's folder, and in labs/SLUG/lab.yaml.
 
-A lab in a lesson's folder has the lesson's slug. Labs below labs/ are in the checkout, or in a
-folder that DUET_LESSONS names, and may have tasks of several lessons.
+A lab in a lesson's folder has the lesson's slug. A folder labs/ is in the checkout, or in a folder
+that DUET_LESSONS names. The labs in it may have tasks about several lessons.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class LabFile:
     """A lab and its file.
 
     Args:
-        lesson: slug of the lesson in whose folder it is; None: it is outside of lessons.
+        lesson: slug of the lesson in whose folder the lab is. None if it is in no lesson's folder.
     """
 
     slug: str
@@ -53,7 +53,7 @@ class LabFile:
     lesson: str | None
 
     def task(self, name: str) -> Task:
-        """Return the task of that name.
+        """Return the task with that name.
 
         Raises:
             InputError: there is no such task.
@@ -70,7 +70,7 @@ class LabFile:
         """Return the slug of a task's lesson.
 
         Raises:
-            InputError: neither task nor lab names one.
+            InputError: neither the task nor the lab names a lesson.
         """
         slug = task.lesson or self.lab.lesson or self.lesson
         if slug is None:
@@ -82,7 +82,9 @@ class LabFile:
 
 
 def paths() -> dict[str, tuple[Path, str | None]]:
-    """Return slug of each lab -> its file, and the lesson in whose folder it is.
+    """Return a mapping from each lab's slug to its file and the slug of its lesson, or None.
+
+    The lesson is the one in whose folder the lab is.
 
     Raises:
         InputError: two labs have the same slug, or DUET_LESSONS names something unusable.
@@ -109,11 +111,11 @@ _cached: dict[Path, tuple[tuple[int, int], LabFile]] = {}
 
 
 def find(slug: str) -> LabFile:
-    """Return the lab of that slug; its file is read again only when it changed.
+    """Return the lab with that slug. Its file is read again only if it has changed.
 
     Raises:
         InputError: there is no such lab.
-        LessonError: its file is invalid; the sentence names file, line and key.
+        LessonError: its file is invalid. The sentence names file, line and key.
     """
     known = paths()
     if slug not in known:
@@ -131,7 +133,7 @@ def find(slug: str) -> LabFile:
 
 
 def usable() -> list[LabFile]:
-    """Return all labs whose tasks have lessons; `duet lint` reports the others."""
+    """Return all readable labs whose tasks all have a lesson. `duet lint` reports the others."""
     found: list[LabFile] = []
     for slug in paths():
         try:
@@ -148,7 +150,7 @@ def read_lab(path: Path) -> Lab:
     """Read and check one lab.yaml.
 
     Raises:
-        LessonError: it is not YAML, or does not match the schema.
+        LessonError: the file is not YAML, or does not match the schema.
     """
     document = read(path, shown(path))
     try:
@@ -161,19 +163,20 @@ def read_lab(path: Path) -> Lab:
 
 
 def placing(path: Path) -> Callable[[Found], Problem]:
-    """Return a function that adds the line to a problem of a readable lab."""
+    """Return a function that adds the line number to a problem in a readable lab."""
     document = read(path, shown(path))
     return lambda one: _placed(one, document)
 
 
 def shown(path: Path) -> str:
-    """Return a lab's file as problems name it: `lessons/NN-slug/lab.yaml`."""
+    """Return the name that problems use for a lab's file: `lessons/NN-slug/lab.yaml`."""
     return "/".join(path.parts[-3:])
 
 
 def _found(error: ErrorDetails) -> Found:
-    """Translate pydantic's error; its location includes the kind of a task, which the file does
-    not.
+    """Translate pydantic's error.
+
+    Its location includes the kind of a task, which is no level of the file.
     """
     loc = error["loc"]
     if loc[:1] == ("tasks",) and len(loc) > 2 and loc[2] in KINDS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scores of a person in a lab: points of each task, in the terms of a course's grade book."""
+"""A person's scores in a lab: the points for each task, in terms of a course's grade book."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 TaskState = Literal["open", "scored", "ungraded"]
-"""`open`: no attempt yet. `ungraded`: an answer that a person has to grade."""
+"""`open` means that there is no attempt yet, and `ungraded` that a person still has to grade."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskScore:
-    """Score of one task; the best of several attempts.
+    """A person's score for one task, which is that of the best attempt.
 
     Args:
-        points: 0 to `most`; 0 unless the state is `scored`.
+        points: from 0 to `most`. They are 0 unless the state is `scored`.
     """
 
     task: str
@@ -26,12 +26,12 @@ class TaskScore:
 
 @dataclass(frozen=True, slots=True)
 class LabScore:
-    """Score of all tasks of a lab.
+    """A person's score for all tasks of a lab.
 
     Args:
         lab: its slug.
         person: `Visitor.key` of the participant.
-        at_s: Unix time of the attempt or the grade that changed it.
+        at_s: Unix time of the newest attempt or grade.
     """
 
     lab: str
@@ -41,15 +41,15 @@ class LabScore:
 
     @property
     def points(self) -> float:
-        """Points of all tasks; partial while some are open or ungraded."""
+        """Return the points for all tasks. The sum is partial while tasks are open or ungraded."""
         return sum(task.points for task in self.tasks)
 
     @property
     def most(self) -> float:
-        """Points that can be reached."""
+        """Return the points that can be reached."""
         return sum(task.most for task in self.tasks)
 
     @property
     def complete(self) -> bool:
-        """Is no task open or ungraded?"""
+        """Are all tasks scored?"""
         return all(task.state == "scored" for task in self.tasks)

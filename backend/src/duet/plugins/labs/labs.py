@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All labs of a server. An answer is stored before it is confirmed, and points follow from it."""
+"""The labs service of a server. Each answer is stored before it is confirmed."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from duet.store.limits import DAY_S
 from duet.store.store import Store
 
 NAMELESS: Final = "name"
-"""Code of the error that a visitor has no name yet."""
+"""Code of the error for a visitor who has no name yet."""
 
 
 def asks_for(lesson: str, challenge: str) -> bool:
-    """Does a usable lab have a task with this challenge?"""
+    """Does any usable lab have a task with this challenge?"""
     return any(
         isinstance(task, ChallengeTask)
         and (file.lesson_of(task), task.challenge) == (lesson, challenge)
@@ -45,10 +45,10 @@ def asks_for(lesson: str, challenge: str) -> bool:
 
 
 def called_as(visitor: Visitor, name: str, known: str | None) -> str:
-    """Return a visitor's name: from a platform, else the given one, else the known one.
+    """Return a visitor's name: the learning platform's, or else the given or the known one.
 
     Raises:
-        InputError: with code `name`: there is no name.
+        InputError: there is no name. The error's code is NAMELESS.
     """
     if visitor.person is not None and visitor.person.name:
         return visitor.person.name[:NAME_CHARS]
@@ -61,7 +61,7 @@ def called_as(visitor: Visitor, name: str, known: str | None) -> str:
 
 
 def refuse_late(work: Work, task: str, now_s: float) -> None:
-    """Refuse an answer once right answers are shown.
+    """Refuse an answer if right answers are already shown.
 
     Raises:
         InputError: the lab is over, or the right answer is shown.
@@ -70,7 +70,7 @@ def refuse_late(work: Work, task: str, now_s: float) -> None:
     if closed(lab, now_s):
         raise InputError(
             f"the lab {work.file.slug} closed at {lab.deadline:%Y-%m-%d %H:%M %Z}.",
-            remedy="Ask your instructor; a later deadline opens it again.",
+            remedy="Ask your instructor for a later deadline, which would open it again.",
         )
     if work.shown(task, now_s).answer:
         raise InputError(
@@ -79,17 +79,17 @@ def refuse_late(work: Work, task: str, now_s: float) -> None:
         )
 
 
-# Answers are deleted when they reach the age that the operator allows.
+# Answers are deleted when their person has been inactive for as long as the operator allows.
 
 log = logging.getLogger("duet.plugins.labs")
 
 
 async def keep_deleting(store: Store, days: int, now: Callable[[], float]) -> None:
-    """Delete old answers for ever: now and each day.
+    """Delete old answers now, and then each day for ever.
 
     Args:
-        days: people who did nothing for so long are deleted with their answers.
-        now: Unix time in seconds.
+        days: people who were inactive for this many days are deleted with their answers.
+        now: returns Unix time in seconds.
     """
     while True:
         before_s = now() - days * DAY_S
@@ -111,10 +111,10 @@ Listener = Callable[[LabScore], None]
 
 
 class Listeners(list[Listener]):
-    """Called on the event loop, after the commit; failures are logged."""
+    """Callbacks for scores. They run on the event loop after the commit. Failures are logged."""
 
     def call(self, score: LabScore) -> None:
-        """Report a score that has changed, or is to be sent again."""
+        """Report a score that has changed, or that is to be sent again."""
         for listener in self:
             try:
                 listener(score)
@@ -126,11 +126,11 @@ Result = TypeVar("Result")
 
 
 class Labs(Service):
-    """All labs of a server.
+    """The labs service of a server.
 
     Args:
-        store: None: nothing is stored here, and no answer is accepted.
-        days: people who did nothing for so long are deleted with their answers.
+        store: the database. If it is None, nothing is stored here, and no answer is accepted.
+        days: people who were inactive for this many days are deleted with their answers.
 
     Attributes:
         listeners: called with each score that changes.
@@ -160,12 +160,12 @@ class Labs(Service):
             await asyncio.gather(self._sweeping, return_exceptions=True)
 
     def needs(self, command: m.Command) -> Action | None:
-        """Students of a lab may have their changes judged if a task needs it."""
+        """Let students have a change judged if a lab's task needs this."""
         in_lab = isinstance(command, m.Judge) and asks_for(command.lesson, command.challenge)
         return Action.ANSWER if in_lab else None
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """Note a verdict, which the visitor may submit."""
+        """Remember a verdict, which the visitor may submit."""
         self._evidence.judged(visitor, verdict)
 
     def add_routes(self, app: FastAPI) -> None:
@@ -174,7 +174,7 @@ class Labs(Service):
     # People
 
     async def name_of(self, visitor: Visitor) -> str | None:
-        """Return a visitor's name here; None: unknown."""
+        """Return a visitor's name on this server, or None if it is unknown."""
         if visitor.person is not None and visitor.person.name:
             return visitor.person.name
         known = await self._ask(lambda c: queries.person(c, visitor.key))
@@ -183,14 +183,14 @@ class Labs(Service):
     async def answer(
         self, visitor: Visitor, slug: str, task_name: str, given: dict[str, Any], name: str = ""
     ) -> Attempt:
-        """Store an answer.
+        """Check and store an answer.
 
         Args:
-            name: the visitor's new name; empty: unchanged.
+            name: the visitor's new name. Empty if it is unchanged.
 
         Raises:
-            InputError: no such task, an answer that does not fit, or no attempt left.
-            InfraError: it cannot be stored.
+            InputError: there is no such task, the answer does not fit, or no attempt is left.
+            InfraError: the answer cannot be stored.
         """
         file = await asyncio.to_thread(files.find, slug)
         task = file.task(task_name)
@@ -242,10 +242,10 @@ class Labs(Service):
     async def grade(
         self, by: str, slug: str, person: str, number: int, points: float, comment: str
     ) -> LabScore:
-        """Grade an attempt; a former grade is replaced.
+        """Grade an attempt. The new grade replaces an earlier one.
 
         Raises:
-            InputError: there is no such attempt, or it cannot have so many points.
+            InputError: there is no such attempt, or it cannot get that many points.
         """
         file = await asyncio.to_thread(files.find, slug)
         before = await self.work(person, file)
@@ -254,10 +254,10 @@ class Labs(Service):
         return await self._report(before.score, await self.work(person, file))
 
     async def regrade(self, slug: str, person: str | None = None) -> list[LabScore]:
-        """Score again after a change of lab.yaml or of the lesson, and call all listeners.
+        """Score again after lab.yaml or the lesson has changed, and call all listeners.
 
         Args:
-            person: None: everybody.
+            person: key of the person. None means everybody.
         """
         file = await asyncio.to_thread(files.find, slug)
         scores = [w.score for one, w in await self.all_work(file) if person in (None, one.person)]
@@ -266,11 +266,11 @@ class Labs(Service):
         return scores
 
     async def of_person(self, person: str) -> tuple[list[Attempt], list[Grade]]:
-        """Return all that is stored of a person's labs."""
+        """Return a person's stored attempts and grades in all labs."""
         return await self._ask(lambda c: queries.of_person(c, person))
 
     async def forget(self, person: str) -> int:
-        """Delete all that is stored of a person; return the number of attempts."""
+        """Delete all stored data of a person. Return the number of deleted attempts."""
         deleted = await self._ask(lambda c: queries.forget(c, person))
         for forget in self.forgetting:
             await forget(person)
@@ -283,19 +283,21 @@ class Labs(Service):
 
     async def _ask(self, work: Callable[[Connection], Result]) -> Result:
         if self._store is None:
-            raise InfraError("this server stores no answers.", remedy="Use one that does.")
+            raise InfraError(
+                "this server stores no answers.", remedy="Use a server that has classes."
+            )
         return await self._store.ask(work)
 
 
 LABS_DAYS = 400
-"""A course of a year, and its appeals."""
+"""Default for labs_days(). It covers a course of one year, and appeals against its grades."""
 
 
 def labs_days() -> int:
-    """Return how long answers of inactive people are stored: $DUET_LABS_DAYS.
+    """Return how many days inactive people's answers are stored ($DUET_LABS_DAYS).
 
     Raises:
-        InputError: not a whole number from 0 to a million.
+        InputError: the value is not a whole number from 0 to a million.
     """
     return whole_number("DUET_LABS_DAYS", LABS_DAYS, "delete answers of labs so much later")
 

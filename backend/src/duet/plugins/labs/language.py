@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lab in another language, from the translations of its lessons' texts."""
+"""Translates a lab into another language, with the translations of its lessons' texts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ log = logging.getLogger("duet.api")
 
 Body = TypeVar("Body", bound=BaseModel)
 READ: Final = frozenset({"title", "intro", "ask", "choices", "right", "why", "rubric"})
-"""Keys whose texts are the lab's or its lesson's; texts by people are not translated."""
+"""Keys whose texts come from the lab or its lesson. Texts that people wrote are not translated."""
 
 
 def in_language(body: Body, file: LabFile, language: str) -> Body:
-    """Translate the texts that the language has. Blocking: it may read lessons."""
+    """Translate the texts that have a translation. Blocking: it may read lessons."""
     words = words_of(file, language) if language else {}
     if not words:
         return body
@@ -32,7 +32,7 @@ def in_language(body: Body, file: LabFile, language: str) -> Body:
 
 
 def words_of(file: LabFile, language: str) -> dict[str, str]:
-    """Return English -> translation, of all lessons that the lab's tasks are about."""
+    """Return a mapping from English to the translation, for all lessons of the lab's tasks."""
     words: dict[str, str] = {}
     for slug in sorted({file.lesson_of(task) for task in file.lab.tasks.values()}):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Database operations of labs; each function runs within a transaction of the store."""
+"""Database operations for labs. Each function runs within a transaction of the store."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from duet.plugins.labs.tables import ATTEMPTS, GRADES, PEOPLE
 
 
 def put_person(connection: Connection, person: Participant) -> None:
-    """Store a participant, or their new name."""
+    """Store a participant or their new name."""
     of = PEOPLE.c.person == person.person
     if not connection.execute(update(PEOPLE).where(of).values(name=person.name)).rowcount:
         connection.execute(insert(PEOPLE).values(asdict(person)))
 
 
 def person(connection: Connection, key: str) -> Participant | None:
-    """Return the participant of that key, if known."""
+    """Return the participant with that key, or None if there is none."""
     row = connection.execute(select(PEOPLE).where(PEOPLE.c.person == key)).first()
     return None if row is None else Participant(**row._mapping)
 
@@ -38,10 +38,10 @@ def add_attempt(
     connection: Connection, lab: str, key: str, task: str, most: int | None,
     answer: dict[str, Any], found: dict[str, Any], at_s: float,
 ) -> Attempt:  # fmt: skip
-    """Store an attempt as the next of its chain.
+    """Store an attempt as the next one in its chain.
 
     Args:
-        most: attempts that the task allows; None: any number.
+        most: number of attempts that the task allows. None means any number.
 
     Raises:
         InputError: no attempt is left.
@@ -71,7 +71,7 @@ def add_attempt(
 
 
 def attempts(connection: Connection, lab: str, key: str | None = None) -> list[Attempt]:
-    """Return attempts of one person, or of all, each in order."""
+    """Return the attempts of one person or of everybody. Each person's attempts are in order."""
     asked = select(ATTEMPTS).where(ATTEMPTS.c.lab == lab)
     if key is not None:
         asked = asked.where(ATTEMPTS.c.person == key)
@@ -80,7 +80,7 @@ def attempts(connection: Connection, lab: str, key: str | None = None) -> list[A
 
 
 def put_grade(connection: Connection, grade: Grade) -> Attempt:
-    """Store the grade of an attempt; it replaces a former grade.
+    """Store the grade for an attempt. It replaces an earlier grade.
 
     Raises:
         InputError: there is no such attempt.
@@ -108,7 +108,7 @@ def put_grade(connection: Connection, grade: Grade) -> Attempt:
 
 
 def grades(connection: Connection, lab: str, key: str | None = None) -> list[Grade]:
-    """Return grades of one person, or of all."""
+    """Return the grades of one person or of everybody."""
     asked = select(GRADES).where(GRADES.c.lab == lab)
     if key is not None:
         asked = asked.where(GRADES.c.person == key)
@@ -116,7 +116,7 @@ def grades(connection: Connection, lab: str, key: str | None = None) -> list[Gra
 
 
 def of_person(connection: Connection, key: str) -> tuple[list[Attempt], list[Grade]]:
-    """Return all that a person did, in all labs."""
+    """Return a person's attempts and grades in all labs."""
     made = select(ATTEMPTS).where(ATTEMPTS.c.person == key)
     rows = connection.execute(made.order_by(ATTEMPTS.c.lab, ATTEMPTS.c.number))
     given = connection.execute(select(GRADES).where(GRADES.c.person == key))
@@ -124,7 +124,7 @@ def of_person(connection: Connection, key: str) -> tuple[list[Attempt], list[Gra
 
 
 def forget(connection: Connection, key: str) -> int:
-    """Delete a person with all attempts and grades; return the number of attempts."""
+    """Delete a person with all attempts and grades. Return the number of deleted attempts."""
     counted = select(func.count()).select_from(ATTEMPTS).where(ATTEMPTS.c.person == key)
     made: int = connection.scalar(counted) or 0
     connection.execute(delete(PEOPLE).where(PEOPLE.c.person == key))
@@ -132,7 +132,7 @@ def forget(connection: Connection, key: str) -> int:
 
 
 def delete_old(connection: Connection, before_s: float) -> int:
-    """Delete people who did nothing since, with their answers; return how many."""
+    """Delete people who have done nothing since then, with their answers. Return their number."""
     used = select(func.max(ATTEMPTS.c.at_s)).where(ATTEMPTS.c.person == PEOPLE.c.person)
     newest = func.coalesce(used.scalar_subquery(), PEOPLE.c.since_s)
     return connection.execute(delete(PEOPLE).where(newest < before_s)).rowcount

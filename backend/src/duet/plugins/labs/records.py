@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stored data of labs as plain values, the chain of hashes that links attempts, and sent
-answers.
-"""
+"""Labs' stored data as plain values, the hash chain of attempts, and answers as sent."""
 
 from __future__ import annotations
 
@@ -25,21 +23,23 @@ from duet.plugins.labs.schema import (
 )
 
 FIRST: Final = ""
-"""What the first attempt of a chain has as its previous hash."""
+"""The first attempt of a chain has this as its previous hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One answer, as sent.
+    """One answer as it was sent, and what the server added.
 
     Args:
-        person: `Visitor.key` of who answered.
-        number: of this person in this lab, from 1, without a gap.
-        answer: as it was sent.
-        found: what the server itself saw: figures of a run, lines of a verdict; else empty.
-        at_s: Unix time at which it was stored.
-        previous: hash of the attempt before; FIRST for number 1.
-        sha256: of all other fields.
+        person: `Visitor.key` of the person who answered.
+        number: number of the attempt. It counts this person's attempts in this lab, from 1 without
+            gaps.
+        answer: the answer as it was sent.
+        found: what the server itself saw, such as a run's figures or a verdict's lines. Empty if
+            the answer needs no evidence.
+        at_s: Unix time at which the answer was stored.
+        previous: hash of the previous attempt, or FIRST for number 1.
+        sha256: hash of all other fields.
     """
 
     lab: str
@@ -55,11 +55,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """A grade that a person gave to an attempt.
+    """A grade that a person gave for an attempt.
 
     Args:
-        attempt: its number.
-        by: `Visitor.key` of the grader, or `operator` on the command line.
+        attempt: number of the attempt.
+        by: `Visitor.key` of the grader, or `operator` if it was given on the command line.
     """
 
     lab: str
@@ -73,7 +73,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A person who answers labs here."""
+    """A person who answers labs on this server."""
 
     person: str
     name: str
@@ -90,7 +90,7 @@ def linked(
 
 
 def digest(attempt: Attempt) -> str:
-    """Return the SHA-256 of an attempt's fields, without its own hash, as JSON with sorted keys."""
+    """Return the SHA-256 of an attempt's other fields, written as JSON with sorted keys."""
     tree = asdict(attempt)
     del tree["sha256"]
     text = json.dumps(tree, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -98,10 +98,10 @@ def digest(attempt: Attempt) -> str:
 
 
 def broken(attempts: Iterable[Attempt]) -> str:
-    """Say where the chain of one person in one lab is broken; empty: it is intact.
+    """Say where a person's hash chain in one lab is broken, or return "" if it is intact.
 
     Args:
-        attempts: all of them, in order.
+        attempts: all attempts of the person in the lab, in order.
     """
     previous = FIRST
     for number, one in enumerate(attempts, 1):
@@ -115,14 +115,14 @@ def broken(attempts: Iterable[Attempt]) -> str:
     return ""
 
 
-# Answers as sent, checked against the task. Pure.
+# Checks answers against their task as they are sent. Pure.
 
 RunId = Annotated[str, Field(min_length=1, max_length=200)]
 Word = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class Answer(BaseModel):
-    """Frozen, and no unknown keys."""
+    """Base of the answers. They are frozen, and have no unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -140,7 +140,7 @@ class Number(Answer):
 
 
 class PointedMark(Answer):
-    """A mark of the picture; times are guest times."""
+    """A mark in the picture. Times are guest times."""
 
     run: RunId
     arm: Word
@@ -150,7 +150,7 @@ class PointedMark(Answer):
 
 
 class Pointing(Answer):
-    """Where somebody pointed."""
+    """The mark at which the visitor pointed."""
 
     mark: PointedMark
 
@@ -168,7 +168,7 @@ class OwnRun(Answer):
 
 
 class JudgedArm(Answer):
-    """An arm that was judged by the challenge."""
+    """An arm that the challenge has judged."""
 
     arm: Word
 
@@ -185,7 +185,7 @@ def read_answer(task: Task, choices: int, given: dict[str, Any]) -> Answer:
     """Check an answer against its task.
 
     Args:
-        choices: how many the task has; 0: it asks for a number.
+        choices: number of choices of a prediction. With 0 it asks for a number.
 
     Raises:
         InputError: the answer does not fit.
@@ -212,7 +212,7 @@ def refuse_text(text: str, most: int) -> None:
     """Refuse a text that is empty or too long.
 
     Raises:
-        InputError: it is.
+        InputError: the text is empty or too long.
     """
     if not text.strip():
         raise InputError("the text is empty.", remedy="Write some sentences.")

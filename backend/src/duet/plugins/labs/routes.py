@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HTTP routes of labs: tasks and answers for students, scores and grades for instructors."""
+"""HTTP routes for labs: tasks and answers for students, scores and grades for instructors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from duet.plugins.labs.words import rubric_words
 from duet.plugins.labs.work import Work
 from duet.stream.viewer import visitor_of
 
-# Scores and attempts of all participants, for instructors: as JSON and as CSV.
+# All participants' scores and attempts for instructors, as JSON and as CSV.
 
 Rows = Sequence[tuple[Participant, Work]]
 
@@ -66,7 +66,7 @@ def person_score(score: LabScore, name: str, late: int) -> b.PersonScore:
 
 
 def scores_table(scores: b.LabScores, tasks: Sequence[str]) -> str:
-    """Format the scores as CSV: a row for each person, a column for each task."""
+    """Format the scores as CSV, with a row for each person and a column for each task."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["name", "person", "points", "most", "complete", "late", "at", *tasks])
@@ -111,7 +111,7 @@ def _recorded(work: Work, one: Attempt) -> b.RecordedAttempt:
 
 
 def lab_entry(file: LabFile) -> tuple[str, str, float, str | None]:
-    """Return slug, title, points and deadline of a lab."""
+    """Return a lab's slug, title, points and deadline."""
     deadline = file.lab.deadline
     return file.slug, file.lab.title, file.lab.most, deadline.isoformat() if deadline else None
 
@@ -121,7 +121,7 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=BaseModel)
 BODY_S = 20.0
-"""Limit until a request's body has arrived."""
+"""Time limit for the arrival of a request's body."""
 
 
 ACTIONS: Final[Mapping[str, Action]] = {
@@ -218,10 +218,10 @@ def add_lab_routes(app: FastAPI, labs: Labs) -> None:
 
 
 async def read_body(request: Request, model: type[Model]) -> Model:
-    """Read a bounded request body.
+    """Read a request's body within limits of time and size.
 
     Raises:
-        InputError: it is too large, too slow, or invalid.
+        InputError: the body is too large, too slow, or invalid.
     """
     text = bytearray()
     try:

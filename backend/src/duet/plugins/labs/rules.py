@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lint rules for labs: tasks refer to things that their lesson has, and have a known answer."""
+"""Lint rules for labs. Tasks must refer to existing parts of a lesson, with a known answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from duet.server.figures import OPS
 
 
 def lab_faults(file: LabFile) -> Iterator[Found]:
-    """Find what is wrong with a readable lab."""
+    """Find the faults of a readable lab."""
     for name, task in file.lab.tasks.items():
         place: Place = ("tasks", name)
         try:
@@ -59,7 +59,7 @@ def _predict(place: Place, task: Predict, folder: LessonFolder) -> Iterator[Foun
     if asked is None:
         return
     if task.right is not None and task.right > len(asked.choices):
-        sentence = f"`right` is 1 to {len(asked.choices)}, but {task.right} came"
+        sentence = f"`right` must be 1 to {len(asked.choices)}, but is {task.right}"
         yield Found((*place, "right"), sentence, "Count the choices from 1.")
     recorded = recorded_choice(asked, folder)
     if not folder.recordings():
@@ -102,17 +102,18 @@ def _unknown(place: Place, key: str, what: str, name: str, known: list[str]) -> 
 
 
 def labs_of(slug: str) -> list[str]:
-    """Return the lab in a lesson's folder; for an empty slug those outside of lessons."""
+    """Return the lab in a lesson's folder. For an empty slug, return the labs below labs/."""
     return [lab for lab, (_, lesson) in files.paths().items() if (lesson or "") == slug]
 
 
 BESIDE: Mapping[str, type[BaseModel]] = {files.FILE: Lab}
-"""Files next to a lesson's for which editors get a schema."""
+"""Other files in a lesson's folder for which editors get a schema."""
 
 
 def problems(slug: str) -> Iterator[tuple[str, Problem]]:
-    """Return name and problem of the lab in a lesson's folder; for an empty slug, of those
-    below labs/.
+    """Return a name and a problem for each problem of the lab in a lesson's folder.
+
+    For an empty slug, return the problems of the labs below labs/.
     """
     for lab in labs_of(slug):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Points, computed from the answers each time, so a new key or deadline changes them. Pure."""
+"""Computes points from the answers each time, so a new key or deadline changes them. Pure."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from duet.plugins.labs.schema import (
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The right answer of a task; some kinds of tasks have none.
+    """A task's right answer. Some kinds of tasks have none.
 
     Args:
-        choice: from 0.
-        within: how far from `number` an answer may be.
-        mark: what to point at.
-        words: the right answer in words; empty: there is no single one.
+        choice: the right choice, from 0.
+        within: how far an answer may be from `number`.
+        mark: the question that says at what to point.
+        words: the right answer in words. Empty if there is no single right answer.
     """
 
     choice: int | None = None
@@ -44,10 +44,10 @@ class Key:
 
 
 def key_of(task: Task, lesson: Lesson, recorded: int | None) -> Key:
-    """Return the key of a task.
+    """Return a task's right answer.
 
     Args:
-        recorded: the right choice according to recordings, from 0; None: unknown.
+        recorded: the right choice according to recordings, from 0. None if it is unknown.
     """
     if isinstance(task, Point):
         asked = question_of(task, lesson)
@@ -64,18 +64,18 @@ def key_of(task: Task, lesson: Lesson, recorded: int | None) -> Key:
 
 
 def prediction_of(task: Predict, lesson: Lesson) -> Prediction | None:
-    """Return the lesson's prediction that a task refers to; None: it has a question of its own."""
+    """Return the lesson's prediction that a task names, or None if it asks its own question."""
     return lesson.predictions.get(task.prediction) if task.prediction is not None else None
 
 
 def question_of(task: Point, lesson: Lesson) -> Question | None:
-    """Return the lesson's question that a task refers to; None: there is no such number."""
+    """Return the lesson's question that a task refers to, or None if there is no such number."""
     asked = lesson.questions
     return asked[task.question - 1] if task.question <= len(asked) else None
 
 
 def choices_of(task: Task, lesson: Lesson) -> tuple[str, ...]:
-    """Return the choices of a task; empty: it has none."""
+    """Return a task's choices, which are empty if it has none."""
     if not isinstance(task, Predict):
         return ()
     prediction = prediction_of(task, lesson)
@@ -83,7 +83,7 @@ def choices_of(task: Task, lesson: Lesson) -> tuple[str, ...]:
 
 
 def ask_of(task: Task, lesson: Lesson) -> str:
-    """Return the question of a task."""
+    """Return the question that a task asks."""
     if isinstance(task, Predict):
         prediction = prediction_of(task, lesson)
         return task.ask if prediction is None else prediction.question
@@ -97,7 +97,7 @@ def ask_of(task: Task, lesson: Lesson) -> str:
 
 
 def step_of(task: Task, lesson: Lesson) -> str | None:
-    """Return the step to open for a task; None: any."""
+    """Return the step to open for a task, or None if any step will do."""
     if task.step is not None:
         return task.step
     if isinstance(task, Predict) and task.prediction is not None:
@@ -109,14 +109,14 @@ def step_of(task: Task, lesson: Lesson) -> str | None:
 
 
 def stands_for(arm: str, wanted: str) -> bool:
-    """Is an arm the wanted one, or a visitor's change of it?"""
+    """Is an arm the wanted arm, or a visitor's change of the wanted arm?"""
     return arm == wanted or changed_arm(arm) == wanted
 
 
 HALF_WAY: Final = 0.5
-"""Share of the points for reaching all goals of a challenge without meeting it."""
+"""Share of the points for reaching all of a challenge's goals without meeting the challenge."""
 SLACK: Final = 1e-9
-"""Tolerance, so that 0.1 + 0.2 is within 0.3."""
+"""Tolerance for rounding, so that 0.1 + 0.2 counts as within 0.3."""
 
 
 def lab_score(
@@ -127,12 +127,12 @@ def lab_score(
     grades: Mapping[int, Grade],
     keys: Mapping[str, Key],
 ) -> LabScore:
-    """Score a person.
+    """Score a person's attempts in a lab.
 
     Args:
-        attempts: all of this person in this lab, in order.
-        grades: by number of the attempt.
-        keys: by name of the task.
+        attempts: all attempts of this person in this lab, in order.
+        grades: attempt's number -> grade.
+        keys: task's name -> right answer.
     """
     by_task: dict[str, list[Attempt]] = {name: [] for name in lab.tasks}
     for attempt in attempts:
@@ -147,14 +147,14 @@ def lab_score(
 
 
 def in_time(lab: Lab, attempt: Attempt) -> bool:
-    """Did an attempt come before deadline and grace were over?"""
+    """Was an attempt made before the deadline and its grace period were over?"""
     return lab.closes_s is None or attempt.at_s <= lab.closes_s
 
 
 def task_score(
     name: str, task: Task, attempts: Sequence[Attempt], grades: Mapping[int, Grade], key: Key
 ) -> TaskScore:
-    """Score the best attempt of a task; it is ungraded while its newest explanation is."""
+    """Score a task by its best attempt. It is ungraded while its newest explanation is ungraded."""
     if not attempts:
         return TaskScore(name, 0.0, task.points, "open")
     if isinstance(task, Explain) and attempts[-1].number not in grades:
@@ -167,7 +167,7 @@ def task_score(
 
 
 def share(task: Task, attempt: Attempt, grade: Grade | None, key: Key) -> float | None:
-    """Return an attempt's share of the task's points; None: not graded yet."""
+    """Return an attempt's share of the task's points, or None if it is not graded yet."""
     if grade is not None:  # a person's grade overrides any kind
         return min(grade.points / task.points, 1.0)
     match task:
@@ -197,14 +197,14 @@ def _points_at(found: Mapping[str, Any], key: Key) -> bool:
 
 
 def reached(task: Measure, found: Mapping[str, Any]) -> float:
-    """Return the share of the limits that a run reached; 0 if it does not fit the task."""
+    """Return the share of the limits that a run met, or 0 if the run does not fit the task."""
     if misfit(task, found):
         return 0.0
     return sum(holds(one, found["values"]) for one in task.limits) / len(task.limits)
 
 
 def misfit(task: Measure, found: Mapping[str, Any]) -> str:
-    """Say why a run does not fit the task; empty: it does."""
+    """Say why a run does not fit the task, or return "" if it fits."""
     if found.get("refused"):
         return str(found["refused"])
     if task.workload is not None and found["workload"] != task.workload:
@@ -218,14 +218,14 @@ def misfit(task: Measure, found: Mapping[str, Any]) -> str:
 
 
 def holds(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> bool:
-    """Is a limit reached by a lane that stands for its arm?"""
+    """Does any lane that stands for the limit's arm meet the limit?"""
     one = figures(limit, values)
     low, high = limit.at_least, limit.at_most
     return any((low is None or v >= low) and (high is None or v <= high) for v in one)
 
 
 def figures(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> list[float]:
-    """Return a limit's figures: one for each lane that stands for its arm.
+    """Return the figures to compare with a limit, one for each lane that stands for its arm.
 
     Args:
         values: metric -> arm -> value.
@@ -239,8 +239,10 @@ def figures(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> list[flo
 
 
 def _met(found: Mapping[str, Any]) -> float:
-    """Return all points if the judge says so; else half of them for the goals, if nothing was
-    broken.
+    """Return the share of points for a verdict.
+
+    It is 1 if the challenge was met. Otherwise it is half the share of goals that were reached, or
+    0 if anything was broken.
     """
     if found.get("met"):
         return 1.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a person may see of a task now: points, and the right answer. Pure."""
+"""Decides whether a person may see a task's points and right answer now. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from duet.plugins.labs.schema import Lab, Task
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown of a task.
+    """Says what is shown of a task.
 
     Args:
-        points: of each attempt and of the task.
-        answer: the right answer, why, and the rubric; no further attempt is accepted then.
+        points: true if the points of the task and of each attempt are shown.
+        answer: true if the right answer, its reason, and the rubric are shown. Then no further
+            attempt is accepted.
     """
 
     points: bool
@@ -23,7 +24,7 @@ class Shown:
 
 
 def shown(lab: Lab, task: Task, made: int, score: TaskScore, now_s: float) -> Shown:
-    """Return what a person sees after so many attempts."""
+    """Return what a person sees after having made that many attempts."""
     if closed(lab, now_s):
         return Shown(True, True)
     if lab.feedback_of(task) == "later":
@@ -34,5 +35,5 @@ def shown(lab: Lab, task: Task, made: int, score: TaskScore, now_s: float) -> Sh
 
 
 def closed(lab: Lab, now_s: float) -> bool:
-    """Are deadline and grace over?"""
+    """Are the deadline and its grace period over?"""
     return lab.closes_s is not None and now_s > lab.closes_s

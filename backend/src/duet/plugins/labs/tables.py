@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of labs: people, their attempts, grades by hand."""
+"""Tables for labs: people, their attempts, and grades that people gave."""
 
 from __future__ import annotations
 

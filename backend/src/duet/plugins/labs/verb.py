@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet lab`: scores, grades, export and deletion, in the database of a server that may run."""
+"""`duet lab`: scores, grades, export and deletion, in the database of a server."""
 
 from __future__ import annotations
 
@@ -77,9 +77,8 @@ def lab(
 ) -> int:
     """Show or export a lab's scores, set a grade, delete answers.
 
-    The server may run meanwhile. It sends a grade set here to a learning platform with the next
-    change
-    of that person's score. docs/LABS.md says how to write and grade a lab.
+    The server may run meanwhile. A grade that is set here reaches the learning platform with the
+    next change of that person's score. docs/LABS.md says how to write and grade a lab.
     """
     from duet.plugins.labs import files
     from duet.plugins.labs import routes as tables
@@ -114,7 +113,7 @@ def lab(
 
 ACTIONS = ("list", "scores", "export", "grade", "forget")
 BY = "operator"
-"""The grader of grades set on the command line."""
+"""The grader's name for grades that are set on the command line."""
 
 
 def rows_of(connection: Connection, slug: str) -> Rows:

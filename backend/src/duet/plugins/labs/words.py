@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Limits and rubrics in words. Pure."""
+"""Describes limits and rubrics in words. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from duet.plugins.labs.schema import Criterion, Explain, Limit, Task
 
 
 def limit_words(limit: Limit, lesson: Lesson) -> str:
-    """Format for example `umounts of SRCU: at most 0.5 of rwsem`."""
+    """Describe a limit, for example as `umounts of SRCU: at most 0.5 of rwsem`."""
     metric = lesson.metrics.get(limit.metric)
     what = "operations" if metric is None else metric.title
     unit = f" of {_title(limit.to, lesson)}" if limit.to is not None else ""
@@ -23,14 +23,14 @@ def limit_words(limit: Limit, lesson: Lesson) -> str:
 
 
 def rubric_words(task: Task) -> list[str]:
-    """List what a good explanation has, with points; empty for other kinds of tasks."""
+    """List what a good explanation contains, with points. Other kinds of tasks have no list."""
     if not isinstance(task, Explain):
         return []
     return [criterion_words(one) for one in task.rubric]
 
 
 def criterion_words(one: Criterion) -> str:
-    """Format a criterion with its points."""
+    """Describe a criterion with its points."""
     return f"{one.says} ({one.points:g})"
 
 

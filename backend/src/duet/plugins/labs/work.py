@@ -40,7 +40,7 @@ class Work:
 
 
 def keys_of(file: LabFile) -> dict[str, Key]:
-    """Return the right answer of each task. Blocking: it may read recordings.
+    """Return the right answer for each task. Blocking: it may read recordings.
 
     Raises:
         InputError: a lesson or its recordings cannot be read.
@@ -49,7 +49,7 @@ def keys_of(file: LabFile) -> dict[str, Key]:
 
 
 def key_for(file: LabFile, task: Task) -> Key:
-    """Return the right answer of one task."""
+    """Return the right answer for one task."""
     folder = lesson_cache.find(file.lesson_of(task))
     recorded = None
     if isinstance(task, Predict) and task.right is None:
@@ -73,7 +73,7 @@ def graded(
     """Make a grade for an attempt.
 
     Raises:
-        InputError: there is no such attempt, or it cannot have so many points.
+        InputError: there is no such attempt, or it cannot get that many points.
     """
     attempt = next((one for one in work.attempts if one.number == number), None)
     task = None if attempt is None else work.file.lab.tasks.get(attempt.task)
@@ -84,7 +84,8 @@ def graded(
         )
     if not 0 <= points <= task.points:
         raise InputError(
-            f"the task '{task.title}' allows 0 to {task.points:g} points, but got {points:g}.",
+            f"the task '{task.title}' allows 0 to {task.points:g} points, but {points:g} were "
+            "given.",
             remedy="Give points within that range.",
         )
     return Grade(work.file.slug, person, number, points, comment, by, at_s)

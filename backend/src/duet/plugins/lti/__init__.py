@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LTI 1.3 Advantage: a learning platform lets its users in and receives their scores.
+"""LTI 1.3 Advantage: users enter from a learning platform, which receives their scores.
 
-login.py checks messages, grades.py calls the platform's services, PyJWT signs and verifies.
+login.py checks messages, and grades.py calls the platform's services. PyJWT signs and verifies.
 Sources: https://www.imsglobal.org/spec/lti/v1p3 (LTI 1.3 core),
 https://www.imsglobal.org/spec/security/v1p0 (IMS Security Framework 1.0),
 https://www.imsglobal.org/spec/lti-dl/v2p0 (Deep Linking 2.0),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sends scores of labs to platforms. A score is stored first, and sent until it arrives.
+"""Sends labs' scores to platforms. Each score is stored first, then sent until it arrives.
 
-Each score is sent by itself, so a refused one delays no other. Its form suits Canvas and Moodle:
-Canvas ignores the points of a score whose grading is not `FullyGraded`, and Moodle refuses a score
-without user, timestamp or progress.
+Each score is sent separately, so that a refused score does not delay others. Its form suits Canvas
+and Moodle: Canvas ignores the points of a score whose grading is not `FullyGraded`, and Moodle
+refuses a score without user, timestamp or progress.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from duet.plugins.lti.platforms import ALGORITHM, KeyFile, Platform, Platforms, 
 from duet.store import database as claims
 from duet.store.store import Store
 
-# Calls to a platform's services: scores, columns of the grade book, members.
+# Calls to a platform's services for scores, grade book columns and members.
 #
 # All calls wait for the network, so they run in threads. Section numbers are those of IMS
 # Security Framework 1.0 and AGS 2.0 (addresses: __init__.py).
@@ -62,9 +62,10 @@ JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 CONFLICT: Final = 409
 UNAUTHORIZED: Final = 401
 LATER: Final = frozenset({UNAUTHORIZED, 403, 408, 423, 425, 429})
-"""Temporary refusals of a score: an expired token, a right that an operator has yet to grant
-(at Canvas also too many requests), a lock, too early or too many. After any other refusal a retry
-would fail, too: the column or the student is gone, or the score is invalid.
+"""Status codes that refuse a score only for now: the token has expired (401), an operator has yet
+to grant a right or Canvas gets too many requests (403), a time limit (408), a lock (423), or the
+request comes too early (425) or too often (429). After any other refusal a retry would fail, too,
+because the column or the student is gone, or the score is invalid.
 """
 REASON_CHARACTERS: Final = 150
 
@@ -78,13 +79,13 @@ class NotTaken(InfraError):
 
 
 class _NotDone(Exception):
-    """The platform did not do what was requested; the text says why."""
+    """The platform did not do what was requested. The text says why."""
 
 
 UNUSABLE: Final = (
     _NotDone, requests.RequestException, ValueError, KeyError, TypeError, AttributeError
 )  # fmt: skip
-"""The platform does not answer, or its answer is invalid."""
+"""Errors which mean that the platform does not answer, or that its answer is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Member:
     """A member of a course.
 
     Args:
-        user_id: the platform's id of the person; `sub` of a launch.
+        user_id: the platform's id for the person, which is also `sub` in a launch.
     """
 
     user_id: str
@@ -101,10 +102,10 @@ class Member:
 
 
 class Services:
-    """Access tokens and calls; thread-safe.
+    """Gets access tokens and calls platforms' services. Thread-safe.
 
     Args:
-        clock: Unix time in s.
+        clock: returns Unix time in seconds.
     """
 
     def __init__(self, keys: KeyFile, clock: Callable[[], float] = time.time) -> None:
@@ -118,8 +119,8 @@ class Services:
 
         Raises:
             NewerThere: the platform has a newer score.
-            NotTaken: it will never accept this score.
-            InfraError: it did not accept it now.
+            NotTaken: the platform will never accept this score.
+            InfraError: the platform did not accept the score now.
         """
         path, mark, query = lineitem.partition("?")
         url, headers = f"{path.removesuffix('/')}/scores{mark}{query}", {"Content-Type": SCORE_TYPE}
@@ -137,8 +138,9 @@ class Services:
     def lineitem(
         self, platform: Platform, offered: Endpoint, link_id: str, label: str, most: float
     ) -> str:
-        """Return the column for an activity: named by the message, else found or created (AGS, 3.1
-        and 3.2). Empty: the platform offers none.
+        """Return the grade book column for an activity, or "" if the platform offers none.
+
+        The launch message names the column. Otherwise it is found or created (AGS, 3.1 and 3.2).
 
         Raises:
             InfraError: the platform did not answer.
@@ -163,7 +165,7 @@ class Services:
         return found if platform.takes(found) else ""
 
     def members(self, platform: Platform, url: str) -> list[Member]:
-        """Return names and roles of a course, at most MEMBERS (NRPS 2.0, membership container).
+        """Return a course's members, at most MEMBERS (NRPS 2.0, membership container).
 
         Raises:
             InfraError: the platform did not answer, or names an unsafe address.
@@ -178,13 +180,13 @@ class Services:
         return found[:MEMBERS]
 
     def forget(self, platform: Platform) -> None:
-        """Drop the access tokens of a platform, so that the next call requests a new one."""
+        """Drop a platform's access tokens, so that the next call requests a new one."""
         with self._lock:
             for key in [key for key in self._tokens if key.startswith(platform.ident)]:
                 del self._tokens[key]
 
     def remember(self, key: str, token: str, seconds: float) -> None:
-        """Cache an access token; evict the oldest."""
+        """Cache an access token. If there are too many, evict the oldest."""
         with self._lock:
             self._tokens[key] = (token, self._clock() + seconds - TOKEN_EARLY_S)
             while len(self._tokens) > TOKENS:
@@ -192,8 +194,9 @@ class Services:
 
     @contextlib.contextmanager
     def _authorized(self, platform: Platform, scopes: list[str]) -> Iterator[PlatformSession]:
-        """Open a session whose requests carry an access token (Security Framework, 4.1; RFC
-        6750, 2.1); errors in it become an InfraError.
+        """Open a session whose requests carry an access token.
+
+        Errors within it become an InfraError (Security Framework, 4.1; RFC 6750, 2.1).
         """
         try:
             with PlatformSession() as session:
@@ -205,8 +208,9 @@ class Services:
             raise _trouble(platform, error) from error
 
     def _access_token(self, session: PlatformSession, platform: Platform, scopes: list[str]) -> str:
-        """Get a token with the client-credentials grant; a signed assertion identifies us
-        (Security Framework, 4.1.1; RFC 7523, 2.2 and 3).
+        """Get a token with the client-credentials grant.
+
+        A signed assertion identifies us (Security Framework, 4.1.1; RFC 7523, 2.2 and 3).
         """
         scope = " ".join(sorted(scopes))
         name = f"{platform.ident} {scope}"
@@ -242,10 +246,10 @@ class Services:
 
 
 def _pages(session: PlatformSession, platform: Platform, url: str, kind: str) -> Iterator[Any]:
-    """Return a list page by page; each page names the next (RFC 8288: `rel="next"`)."""
+    """Return a list page by page. Each page names the next one (RFC 8288: `rel="next"`)."""
     for _ in range(PAGES):
         if not platform.takes(url):
-            raise _NotDone("an address that is not safe")
+            raise _NotDone("it named an address that is not safe")
         answer = _good(session.get(url, headers={"Accept": kind}))
         yield answer.json()
         url = answer.links.get("next", {}).get("url", "")
@@ -296,7 +300,7 @@ def _trouble(platform: Platform, error: Exception) -> InfraError:
 
 log = logging.getLogger("duet.plugins.lti")
 SENDER = "lti scores"
-"""Claim of the server that sends scores, named like a class."""
+"""Name of the database claim that a server must hold to send scores. Classes have claims, too."""
 
 
 def score_of(due: rows.Due) -> dict[str, Any]:
@@ -314,7 +318,7 @@ def score_of(due: rows.Due) -> dict[str, Any]:
 
 
 def pause_s(tries: int) -> float:
-    """Return the wait after so many failed tries."""
+    """Return how long to wait after that many failed tries."""
     return float(min(RETRY_FIRST_S * 2 ** min(tries, 20), RETRY_MOST_S))
 
 
@@ -322,10 +326,10 @@ class Outbox:
     """Stores scores and sends them. Use as `async with outbox.running()`.
 
     Args:
-        store: the database of classes; opened and closed by its owner.
+        store: the server's database. Its owner opens and closes it.
 
     Attributes:
-        loop: the event loop it runs on, for threads that have a score.
+        loop: the event loop on which the outbox runs, for threads that have a score.
     """
 
     def __init__(self, store: Store, platforms: Platforms, services: Services) -> None:
@@ -337,16 +341,16 @@ class Outbox:
         self._tasks: asyncio.TaskGroup | None = None
 
     async def put(self, score: LabScore) -> None:
-        """Store a score of a lab.
+        """Store a lab's score for sending.
 
         Raises:
-            InfraError: it cannot be stored.
+            InfraError: the score cannot be stored.
         """
         if await self._store.ask(lambda c: rows.put_score(c, score)):
             self._came.set()
 
     def receive(self, score: LabScore) -> None:
-        """Store a score in the background, on the loop; errors are logged."""
+        """Store a score in the background. Call this on the event loop. Errors are logged."""
         if self._tasks is None:
             log.error("a score of %s came while the outbox is not running", score.lab)
         else:
@@ -364,7 +368,7 @@ class Outbox:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Send in the background; the next server sends what is left at the end."""
+        """Send in the background. Scores that are left at the end are sent by the next server."""
         self.loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(self._run(), name="lti scores")
@@ -386,14 +390,15 @@ class Outbox:
                     await self._came.wait()
 
     async def send_due(self) -> int:
-        """Send some of the due scores; return how many."""
+        """Send some of the due scores, and return their number."""
         found = await self._store.ask(self._due)
         await asyncio.gather(*map(self._send, found))
         return len(found)
 
     def _due(self, connection: Connection) -> list[rows.Due]:
-        """Return the scores to send now. Of several servers one sends, and another one after
-        its death.
+        """Return the scores to send now.
+
+        Of several servers only one sends scores. When it dies, another server takes over.
         """
         if self._store.server and claims.claim(connection, SENDER) is not None:
             return []
@@ -415,7 +420,7 @@ class Outbox:
                 log.warning("sending a score of %s is retried: %s", one.link.lab, trouble)
 
     def _trouble(self, one: rows.Due) -> Exception | None:
-        """Send a score; return why it failed, or None if the platform has it or a newer one."""
+        """Send a score. Return why that failed, or None if the platform has it or a newer one."""
         platform = self._platforms.by_ident(one.link.platform)
         if platform is None:
             return LookupError("its platform is no longer registered.")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks what comes through a browser: the start of a login, a launch, a choice.
+"""Checks messages that come through a browser: the start of a login, a launch, a choice.
 
-The nonce of a returned launch still has to be marked as used (store.py). Section numbers are those
-of LTI 1.3 core, IMS Security Framework 1.0 and Deep Linking 2.0 (addresses: __init__.py).
+The caller still has to mark the nonce of a returned launch as used (store.py). Section numbers are
+those of LTI 1.3 core, IMS Security Framework 1.0 and Deep Linking 2.0 (addresses: __init__.py).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ VERSION: Final = "1.3.0"
 DEEP_CLAIM: Final = "https://purl.imsglobal.org/spec/lti-dl/claim/"
 REASON_CHARACTERS: Final = 200
 Cookie = Callable[[str], str]
-"""Nonce -> the browser's secret; empty: it sends none."""
+"""Returns the browser's secret for a nonce, or "" if the browser sends none."""
 
 
 def begin_login(
     platforms: Platforms, keys: ToolKeys, values: Mapping[str, str], launch_url: str, browser: str
 ) -> tuple[str, str]:
-    """Return the platform's address for the login, and the nonce that names its cookie.
+    """Return the platform's address for the login, and the nonce that names the login's cookie.
 
     Source: Security Framework, 5.1.1.1 and 5.1.1.2; LTI 1.3 core, 4.1.1 to 4.1.3.
 
@@ -55,7 +55,7 @@ def begin_login(
         browser: a new secret for the browser's cookie.
 
     Raises:
-        LaunchRefused: no registered platform started the login.
+        LaunchRefused: the login was not started by a registered platform, or is not usable.
     """
     platform = platforms.find(values.get("iss", ""), values.get("client_id", ""))
     deployment = values.get("lti_deployment_id", "")
@@ -66,10 +66,10 @@ def begin_login(
         )
     if deployment and not platform.deploys(deployment):
         raise LaunchRefused(
-            f"the deployment '{deployment:.80}' of the platform '{platform.name:.60}' is not "
+            f"the platform '{platform.name:.60}' has a deployment '{deployment:.80}' that is not "
             "registered here.",
             remedy="The person who runs this server adds it to `deployments` in the file of "
-            "DUET_LTI, or takes that line out, which lets all of them in.",
+            "DUET_LTI, or removes that line to let all deployments in.",
         )
     if not values.get("login_hint"):
         raise LaunchRefused("the platform's login is not usable: Could not find login hint.")
@@ -104,12 +104,12 @@ def read_launch(
     values: Mapping[str, str],
     cookie: Cookie,
 ) -> Launch:
-    """Check the launch in a form; may wait for the platform's keys.
+    """Check the launch that a form contains. This may wait for the platform's keys.
 
     Source: Security Framework, 5.1.1.3.
 
     Raises:
-        LaunchRefused: it is forged, mangled, too old, for another browser, or not for us.
+        LaunchRefused: the launch is forged, mangled, too old, for another browser, or not for us.
         InfraError: the platform did not provide its keys.
     """
     login = _own_login(keys, values.get("state", ""), cookie)
@@ -143,7 +143,8 @@ def _own_login(keys: ToolKeys, state: str, cookie: Cookie) -> Login:
     if browser_hash(cookie(login.nonce)) != login.browser:
         raise LaunchRefused(
             "this browser did not start this launch, or it sent no cookie.",
-            remedy="Open the activity again, in a window of its own; allow cookies for this page.",
+            remedy="Open the activity again in a window of its own, and allow cookies for this "
+            "page.",
         )
     return login
 
@@ -162,8 +163,9 @@ def _unproven(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _platform(platforms: Platforms, login: Login, claimed: Mapping[str, Any]) -> Platform:
-    """Return the platform of the login, if the message comes from it and is meant for us
-    (Security Framework, 5.1.3, 2 and 3).
+    """Return the login's platform if it sent the message, and sent it to us.
+
+    Source: Security Framework, 5.1.3, 2 and 3.
     """
     issuer, audience = claimed.get("iss"), claimed.get("aud")
     client = next(iter(audience), None) if isinstance(audience, list) else audience
@@ -173,17 +175,19 @@ def _platform(platforms: Platforms, login: Login, claimed: Mapping[str, Any]) ->
     if found is None:
         raise _refused("no such issuer and client is registered here")
     if platforms.by_ident(login.platform) is None:
-        raise LaunchRefused("the platform of this login is not registered any more.")
+        raise LaunchRefused("the platform of this login is no longer registered.")
     if found.ident != login.platform:
-        raise LaunchRefused("another platform answered than the one that the login went to.")
+        raise LaunchRefused("the login went to one platform, but another platform answered.")
     return found
 
 
 def _proven(
     platform: Platform, known: PlatformKeys, header: Mapping[str, Any], token: str
 ) -> dict[str, Any]:
-    """Return the claims of a token that the platform signed for us just now (Security
-    Framework, 5.1.3, 1 to 8, and 6.3; RFC 8725, 3.1: we choose the algorithm, not the token).
+    """Return the claims of a token that the platform has just signed for us.
+
+    Sources: Security Framework, 5.1.3, 1 to 8, and 6.3; RFC 8725, 3.1, which requires that we
+    choose the algorithm and not the token.
     """
     kid, algorithm = header.get("kid"), header.get("alg")
     if not kid:
@@ -208,7 +212,7 @@ def _proven(
             audience=client,
             issuer=platform.issuer,
             leeway=SKEW_S,
-            options={"require": list(NEEDED), "verify_sub": False},  # it may be null
+            options={"require": list(NEEDED), "verify_sub": False},  # `sub` may be null
         )
     except jwt.PyJWTError as error:
         raise _refused(str(error) or type(error).__name__) from error
@@ -216,13 +220,14 @@ def _proven(
     if (several or claims.get("azp") is not None) and claims.get("azp") != client:
         raise _refused("azp is another client")
     if int(claims["iat"]) < time.time() - LOGIN_S - SKEW_S:
-        raise _refused("the token is older than its login")
+        raise _refused("the token is older than the login allows")
     return claims
 
 
 def _wrong(platform: Platform, login: Login, claims: Mapping[str, Any]) -> str:
-    """Say what is wrong with a signed message (LTI 1.3 core, 5.3.1 to 5.3.7; Deep Linking,
-    4.4); empty: nothing.
+    """Say what is wrong with a signed message, or return "" if nothing is.
+
+    Sources: LTI 1.3 core, 5.3.1 to 5.3.7; Deep Linking, 4.4.
     """
     deployment, kind = claims.get(f"{CLAIM}deployment_id"), claims.get(f"{CLAIM}message_type")
     target = claims.get(f"{CLAIM}target_link_uri")
@@ -258,7 +263,8 @@ def _refused(why: str) -> LaunchRefused:
     return LaunchRefused(f"the platform's message is refused: {line[:REASON_CHARACTERS]}.")
 
 
-# Deep linking: a teacher chooses a lesson or a lab, and the platform turns it into an activity.
+# Deep linking: a teacher chooses a lesson or a lab, and the platform turns the choice into an
+# activity.
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +272,8 @@ class Choice:
     """An item that a teacher may choose.
 
     Args:
-        custom: parameters of its launches: `lesson`, `lab`, `step`.
-        most: points of the column in the grade book; None: it has none.
+        custom: parameters that its launches get: `lesson`, `lab`, `step`.
+        most: maximum points of its grade book column. None if it has no column.
     """
 
     title: str
@@ -280,22 +286,23 @@ def settings_of(launch: Launch) -> DeepLinking:
     """Return what the platform accepts (Deep Linking, 4.4.1).
 
     Raises:
-        LaunchRefused: it accepts nothing that we offer.
+        LaunchRefused: the platform accepts nothing that we offer.
     """
     found = launch.claims.choosing
     if found is None or "ltiResourceLink" not in found.accept_types:
         raise LaunchRefused("the platform does not accept a link to an activity here.")
     if not launch.platform.takes(found.deep_link_return_url):
         raise LaunchRefused(
-            "the platform's return address is without TLS.",
+            "the platform's return address does not use TLS.",
             remedy="Give the platform an address that begins with https://.",
         )
     return found
 
 
 def answer(launch: Launch, keys: ToolKeys, choice: Choice, launch_url: str) -> str:
-    """Return the signed message for the platform's return address, valid for CHOICE_S (Deep
-    Linking, 4.5; Security Framework, 5.2.2).
+    """Return the signed message for the platform's return address.
+
+    It is valid for CHOICE_S (Deep Linking, 4.5; Security Framework, 5.2.2).
     """
     given, now_s = settings_of(launch), int(time.time())
     message = {
@@ -316,8 +323,9 @@ def answer(launch: Launch, keys: ToolKeys, choice: Choice, launch_url: str) -> s
 
 
 def _item(given: DeepLinking, choice: Choice, launch_url: str) -> dict[str, Any]:
-    """Return a link to an activity (Deep Linking, 3.2), in a window: frames do not get our
-    cookie.
+    """Return a link to an activity (Deep Linking, 3.2).
+
+    It opens in a window, because frames do not get our cookie.
     """
     item: dict[str, Any] = {"type": "ltiResourceLink", "title": choice.title, "url": launch_url}
     if choice.most and given.accept_lineitem is not False:

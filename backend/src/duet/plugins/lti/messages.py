@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Content of a platform's message, the mapping of its roles, and the state of a login. Pure.
+"""Parse a platform's message, map its roles, and sign the state of a login. Pure.
 
-login.py checks that a message is authentic. Section numbers of LTI are those of
+login.py checks that a message is authentic. LTI section numbers refer to
 https://www.imsglobal.org/spec/lti/v1p3
 """
 
@@ -29,10 +29,9 @@ STUDENTS: Final = frozenset({"Learner"})
 
 
 def role_of(roles: Iterable[str]) -> Role:
-    """Return the highest role in the course.
+    """Return the highest of the course roles.
 
-    Roles of the institution and of the system do not count: Canvas sends an administrator's role
-    even in
+    Institution and system roles do not count, because Canvas sends an administrator's role even in
     courses in which that person is a student.
     """
     found = {name for role in roles for name in _of_course(role)}
@@ -42,10 +41,9 @@ def role_of(roles: Iterable[str]) -> Role:
 
 
 def _of_course(role: str) -> tuple[str, ...]:
-    """Return the names of a role of the course: a sub-role counts as its principal role and as
-    itself.
+    """Return a course role's names. A sub-role has its own name and that of its principal role.
 
-    `membership#Instructor`, `membership/Instructor#TeachingAssistant`, and the short `Learner`.
+    Examples: `membership#Instructor`, `membership/Instructor#TeachingAssistant`, and `Learner`.
     """
     vocabulary, hash_sign, name = role.rpartition("#")
     if not hash_sign:
@@ -67,7 +65,9 @@ DEEP: Final = "https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_setting
 OPENING: Final = "LtiResourceLinkRequest"
 CHOOSING: Final = "LtiDeepLinkingRequest"
 PLACE_KEYS: Final = ("lesson", "lab", "step")
-"""Custom parameters that say what to open; they are keys of the page's address."""
+"""Custom parameters that say what to open. The page's address has query parameters of these
+names.
+"""
 PLACE_CHARACTERS: Final = 100
 
 Id = Annotated[str, Field(min_length=1, max_length=255)]
@@ -107,7 +107,7 @@ class Roster(_Part):
 
 
 class DeepLinking(_Part):
-    """A teacher chooses what an activity opens (Deep Linking 2.0, 4.4.1)."""
+    """Settings for the choice of what an activity opens (Deep Linking 2.0, 4.4.1)."""
 
     deep_link_return_url: Address
     accept_types: tuple[str, ...] = ()
@@ -118,15 +118,15 @@ class DeepLinking(_Part):
 
 
 def _mapping(value: Any) -> Any:
-    """Accept an empty list, which some platforms send for no parameters."""
+    """Return {} for an empty list, which some platforms send if there are no parameters."""
     return value if isinstance(value, dict) else {}
 
 
 class Claims(_Part):
-    """The claims that are used (LTI 1.3 core, 5.3 and 5.4).
+    """The claims that we use (LTI 1.3 core, 5.3 and 5.4).
 
     Args:
-        sub: the platform's id of the user; None: an anonymous launch (LTI 1.3 core, 5.3.6.1).
+        sub: the platform's user id; None in an anonymous launch (LTI 1.3 core, 5.3.6.1).
     """
 
     iss: Id
@@ -155,7 +155,7 @@ class Launch:
     """A verified message; its nonce still has to be marked as used.
 
     Args:
-        until_s: Unix time at which the state, and so the nonce, expires.
+        until_s: Unix time at which the state and its nonce expire.
     """
 
     platform: Platform
@@ -164,9 +164,9 @@ class Launch:
 
     @property
     def person(self) -> Person:
-        """The person; the same for all registrations of an issuer.
+        """The person, who is the same for all registrations of an issuer.
 
-        In anonymous launches it is a new person each time.
+        Each anonymous launch creates a new person.
         """
         user_id = self.claims.sub
         if user_id is None:
@@ -187,7 +187,7 @@ class Launch:
 
     @property
     def place(self) -> dict[str, str]:
-        """What to open: keys of the page's address, from the custom parameters."""
+        """What to open: query parameters for the page's address, from the custom parameters."""
         given = {key: self.claims.custom.get(key) for key in PLACE_KEYS}
         words = {key: str(value) for key, value in given.items() if value is not None}
         return {key: value[:PLACE_CHARACTERS] for key, value in words.items() if value}
@@ -203,7 +203,7 @@ def _key(text: str) -> str:
 
 
 def name_of(claims: Claims) -> str:
-    """Return the person's name on one line; empty: the platform sends none."""
+    """Return the person's name on one line, or "" if the platform sends none."""
     parts = f"{claims.given_name or ''} {claims.family_name or ''}"
     text = "".join(
         " " if unicodedata.category(char)[0] in "CZ" else char for char in claims.name or parts
@@ -214,15 +214,15 @@ def name_of(claims: Claims) -> str:
 # The `state` of a login is signed, bound to one browser, and expires after LOGIN_S (IMS Security
 # Framework 1.0, 7.3.1).
 #
-# A login stores nothing, so a million logins fill nothing up. At the launch the nonce in the state
-# must equal that of the token; the nonce is then stored as used (store.py).
+# A login stores nothing, so even a million logins use no disk space. At the launch, the nonce in
+# the state must equal the token's nonce, which is then stored as used (store.py).
 
 FORM: Final = re.compile(
     r"([0-9a-f]{16})\.([0-9a-f]{32})\.([0-9a-f]{32})\.([0-9]{1,12})"
     r"\.([0-9a-f]{32}|)\.([0-9a-f]{64})"
 )
 PREFIX: Final = "state-"
-"""Comes before each state that a platform gets."""
+"""Prefix of each state that is sent to a platform."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class Login:
         platform: `Platform.ident`.
         browser: hash of the secret in the browser's cookie.
         until_s: Unix time.
-        target: hash of the address that the platform said it would open; empty: it named none.
+        target: hash of the address that the platform said it would open; "" if it named none.
     """
 
     platform: str
@@ -244,12 +244,12 @@ class Login:
 
 
 def browser_hash(secret: str) -> str:
-    """Return the name of a browser in its states, which hides its secret."""
+    """Return the hash that identifies a browser in its states without revealing its secret."""
     return _key(f"lti browser {secret}")
 
 
 def target_hash(url: str) -> str:
-    """Return the hash of `target_link_uri` for a state; empty if there is none."""
+    """Return the hash of `target_link_uri` for a state, or "" if there is no such address."""
     return _key(f"lti target {url}") if url else ""
 
 
@@ -260,7 +260,7 @@ def sign_state(key: bytes, login: Login) -> str:
 
 
 def read_state(key: bytes, state: str) -> Login | None:
-    """Return the login in a state; None if we did not sign it."""
+    """Return the login in a state, or None if we did not sign the state."""
     parts = FORM.fullmatch(state.removeprefix(PREFIX))
     if parts is None:
         return None

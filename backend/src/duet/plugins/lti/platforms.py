@@ -44,7 +44,7 @@ Text = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 def platforms_file() -> Path | None:
-    """Return the file of platforms: $DUET_LTI; None: there are no platforms."""
+    """Return the path of the platforms file from $DUET_LTI, or None if it is not set."""
     given = os.environ.get("DUET_LTI")
     return Path(given) if given else None
 
@@ -55,7 +55,7 @@ def _safe(url: str) -> str:
         return url
     if parts.scheme == "http" and _loopback(parts.hostname or ""):
         return url
-    raise ValueError("it must begin with https://, or name this machine")
+    raise ValueError("it must begin with https:// or be an address of this machine")
 
 
 def _origin(url: str) -> str:
@@ -77,16 +77,18 @@ Origin = Annotated[str, Field(max_length=255), AfterValidator(_origin)]
 
 
 class Platform(BaseModel):
-    """One registration; the terms are those of the platforms' own pages.
+    """One registration. The quoted terms are those of the platforms' own pages.
 
     Args:
         issuer: "Platform ID".
-        deployments: their ids; None: all that the platform names, such as one for each course.
+        deployments: ids of accepted deployments. None accepts all, for platforms with one per
+            course.
         auth_url: "Authentication request URL".
         token_url: "Access token URL".
         keys_url: "Public keyset URL".
-        audience: of access tokens, if it is not `token_url`.
-        frames: origins whose pages may frame login, launch and list; default: that of `auth_url`.
+        audience: audience of access tokens if it is not `token_url`.
+        frames: origins whose pages may frame login, launch and list. The default is the origin of
+            `auth_url`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -109,7 +111,7 @@ class Platform(BaseModel):
 
     @property
     def grant(self) -> str:
-        """Name in `Grant.token`."""
+        """Name of the registration in `Grant.token`."""
         return f"lti-{self.ident}"
 
     @property
@@ -121,12 +123,13 @@ class Platform(BaseModel):
         return (f"{parts.scheme}://{parts.netloc}",)
 
     def deploys(self, deployment: str) -> bool:
-        """Are messages of a deployment accepted?"""
+        """Return whether messages from a deployment are accepted."""
         return self.deployments is None or deployment in self.deployments
 
     def takes(self, url: str) -> bool:
-        """May we send to an address from its messages? It must be as safe as the registered
-        ones.
+        """Return whether we may send to an address from the platform's messages.
+
+        It must be as safe as the registered addresses.
         """
         try:
             return _safe(url) == url and len(url) <= 2000
@@ -135,7 +138,7 @@ class Platform(BaseModel):
 
 
 class Platforms(BaseModel):
-    """Content of the file."""
+    """Content of the platforms file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -146,7 +149,9 @@ class Platforms(BaseModel):
         seen: set[str] = set()
         for one in self.platforms:
             if one.ident in seen:
-                raise ValueError(f"'{one.name:.60}' has the issuer and client_id of another one")
+                raise ValueError(
+                    f"'{one.name:.60}' has the same issuer and client_id as another platform"
+                )
             seen.add(one.ident)
         return self
 
@@ -154,14 +159,14 @@ class Platforms(BaseModel):
         return iter(self.platforms)
 
     def find(self, issuer: str, client_id: str) -> Platform | None:
-        """Return the registration; an empty `client_id` finds the issuer's only one."""
+        """Return the registration, or the issuer's only registration if `client_id` is empty."""
         found = [one for one in self.platforms if one.issuer == issuer]
         if client_id:
             found = [one for one in found if one.client_id == client_id]
         return found[0] if len(found) == 1 else None
 
     def by_ident(self, ident: str) -> Platform | None:
-        """Return the registration of that ident; None: it was removed from the file."""
+        """Return the registration with that ident, or None if it was removed from the file."""
         return next((one for one in self.platforms if one.ident == ident), None)
 
 
@@ -175,8 +180,8 @@ def load_platforms(path: Path) -> Platforms:
         raw = path.read_bytes()
     except OSError as error:
         raise InputError(
-            f"the file of platforms cannot be read: {error.strerror} ({path}).",
-            remedy="Set DUET_LTI to the file, or unset it.",
+            f"the platforms file cannot be read: {error.strerror} ({path}).",
+            remedy="Set DUET_LTI to the path of the file, or unset it.",
         ) from error
     try:
         if len(raw) > FILE_BYTES:
@@ -187,7 +192,7 @@ def load_platforms(path: Path) -> Platforms:
         raise InputError(f"{path}: {_first(error)}.", remedy=REMEDY) from error
     except (ValueError, yaml.YAMLError, RecursionError) as error:
         line = str(error).splitlines()[0]
-        raise InputError(f"{path} is not a file of platforms: {line:.200}.", remedy=REMEDY) from (
+        raise InputError(f"{path} is not a platforms file: {line:.200}.", remedy=REMEDY) from (
             error
         )
 
@@ -201,17 +206,17 @@ def _first(error: ValidationError) -> str:
     )
 
 
-# Our keys: one signs, former ones stay in the key set for FORMER_KEY_S. The file has mode 0600, and
-# also holds the key for states (messages.py).
+# Our keys: one key signs, and former keys stay in the key set for FORMER_KEY_S. The file has mode
+# 0600 and also contains the key that signs states (messages.py).
 
 FORMAT: Final = 1
 RSA_BITS: Final = 2048
 ALGORITHM: Final = "RS256"
-"""Of all signatures, ours and the platforms' (IMS Security Framework 1.0, 5.1.3, 6)."""
+"""Algorithm of our and the platforms' signatures (IMS Security Framework 1.0, 5.1.3, 6)."""
 
 
 def keys_path() -> Path:
-    """Return the file of our keys: $DUET_LTI_KEYS, or a file in the user's data folder."""
+    """Return the path of our key file: $DUET_LTI_KEYS, or a file in the user's data folder."""
     given = os.environ.get("DUET_LTI_KEYS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet"), "lti.json")
 
@@ -220,9 +225,9 @@ class ToolKey(BaseModel):
     """A key pair.
 
     Args:
-        pem: PKCS 8.
+        pem: the private key in PKCS 8.
         made_s: Unix time.
-        replaced_s: Unix time at which another key began to sign; None: this one signs.
+        replaced_s: Unix time at which another key began to sign; None if this key signs.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -242,7 +247,7 @@ class ToolKey(BaseModel):
 
 
 class Content(BaseModel):
-    """Content of the file; the first key signs."""
+    """Content of the key file. The first key signs."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -263,7 +268,7 @@ class ToolKeys:
 
     @cached_property
     def secret(self) -> bytes:
-        """Key for states."""
+        """Key that signs states."""
         return bytes.fromhex(self.content.secret)
 
     @cached_property
@@ -271,7 +276,7 @@ class ToolKeys:
         return tuple((key.replaced_s, key.public()) for key in self.content.keys)
 
     def key_set(self, now_s: float) -> dict[str, Any]:
-        """Return the key set for platforms: the signing key, and recently replaced ones."""
+        """Return the key set for platforms: the signing key and recently replaced keys."""
         keys = [jwk for replaced_s, jwk in self._public if _shown(replaced_s, now_s)]
         return {"keys": keys}
 
@@ -281,7 +286,7 @@ def _shown(replaced_s: float | None, now_s: float) -> bool:
 
 
 class KeyFile:
-    """The file; read again when it changed, so a running server follows `duet lti`.
+    """The key file. It is read again after a change, so a running server follows `duet lti`.
 
     Args:
         clock: Unix time in s.
@@ -300,7 +305,7 @@ class KeyFile:
         """Read the file; create it if it is missing.
 
         Raises:
-            InputError: it is no file of keys, or others may read or write it.
+            InputError: it is not a key file, or other users may read or write it.
             InfraError: it cannot be read or written.
         """
         try:
@@ -322,11 +327,11 @@ class KeyFile:
         return self._read[1]
 
     def rotate(self) -> ToolKeys:
-        """Create a new signing key; the former one stays in the key set for FORMER_KEY_S.
+        """Create a new signing key. The former key stays in the key set for FORMER_KEY_S.
 
         Raises:
-            InputError: as of load().
-            InfraError: as of load().
+            InputError: see load().
+            InfraError: see load().
         """
         content, now_s = self.load().content, self._clock()
         former = (content.keys[0].model_copy(update={"replaced_s": now_s}), *content.keys[1:])
@@ -357,8 +362,8 @@ class KeyFile:
             raise self._unusable(error) from error
         except (ValueError, ValidationError, AssertionError, TypeError, RecursionError) as error:
             raise InputError(
-                f"{self.path} is not a file of LTI keys ({type(error).__name__}).",
-                remedy=f"Delete it (rm {self.path}); ./duet lti keys makes new ones.",
+                f"{self.path} is not an LTI key file ({type(error).__name__}).",
+                remedy=f"Delete it (rm {self.path}), then run ./duet lti keys to create new keys.",
             ) from error
 
     def _write(self, content: Content) -> ToolKeys:
@@ -387,13 +392,13 @@ class PlatformSession(requests.Session):
     def __init__(self) -> None:
         super().__init__()
         self.headers["User-Agent"] = "kernel-duet"
-        self.auth = lambda request: request  # else ~/.netrc would replace our access token
+        self.auth = lambda request: request  # otherwise ~/.netrc would replace our access token
 
     def request(self, method: Any, url: Any, *args: Any, **kwargs: Any) -> requests.Response:
         """Make one request.
 
         Raises:
-            requests.RequestException: no answer in time, or too long an answer.
+            requests.RequestException: no answer came in time, or the answer is too long.
         """
         kwargs |= {"timeout": (CONNECT_S, ANSWER_S), "stream": True, "allow_redirects": False}
         begun_s = time.monotonic()
@@ -402,16 +407,16 @@ class PlatformSession(requests.Session):
             for chunk in response.iter_content(CHUNK_BYTES):
                 content += chunk
                 if len(content) > ANSWER_BYTES:
-                    raise requests.RequestException(f"more than {ANSWER_BYTES} bytes came")
+                    raise requests.RequestException(f"the answer exceeds {ANSWER_BYTES} bytes")
                 if time.monotonic() - begun_s > ANSWER_S:
-                    raise requests.Timeout(f"no whole answer came within {ANSWER_S:.0f} s")
+                    raise requests.Timeout(f"no complete answer came within {ANSWER_S:.0f} s")
             response._content = bytes(content)
             if 300 <= response.status_code < 400:
-                raise requests.TooManyRedirects("the platform sent us to another address")
+                raise requests.TooManyRedirects("the platform redirected us to another address")
         return response
 
 
-# Public keys of platforms: read when they are needed, and again when a platform has a new key.
+# Public keys of platforms. They are read when needed, and again when a platform has a new key.
 
 
 @dataclass
@@ -425,10 +430,10 @@ class _Known:
 
 
 class PlatformKeys:
-    """Key sets by platform; thread-safe.
+    """Thread-safe cache of each platform's key set.
 
     Args:
-        again_s: an unknown key makes us read a key set again, but not more often than this.
+        again_s: least time between two reads of a key set that unknown keys cause.
         clock: monotonic time in s.
     """
 
@@ -441,8 +446,9 @@ class PlatformKeys:
         self._lock = threading.Lock()
 
     def key_set(self, platform: Platform, kid: str) -> tuple[dict[str, Any], ...]:
-        """Return the key set of a platform, fetched again if that may bring the key (IMS Security
-        Framework 1.0, 6.3 and 6.4).
+        """Return a platform's key set. Fetch it again if it is old or lacks the key `kid`.
+
+        Source: IMS Security Framework 1.0, 6.3 and 6.4.
 
         Raises:
             InfraError: the platform did not provide it.
@@ -483,7 +489,7 @@ class Registered:
 
     @classmethod
     def default(cls) -> Registered | None:
-        """Read the configuration from the environment; None: LTI is not used.
+        """Read the configuration from the environment, or return None if LTI is not used.
 
         Raises:
             InputError: a file is unusable.
@@ -498,7 +504,7 @@ class Registered:
 
     @property
     def grants(self) -> frozenset[str]:
-        """Names of valid grants of sessions."""
+        """Names of valid session grants."""
         return frozenset(platform.grant for platform in self.platforms)
 
     @property

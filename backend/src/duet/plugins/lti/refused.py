@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Why a login or a launch is refused."""
+"""Errors that say why a login or launch is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ AGAIN = "Open the activity again from your course."
 
 
 class LaunchRefused(InputError):
-    """The message is not a recent one of a registered platform for this browser."""
+    """The message is too old, not from a registered platform, or not for this browser."""
 
     code = "lti"
 
@@ -20,9 +20,7 @@ class LaunchRefused(InputError):
 
 
 def refused_by_platform(values: Mapping[str, str]) -> LaunchRefused | None:
-    """Return the platform's own refusal, which comes instead of a message (OpenID Connect,
-    3.1.2.6).
-    """
+    """Return the error that the platform sent instead of a message (OpenID Connect, 3.1.2.6)."""
     error = values.get("error", "")
     if not error or values.get("id_token"):
         return None

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Routes of LTI 1.3: login, launch, our key set, members of a teacher's course.
+"""LTI 1.3 routes: login, launch, our key set, and the members of a teacher's course.
 
-Login and launch accept requests of a platform's pages, without a session and from a foreign origin
-(api/guard.py: Foreign). They are protected by the platform's signature over a nonce that this
-server issued to this browser, and that is valid once.
+Login and launch accept requests from a platform's pages without a session and from a foreign origin
+(api/guard.py: Foreign). They are protected by the platform's signature over a nonce. This server
+issued the nonce to this browser, and it is valid only once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from duet.stream.viewer import visitor_of
 if TYPE_CHECKING:
     from duet.plugins.lti.service import Lti
 
-# Input from a platform's browser: parameters, the requested address, the cookie of its login.
+# Input from a user's browser: parameters, the requested address, and the login cookie.
 
 LAUNCH: Final = "/lti/launch"
 
@@ -51,17 +51,17 @@ def launch_url(request: Request) -> str:
 
 
 def state_name(scope: Any, nonce: str) -> str:
-    """Return the cookie's name for one login: several activities may be opened at once."""
+    """Return the cookie name of one login. It is unique, as several logins may run at once."""
     return f"{cookie_name(scope)}-lti-{nonce[:12]}"
 
 
 def state_cookie(scope: Any, nonce: str, value: str, seconds: int) -> str:
     """Return the Set-Cookie header of a login; 0 s removes the cookie.
 
-    The launch is a POST from the platform's page. With TLS the cookie is marked to be sent with it
-    (and, in a frame, to be partitioned by the page around it). Without TLS browsers refuse such a
-    mark,
-    and only Chromium sends cookies without SameSite, for two minutes.
+    The launch is a POST from the platform's page. With TLS the cookie has the attributes that let
+    browsers send it with this POST and, in a frame, partition it by the surrounding page. Without
+    TLS browsers reject these attributes. Then only Chromium sends the cookie, because it sends
+    cookies without SameSite for two minutes.
     """
     line = f"{state_name(scope, nonce)}={value}; Path={requested_address(scope).root}/lti/; "
     line += f"Max-Age={seconds}; HttpOnly"
@@ -73,7 +73,7 @@ async def values_of(request: Request) -> dict[str, str]:
     """Return the parameters of the query, or of a POSTed form.
 
     Raises:
-        LaunchRefused: it is too large, or no form.
+        LaunchRefused: the body is too large or is not a form.
     """
     text = request.scope["query_string"].decode("latin-1")
     if request.method == "POST":
@@ -103,19 +103,17 @@ def refusal_page(error: DuetError) -> str:
 
 
 def window_page(values: Mapping[str, str]) -> str:
-    """Return a page that opens a new window: browsers withhold cookies in a frame of another
-    site.
-    """
+    """Return a page that opens a window, because browsers withhold cookies in cross-site frames."""
     words = "<p>Kernel Duet opens in a window of its own.</p>"
     form = _form("", values, "Open Kernel Duet", 'target="_blank" rel="noopener"')
     return PAGE.format(head="", title="One step more", body=words + form)
 
 
 def entry_page(place: Mapping[str, str]) -> str:
-    """Return a page that opens the lesson by itself.
+    """Return a page that opens the lesson automatically.
 
     A redirect would belong to the platform's request, so the browser would withhold the new
-    SameSite=Strict cookie. A page of ours makes a request of its own.
+    SameSite=Strict cookie. Our own page makes a new request.
     """
     address = escape(f"../?{urlencode(place)}" if place else "../")
     head = f'<meta http-equiv="refresh" content="0; url={address}">\n'
@@ -151,14 +149,14 @@ ACTIONS: Final[Mapping[str, Action]] = dict.fromkeys(UNASKED, Action.WATCH) | {
     MEMBERS: Action.TEACH
 }
 CHOOSE: Final = "choose=1"
-"""Query of the launch address for the list of lessons. The list may stay in the platform's
-frame, to which its answer belongs.
+"""Query of the launch address that requests the list of lessons. The list may stay in the
+platform's frame, because the teacher's choice is sent to the platform there.
 """
 KEYS_FRESH_S: Final = 300
 
 
 def launches(registered: Registered | None) -> Foreign:
-    """Return what pages of platforms may do."""
+    """Return the routes that platforms' pages may request, and the origins that may frame them."""
     if registered is None:
         return Foreign()
     routes = frozenset({("GET", LOGIN), ("POST", LOGIN), ("POST", LAUNCH)})
@@ -166,7 +164,7 @@ def launches(registered: Registered | None) -> Foreign:
 
 
 def add_lti_routes(app: FastAPI, lti: Lti | None, sessions: Sessions | None) -> None:
-    """Add the routes; without registered platforms each reports that."""
+    """Add the routes. If no platform is registered, each route reports that."""
 
     @app.api_route(LOGIN, methods=["GET", "POST"], response_model=None)
     async def login(request: Request) -> Response:
@@ -197,10 +195,10 @@ def add_lti_routes(app: FastAPI, lti: Lti | None, sessions: Sessions | None) -> 
 
 
 def used(lti: Lti | None) -> Lti:
-    """Return LTI, if it is used here.
+    """Return `lti` if this server uses LTI.
 
     Raises:
-        InputError: it is not.
+        InputError: it does not.
     """
     if lti is None:
         raise InputError(
@@ -211,7 +209,7 @@ def used(lti: Lti | None) -> Lti:
 
 
 def begin(request: Request, lti: Lti, values: dict[str, str]) -> Response:
-    """Answer a login: redirect to the platform, or first leave the frame."""
+    """Answer a login: redirect to the platform, or in a frame open a new window first."""
     scope = request.scope
     in_frame = request.headers.get("sec-fetch-dest") in ("iframe", "frame")
     if in_frame and urlsplit(values.get("target_link_uri", "")).query != CHOOSE:
@@ -226,7 +224,7 @@ def begin(request: Request, lti: Lti, values: dict[str, str]) -> Response:
 async def arrive(
     request: Request, lti: Lti, sessions: Sessions | None, values: dict[str, str]
 ) -> Response:
-    """Answer a launch: a session and the page, or the list of lessons and labs."""
+    """Answer a launch with a session and the page, or with the list of lessons and labs."""
     theirs = refused_by_platform(values)
     if theirs is not None:
         raise theirs
@@ -247,10 +245,10 @@ async def arrive(
 
 
 def choices(lti: Lti, launch: Launch, address: str) -> str:
-    """Return the page on which a teacher chooses; for teachers only.
+    """Return the page on which a teacher chooses what an activity opens.
 
     Raises:
-        LaunchRefused: the user is no teacher, or the platform accepts no link.
+        LaunchRefused: the user is not a teacher, or the platform accepts no link.
     """
     if launch.role.word != "instructor":
         raise LaunchRefused("only teachers of the course may choose what an activity opens.")
@@ -273,7 +271,7 @@ def lab_choices() -> list[Choice]:
 
 
 def refused(error: DuetError) -> Response:
-    """Return the page with the reason, and log it without the message itself."""
+    """Return a page with the reason, and log the reason without the message."""
     log.info("refused: %s %s", error.sentence, error.detail[:500])
     status = 401 if isinstance(error, LaunchRefused) else 404
     status = status if isinstance(error, InputError) else 503

@@ -31,15 +31,15 @@ from duet.store.store import Store
 
 log = logging.getLogger("duet.plugins.lti")
 MOST_UNKNOWN = 100.0
-"""Points of a column that we create for a lab whose points are unknown."""
+"""Maximum points of a column that we create for a lab whose maximum is unknown."""
 
 
 class Lti:
     """LTI of one server. Use as `async with lti.running(days)`.
 
     Args:
-        store: the database of classes; opened and closed by its owner.
-        labs: what a teacher may choose besides the lessons; called in threads.
+        store: the class database, which its owner opens and closes.
+        labs: returns what a teacher may choose besides the lessons. It is called in threads.
     """
 
     def __init__(
@@ -56,9 +56,7 @@ class Lti:
 
     @contextlib.asynccontextmanager
     async def running(self, days: int) -> AsyncIterator[None]:
-        """Send scores within the block; first delete activities that nobody opened for so many
-        days.
-        """
+        """Delete activities that nobody opened for `days`, then send scores within the block."""
         before_s = time.time() - days * DAY_S
         with contextlib.suppress(DuetError):  # the store logs it; the next start tries again
             await self._store.ask(lambda c: rows.delete_old(c, before_s))
@@ -78,9 +76,9 @@ class Lti:
         """Check a launch, and mark it as used.
 
         Raises:
-            LaunchRefused: it is not a recent one of a registered platform for this browser, or was
-                used.
-            InfraError: the platform did not provide its keys, or the database refused.
+            LaunchRefused: it is too old, was used, is not from a registered platform, or is not for
+                this browser.
+            InfraError: the platform did not provide its keys, or the database failed.
         """
         here = self.registered
         launch = await asyncio.to_thread(
@@ -91,7 +89,7 @@ class Lti:
         return launch
 
     async def arrived(self, launch: Launch) -> None:
-        """Store where scores of a student go, and from which course a teacher came.
+        """Store where a student's scores go, or from which course a teacher came.
 
         Errors are only logged: the person may use the page anyway.
         """
@@ -126,10 +124,10 @@ class Lti:
             self.outbox.hurry()
 
     async def members(self, person: str) -> list[tuple[str, Member]]:
-        """Return person key and member, of the course from which a teacher came last.
+        """Return (person key, member) pairs of the course from which a teacher came last.
 
         Raises:
-            InputError: the teacher came from no course.
+            InputError: the teacher did not come from a course.
             InfraError: the platform did not answer.
         """
         found = await self._store.ask(lambda c: rows.course(c, person))
@@ -137,26 +135,26 @@ class Lti:
         if found is None or platform is None:
             raise InputError(
                 "you did not come from a course whose platform lists its members.",
-                remedy="Open an activity in your course; the platform must offer names and roles.",
+                remedy="Open an activity in your course. The platform must offer Names and Roles.",
             )
         members = await asyncio.to_thread(self.services.members, platform, found[1])
         return [(person_key(platform, one.user_id), one) for one in members]
 
     async def forget(self, person: str) -> None:
-        """Delete all that is stored of a person here; platforms keep their data.
+        """Delete everything that is stored here about a person. Platforms keep their data.
 
         Raises:
-            InfraError: the database refused.
+            InfraError: the database failed.
         """
         await self._store.ask(lambda c: rows.forget(c, person))
 
 
 class LtiService(Service):
-    """LTI as part of a server: routes for platforms, and scores for them.
+    """LTI as part of a server. It adds routes for platforms and sends them scores.
 
     Args:
-        registered: None: each route says that LTI is not used.
-        days: activities that nobody opened for so long are deleted.
+        registered: if None, each route reports that LTI is not used.
+        days: activities that nobody opened for so many days are deleted.
     """
 
     actions = routes.ACTIONS
@@ -182,14 +180,14 @@ class LtiService(Service):
         await self._stack.aclose()
 
     def admit(self, door: Door) -> None:
-        """Let browsers from platforms in without a session; a launch starts one."""
+        """Admit browsers from platforms without a session. A launch starts their session."""
         if isinstance(door, TokensOnly):
             self._sessions = door.sessions
             if self.lti is not None:
                 door.unasked |= routes.UNASKED
 
     def add_routes(self, app: FastAPI) -> None:
-        """Add login, launch, keys, and members of a course."""
+        """Add the routes for login, launch, keys, and a course's members."""
         routes.add_lti_routes(app, self.lti, self._sessions)
 
 
@@ -202,7 +200,7 @@ UNGUARDED: Final = (
 
 
 def grants() -> frozenset[str]:
-    """Return the grants by which platforms let people in; empty: LTI is not used.
+    """Return the grants with which platforms admit people; they are empty if LTI is not used.
 
     Raises:
         InputError: a file is unusable.
@@ -212,5 +210,5 @@ def grants() -> frozenset[str]:
 
 
 def service(core: Core) -> LtiService:
-    """LTI as configured by the environment."""
+    """Return the LTI service that the environment configures."""
     return LtiService(core, Registered.default(), classes_days())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Database operations of LTI; each function runs within a transaction of the store."""
+"""LTI database operations. Each function runs within a transaction of the store."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Link:
         person: `Person.key`.
         link: hash of registration, deployment and resource link.
         platform: `Platform.ident`.
-        user_id: the platform's id of the person.
-        lineitem: address of the column in its grade book.
+        user_id: the person's id on the platform.
+        lineitem: address of the activity's column in the platform's grade book.
     """
 
     person: str
@@ -58,9 +58,8 @@ def use_nonce(connection: Connection, nonce: str, until_s: float) -> None:
 def put_link(connection: Connection, link: Link) -> None:
     """Store an activity at its launch.
 
-    The student's earlier score becomes due there, too. So does a score that was dropped, because
-    the
-    launch may name another column.
+    The student's earlier score for the lab becomes due for this activity, too. So does a score that
+    was given up, because the launch may name another column.
     """
     values = {name: getattr(link, name) for name in Link.__dataclass_fields__}
     values["launched_s"] = time.time()
@@ -88,14 +87,14 @@ def put_course(connection: Connection, person: str, platform: str, members_url: 
 
 
 def course(connection: Connection, person: str) -> tuple[str, str] | None:
-    """Return platform and members' address of a teacher's course; None: there is none."""
+    """Return (platform, members' address) of a teacher's course, or None if there is none."""
     asked = select(LTI_COURSES.c.platform, LTI_COURSES.c.members_url)
     row = connection.execute(asked.where(LTI_COURSES.c.person == person)).first()
     return None if row is None else (row.platform, row.members_url)
 
 
 def delete_old(connection: Connection, before_s: float) -> None:
-    """Delete activities, their scores, and courses, whose last launch was before."""
+    """Delete courses and activities (with scores) whose last launch was before `before_s`."""
     connection.execute(delete(LTI_LINKS).where(LTI_LINKS.c.launched_s < before_s))
     connection.execute(delete(LTI_COURSES).where(LTI_COURSES.c.launched_s < before_s))
 
@@ -128,7 +127,8 @@ class Due:
 
     Args:
         at_s: Unix time at which the score was reached.
-        stamp_ms: the same for the platform, but later than that of any former score of the link.
+        stamp_ms: this time in ms as the platform gets it, but always later than that of the link's
+            former score.
     """
 
     link: Link
@@ -142,14 +142,14 @@ class Due:
 
     @property
     def old(self) -> bool:
-        """Is it too old to be retried?"""
+        """Whether it is too old to be retried."""
         return time.time() - self.stamp_ms / 1000 > SCORE_DAYS * DAY_S
 
 
 def put_score(connection: Connection, score: LabScore) -> int:
-    """Make a score due at each activity of the person and the lab; return how many.
+    """Make a score due for each activity of the person in the lab; return how many became due.
 
-    A score that is older than the stored one, or equal, changes nothing.
+    A score that is older than the stored score or equal to it changes nothing.
     """
     if not score.tasks or score.most <= 0:
         return 0
@@ -184,7 +184,7 @@ def _put(connection: Connection, score: LabScore, link: Link) -> bool:
 
 
 def due(connection: Connection, most: int) -> list[Due]:
-    """Return due scores; those that wait longest come first."""
+    """Return due scores. Those that have waited longest come first."""
     joined = LTI_SCORES.join(LTI_LINKS)
     asked = (
         select(LTI_SCORES, LTI_LINKS.c.platform, LTI_LINKS.c.user_id, LTI_LINKS.c.lineitem)
@@ -203,7 +203,7 @@ def due(connection: Connection, most: int) -> list[Due]:
 
 
 def waiting(connection: Connection) -> list[tuple[str, int, str]]:
-    """Return lab, tries and error of each score that is still to be sent."""
+    """Return (lab, tries, error) of each score that is still to be sent."""
     asked = select(LTI_SCORES.c.lab, LTI_SCORES.c.tries, LTI_SCORES.c.trouble)
     return [(row.lab, row.tries, row.trouble) for row in connection.execute(
         asked.where(LTI_SCORES.c.pending)
@@ -211,12 +211,12 @@ def waiting(connection: Connection) -> list[tuple[str, int, str]]:
 
 
 def settled(connection: Connection, one: Due, trouble: str = "") -> None:
-    """Mark a score as done, unless a newer one came meanwhile."""
+    """Mark a score as done unless a newer score has arrived meanwhile."""
     _change(connection, one, pending=False, trouble=trouble[:300])
 
 
 def postpone(connection: Connection, one: Due, next_s: float, trouble: str) -> None:
-    """Retry a score later, unless a newer one came meanwhile."""
+    """Retry a score later unless a newer score has arrived meanwhile."""
     _change(connection, one, tries=one.tries + 1, next_s=next_s, trouble=trouble[:300])
 
 

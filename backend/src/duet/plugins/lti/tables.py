@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of LTI: used nonces, activities of students, scores for platforms."""
+"""LTI tables: used nonces, students' activities, and scores for platforms."""
 
 from __future__ import annotations
 

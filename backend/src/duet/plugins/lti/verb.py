@@ -68,8 +68,8 @@ def lti(
 ) -> int:
     """Show the LTI settings and keys for Moodle or Canvas.
 
-    $DUET_LTI names the file of platforms. A replaced key stays in the key set for 7 days. A running
-    server applies a rotation at once, and a change of the platforms at its next start.
+    $DUET_LTI names the platforms file. A replaced key stays in the key set for 7 days. A running
+    server applies a key rotation at once, but changes to the platforms only at its next start.
     """
     from duet.api.proxy import PublicUrl
 
@@ -135,7 +135,7 @@ def moment(at_s: float) -> str:
 
 
 def print_platforms(result: LtiResult) -> None:
-    """Print what an administrator enters, in the words of Moodle, and the registered platforms."""
+    """Print what an administrator has to enter, in Moodle's terms, and the registered platforms."""
     print("Addresses to enter at a platform (docs/LTI.md):")
     for name, address in (
         ("Initiate login URL", result.login_url),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Endpoint for host processes of other machines. They join by a single-use token, then by a secret.
+"""Endpoint for host processes on other machines. They join with a single-use token, then with a
+secret.
 
-Only hashes of both are stored. A request with an Origin header is refused: browsers have no access
-here.
+Only hashes of token and secret are stored. A request with an Origin header is refused, because
+browsers have no access here.
 """
 
 from __future__ import annotations
@@ -34,19 +35,21 @@ from duet.rpc.limits import FETCH_S, TICKET_S
 from duet.rpc.link import SocketChannel
 from duet.rpc.peer import Connection, Peer, Tasks
 
-# Stored kernels for hosts that lack them: by key, each file with its SHA-256.
+# Serves stored kernels to hosts that lack them. A kernel is named by its key, and each file has a
+# SHA-256.
 
 KERNEL_PATH: Final = "/hosts/kernels/"
 KEY: Final = re.compile(r"[0-9a-f]{8,64}")
 AT_ONCE: Final = 4
-"""Maximum number of files read and sent at once. Further hosts get 503 and retry."""
+"""Maximum number of files that are read and sent at the same time. Further hosts get status 503 and
+retry."""
 
 
 class KernelFiles:
     """Serves the kernels in a server's store.
 
     Args:
-        store: None if there is none.
+        store: the server's store; None if it has none.
     """
 
     def __init__(self, store: Store | None) -> None:
@@ -55,7 +58,7 @@ class KernelFiles:
         self._places = asyncio.Semaphore(AT_ONCE)
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the list of a kernel's files (PATH + key), or one file (PATH + key / name)."""
+        """Send the list of a kernel's files (at PATH + key) or one file (at PATH + key / name)."""
         if self._places.locked():
             busy = PlainTextResponse("Too many hosts are loading kernels; retry.\n", 503)
             await busy(scope, receive, send)
@@ -107,21 +110,21 @@ class _Expected:
 
 
 class HostDoor:
-    """All expected hosts.
+    """Keeps track of the expected hosts, and lets them join.
 
     Args:
-        store: kernels for hosts that lack one; None if no kernel is served.
+        store: kernels to serve to hosts that lack them; None serves no kernels.
     """
 
     def __init__(self, store: Store | None = None) -> None:
         self.kernels = KernelFiles(store)
         self._expected: dict[str, _Expected] = {}
-        """Hash of a token or secret -> its host."""
+        """The hosts, by the hash of their token or secret."""
         self._tasks = Tasks()
-        """Each ends with its host's connection at the latest."""
+        """Tasks, each of which ends with its host's connection at the latest."""
 
     def expect(self, connection: Connection) -> str:
-        """Make a token with which one host joins this connection."""
+        """Make a token with which one host can join this connection."""
         token = secrets.token_urlsafe(32)
         self._expected[_hash(token)] = _Expected(connection, time.monotonic() + limits.TICKET_S)
         return token
@@ -132,7 +135,7 @@ class HostDoor:
             del self._expected[key]
 
     def knows(self, request: Request) -> bool:
-        """Return whether a request is from a host that has joined and is still expected."""
+        """Return whether a request comes from a host that has joined and is still expected."""
         found = self._find_host(request)
         return found is not None and found[1].came
 
@@ -184,7 +187,7 @@ class HostDoor:
             yield message
 
     async def _await_return(self, host: _Expected) -> None:
-        """Wait for a host whose connection broke; end it if it does not return in AWAY_S."""
+        """Wait for a host whose connection broke. End it if it does not reconnect within AWAY_S."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limits.AWAY_S):
                 await host.connection.attached.wait()
@@ -197,7 +200,8 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-# A host process on another machine: a launcher starts it with a token, and it connects here.
+# A host process on another machine. A launcher starts it with a token, and it connects to this
+# server.
 
 
 class Elsewhere(Protocol):
@@ -209,7 +213,7 @@ class Elsewhere(Protocol):
 
 
 Launch = Callable[[str], AbstractAsyncContextManager[Elsewhere]]
-"""Starts a host process with this token; leaving the context ends it."""
+"""Function that starts a host process with this token. Leaving the context ends the process."""
 
 
 class JoinedHost:
@@ -235,7 +239,7 @@ class JoinedHost:
             finally:
                 spoken.cancel()
             if not connection.spoken.is_set():
-                why = connection.why or f"nothing came in {TICKET_S:g} s"
+                why = connection.why or f"nothing arrived within {TICKET_S:g} s"
                 raise InfraError(
                     f"the host process did not connect to this server: {why}.",
                     remedy="Read its output, and check that its machine can reach this server.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A host process on this machine: started, ended, and connected by a socket pair."""
+"""Starts and ends a host process on this machine, and connects it through a socket pair."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ from duet.rpc.link import StreamChannel
 from duet.rpc.peer import Handler, Peer, Tasks
 
 ARENAS = {"MALLOC_ARENA_MAX": "2"}
-"""Limit on malloc arenas: a file is packed in several threads, and glibc keeps memory per arena."""
+"""Limit on malloc arenas, because a file is packed in several threads and glibc keeps free memory
+in each arena."""
 SECRET = re.compile("TOKEN|SECRET|PASSWORD|JUPYTERHUB|DUET_LTI|DUET_CLASSES")
-"""Environment variables that are withheld from a process beside guests."""
+"""Environment variables that are withheld from a process that runs next to guests."""
 
 
 class LogForwarder:
-    """Copies a process's standard error, which is its log, to ours."""
+    """Copies a process's standard error, which is its log, to our own standard error."""
 
     def feed(self, text: bytes) -> None:
         with contextlib.suppress(OSError, ValueError):  # the terminal is gone
@@ -45,8 +46,8 @@ class LogForwarder:
 
 
 def command_line(descriptor: int) -> tuple[str, ...]:
-    """The command line of a host process."""
-    # -P: it may start in a folder that others can write to, so nothing is imported from there.
+    """Return the command line of a host process."""
+    # -P: nothing is imported from the current folder, to which others may be able to write.
     return (sys.executable, "-P", "-s", "-m", "duet.host", str(descriptor))
 
 
@@ -54,7 +55,7 @@ class HostProcess:
     """One host process. Use as `async with`; leaving ends it and its guests.
 
     Args:
-        peer: attached to the process; ended when the process is gone.
+        peer: is attached to the process, and ended when the process is gone.
     """
 
     def __init__(self, peer: Peer) -> None:
@@ -106,7 +107,7 @@ class HostProcess:
         if self._channel is not None:
             self._channel.close()
         if not self._peer.connection.spoken.is_set():
-            # it has no guests yet, and would notice the end only after its imports
+            # it has no guests yet, and would detect the end only after its imports
             self._process.kill()
         elif self._process.returncode is None:
             try:
@@ -124,13 +125,13 @@ LOG = logging.getLogger("duet.hosts")
 
 
 class Supervisor:
-    """Starts a host process, and another one when it has ended.
+    """Starts a host process, and starts another one whenever it has ended.
 
     Args:
-        start: makes the context of a host process that the peer talks to; leaving it ends the
-            process.
-        new_peer: makes the peer of the next process.
-        begin: settings for each process.
+        start: makes the context of a host process and connects the peer to it; leaving the context
+            ends the process.
+        new_peer: makes the peer for the next process.
+        begin: settings with which each process begins.
         early: start the first process before it is needed.
     """
 
@@ -143,7 +144,7 @@ class Supervisor:
     ) -> None:
         self._start, self._new_peer, self._begin = start, new_peer, begin
         self.peer: Peer | None = None
-        """The peer that takes requests now."""
+        """Peer of the process that takes requests now."""
         self._failed: DuetError | None = None
         """Why the last start failed."""
         self._settled = asyncio.Event()
@@ -181,7 +182,7 @@ class Supervisor:
             LOG.exception("no host process")
             return InfraError(
                 f"the host process cannot be started ({type(error).__name__}: {error}).",
-                remedy="Read the server's log, and check its limits of files and processes.",
+                remedy="Read the server's log, and check its limits on open files and processes.",
             )
         return None
 
@@ -194,7 +195,7 @@ class Supervisor:
                 self.peer = peer
                 self._settled.set()
                 await peer.connection.over.wait()
-                self._forget()  # requests from now on wait for the next process
+                self._forget()  # new requests wait for the next process
                 await peer.ended()
                 why = peer.connection.why
                 LOG.error("the host process is gone (%s); starting another", why)
@@ -220,17 +221,17 @@ class Supervisor:
                 await self._settled.wait()
         if self.peer is None:
             raise self._failed or InfraError(
-                f"the host process did not start in {limits.READY_S:g} s.",
+                f"the host process did not start within {limits.READY_S:g} s.",
                 remedy="Read the server's log, and start the server again.",
             )
         return self.peer
 
 
-# The host processes of a stage: one on this machine for all slots, or leases of a pool.
+# The host processes of a stage: one on this machine for all slots, or those of a pool's leases.
 
 
 class Place(NamedTuple):
-    """Where lanes of a run are.
+    """The host process and slot in which lanes of a run are.
 
     Args:
         peer: the host process.
@@ -242,7 +243,7 @@ class Place(NamedTuple):
 
 
 class Hosts(Protocol):
-    """Host processes of a stage. Use as `async with`: leaving ends them, with their guests."""
+    """A stage's host processes. Use as `async with`; leaving ends them and their guests."""
 
     async def __aenter__(self) -> Hosts: ...
 
@@ -259,15 +260,15 @@ class Hosts(Protocol):
         ...
 
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> Sequence[Place]:
-        """Return a slot's host processes once they take requests: one for all lanes, or one per
-        lane.
+        """Return a slot's host processes as soon as they take requests. There is one for all lanes,
+        or one per lane.
 
         Args:
             lanes: number of the run's lanes.
-            begins: a run begins there, and nothing else uses that slot.
+            begins: whether a run begins in the slot, which nothing else uses.
 
         Raises:
-            InfraError: there is no host process to use.
+            InfraError: no host process is available.
         """
         ...
 
@@ -275,12 +276,12 @@ class Hosts(Protocol):
         """Yield a host process whose machine runs nothing else, for a measurement.
 
         Raises:
-            InfraError: there is no host process to use.
+            InfraError: no host process is available.
         """
         ...
 
     def parked(self) -> TemplateCounts:
-        """Counts of parked guests."""
+        """Return the numbers of parked guests."""
         ...
 
     async def rest(self) -> None:
@@ -293,18 +294,18 @@ def divide_lanes(arms: Sequence[str], places: int) -> tuple[tuple[str, ...], ...
     return tuple(tuple(arms[at::places]) for at in range(places))
 
 
-# One host process of this machine for all slots, restarted when it dies.
+# One host process on this machine for all slots. It is restarted when it dies.
 
 
 class LocalHosts:
-    """The host process of this machine (implements Hosts).
+    """The host process on this machine (implements Hosts).
 
     Args:
-        handlers: requests that host processes may call.
-        begin: settings for each process.
+        handlers: handle the requests that host processes may send.
+        begin: settings with which each process begins.
         early: start the process before it is needed.
-        start: makes the context of a host process that the peer talks to; leaving it ends the
-            process.
+        start: makes the context of a host process and connects the peer to it; leaving the context
+            ends the process.
     """
 
     def __init__(

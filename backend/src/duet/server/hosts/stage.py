@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Live runs on host processes (implements server.interfaces.Stage).
 
-The server's own process boots nothing. When a host process dies, its guests die with it, and its
-runs fail with a sentence.
+The server's own process boots no guests. When a host process dies, its guests die with it, and its
+runs fail with an error message.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from duet.server.meters import LaneStarts
 from duet.session import RunSpec
 from duet.stream.hub import OVER, Hub, RunLog
 
-# The lanes of a run that are on one host process: all of them, or some.
+# The part of a run that is on one host process: all of the run's lanes, or some.
 
 Take = Callable[["Share", m.SessionMessage, Packet], None]
 
@@ -47,14 +47,15 @@ class Share:
         self.arms = tuple(arms)
         self._place, self._first = place, first
         self._patience: asyncio.Timeout | None = None
-        """Timeout of `perform`, while it runs."""
+        """Timeout of `perform` while that runs, otherwise None."""
 
     async def perform(self, what: r.SentRun, take: Take, together: bool) -> None:
-        """Run the lanes to their end.
+        """Run the lanes until they have ended.
 
         Args:
-            take: gets each message of these lanes, and the packet that goes to browsers.
-            together: the lanes wait for `go`, so that they begin with the lanes on other hosts.
+            take: is called with each message of these lanes, and with the packet that goes to
+                browsers.
+            together: the lanes wait for `go`, to begin at the same time as lanes on other hosts.
 
         Raises:
             DuetError: none of the lanes can begin, or the host process is gone.
@@ -74,19 +75,20 @@ class Share:
                 await self._place.peer.call("perform", asked.packed(), None, taken)
         except TimeoutError as error:
             raise InfraError(
-                f"{', '.join(self.arms)} was not ready {limits.TOGETHER_S:g} s after the others.",
+                f"{', '.join(self.arms)} was still not ready {limits.TOGETHER_S:g} s after the "
+                "other lanes.",
                 remedy="Start the run again.",
             ) from error
         finally:
             self._patience = None
 
     def give_up(self) -> None:
-        """Make `perform` fail: the other lanes have waited for too long."""
+        """Make `perform` fail, because the other lanes have waited for too long."""
         if self._patience is not None:
             self._patience.reschedule(asyncio.get_running_loop().time())
 
     def go(self) -> None:
-        """Start the workloads: all lanes of the run are ready."""
+        """Start the workloads, because all lanes of the run are ready."""
         self._place.peer.note("go", r.OfRun(run_id=self._first.run_id).packed())
 
     def close(self) -> None:
@@ -100,7 +102,7 @@ class Share:
         timeout_s: float = limits.CALL_S,
         event: Events | None = None,
     ) -> bytes:
-        """Call a request of this run on its host process. Raises as Peer.call()."""
+        """Send a request for this run to its host process. Raises like Peer.call()."""
         return await self._place.peer.call(name, asked.packed(), timeout_s, event)
 
     async def raw_events(self, where: r.OfRun) -> list[dict[str, JsonValue]]:
@@ -137,12 +139,12 @@ def _unreadable(what: str) -> InfraError:
     )
 
 
-# The state of a run whose lanes are on several hosts, and when they may begin. Pure.
+# Computes the state of a run whose lanes are on several hosts, and when they may begin. Pure.
 #
 # session/run.py does the same for the lanes of one process.
 
 _GOING: Final = ("preparing", "booting", "ready", "running", "draining")
-"""In the order in which a run passes them."""
+"""Phases in the order in which a run passes through them."""
 _NOT_READY: Final = frozenset({"waiting", "building", "booting"})
 
 
@@ -150,7 +152,7 @@ class Merged:
     """The state of a run, merged from the states that its parts report.
 
     Args:
-        first: the run's message before it began.
+        first: the run's message from before it began.
         parts: number of parts.
     """
 
@@ -165,7 +167,7 @@ class Merged:
         return None if self._last == last else self._last
 
     def fail(self, part: int, error: DuetError) -> m.Run | None:
-        """Mark a part as failed, unless it has ended. Return as `report` does."""
+        """Mark a part as failed, unless it has ended. Return the same as `report`."""
         state = self._parts[part]
         if state.phase in OVER:
             return None
@@ -173,7 +175,7 @@ class Merged:
         return self.report(part, state.model_copy(update=how))
 
     def _state(self) -> m.Run:
-        """Return the phase of the slowest part that has not ended."""
+        """Return the run's state. Its phase is that of the slowest part that has not ended."""
         phases = [part.phase for part in self._parts]
         started = [part.started_at for part in self._parts if part.started_at]
         same = {"started_at": min(started, default=None)}
@@ -190,11 +192,11 @@ class Merged:
 
 
 def not_ready(arms: Iterable[str], lanes: Mapping[str, m.Lane]) -> set[str]:
-    """Arms that are neither ready nor over. Lanes start together."""
+    """Return the arms that are neither ready nor over. Lanes start together."""
     return {arm for arm in arms if arm not in lanes or lanes[arm].phase in _NOT_READY}
 
 
-# All shares of a run. A request about one lane goes to the share that has it.
+# All shares of a run. A request about one lane goes to the share that has the lane.
 
 
 class Shares:
@@ -211,7 +213,7 @@ class Shares:
             Share(place, first, own) for place, own in zip(places, parts, strict=True)
         )
         self._waiting = set(arms)
-        """Lanes of shares that have not ended; cleared once all begin."""
+        """Lanes of the shares that have not ended. Cleared once all lanes begin."""
         self._late: set[str] = set()
         """Lanes of `_waiting` that are not ready."""
         self._timer: asyncio.TimerHandle | None = None
@@ -226,7 +228,7 @@ class Shares:
         return self._all.index(share)
 
     def go_if_ready(self, lanes: Mapping[str, m.Lane]) -> None:
-        """Start all lanes if all are ready; else start the timeout once some are."""
+        """Start all lanes if all are ready. If only some are, start the timeout."""
         if len(self._all) < 2 or not self._waiting:
             return
         self._late = not_ready(self._waiting, lanes)
@@ -259,13 +261,13 @@ class Shares:
             share.close()
 
     async def call_all(self, name: str, asked: r.OfRun) -> None:
-        """Call a request on all shares.
+        """Send a request to all shares.
 
         Raises:
-            DuetError: it failed on every share, or the run has none yet.
+            DuetError: the request failed on every share, or the run has no share yet.
         """
         if not self._all:
-            raise InputError("nothing runs yet.", remedy="Wait until the lanes run.")
+            raise InputError("the run has not started yet.", remedy="Wait until its lanes run.")
         answers = [share.call(name, asked) for share in self._all]
         found = await asyncio.gather(*answers, return_exceptions=True)
         failed = [error for error in found if isinstance(error, BaseException)]
@@ -278,10 +280,10 @@ class Shares:
         return await having[0].raw_events(where)
 
     async def bundles(self) -> list[Part]:
-        """Return a bundle per share that has lanes to give.
+        """Return one bundle for each share that has lanes to return.
 
         Raises:
-            DuetError: all host processes are gone, or have sent no bundle.
+            DuetError: every host process is gone or has sent no bundle.
         """
         found: list[Part] = []
         errors: list[DuetError] = []
@@ -300,8 +302,8 @@ class Shares:
 
 # One live run on host processes (implements server.interfaces.QueuedRun).
 #
-# All its lanes are on one host, or each lane is on a separate host. Separate lanes begin together,
-# when all are ready.
+# All its lanes are on one host, or each lane is on a host of its own. Lanes on separate hosts begin
+# together, as soon as all are ready.
 
 Answer = TypeVar("Answer")
 
@@ -320,7 +322,7 @@ class HostedRun:
         self._loop = asyncio.get_running_loop()
         self._stopped = asyncio.Event()
         self._starts = LaneStarts()
-        self._publish(first.model_copy(update={"message": "This run waits for its turn."}))
+        self._publish(first.model_copy(update={"message": "This run is waiting for its turn."}))
         self._publish_all(not_built(request.run_id, request.missing))
 
     def _publish(self, message: m.ServerMessage) -> None:
@@ -334,7 +336,7 @@ class HostedRun:
         self._hub.publish(self.log, packet)
 
     async def perform(self, slot: int = 0) -> None:
-        """Run until all lanes have ended. A failed lane is a message, not an exception.
+        """Run until all lanes have ended. A failed lane causes a message, not an exception.
 
         Raises:
             DuetError: no lane can begin, or all host processes are gone.
@@ -362,7 +364,7 @@ class HostedRun:
             raise
 
     async def _perform(self, share: Share, what: r.SentRun) -> DuetError | None:
-        """Run one share, and return its error. One failed share does not fail the others."""
+        """Run one share. Return its error, so that it does not make the other shares fail."""
         why = None
         try:
             await share.perform(what, self._take, together=len(self._shares) > 1)
@@ -389,7 +391,7 @@ class HostedRun:
             self._publish(merged)
 
     def _fail(self, error: DuetError) -> None:
-        """Publish that run and lanes have failed: no host process can report their end."""
+        """Publish that the run and its lanes have failed, because no host process can report it."""
         last = self.log.run()
         if last is None or self.log.over:
             return
@@ -397,7 +399,7 @@ class HostedRun:
         self._publish(last.model_copy(update={"phase": "failed", "message": error.sentence}))
 
     async def stop(self) -> None:
-        """End the workload; perform() then returns."""
+        """End the workload, so that perform() returns."""
         self._stopped.set()
         if self._shares:
             await self._shares.call_all("stop", r.OfRun(run_id=self.log.run_id))
@@ -410,19 +412,19 @@ class HostedRun:
         self._shares.close()
 
     async def act(self, name: str, value: int) -> None:
-        """Perform one of the lesson's acts on every lane. Raises as QueuedRun.act()."""
+        """Perform one of the lesson's acts on every lane. Raises like QueuedRun.act()."""
         run_id = self.log.run_id
         await self._shares.call_all("act", r.OfRun(run_id=run_id, name=name, value=value))
 
     async def hold(self, on: bool, after: int) -> None:
-        """Hold or resume the guests. Raises as QueuedRun.hold()."""
+        """Hold or resume the guests. Raises the same errors as QueuedRun.hold()."""
         run_id = self.log.run_id
         await self._shares.call_all("hold", r.OfRun(run_id=run_id, on=on, value=after))
 
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Return raw records near a moment. Blocking: not for the event loop."""
+        """Return raw records near a moment. Blocking, so do not call it on the event loop."""
         if not self._shares:
             return []
         where = r.OfRun(
@@ -431,11 +433,11 @@ class HostedRun:
         return self._wait(self._shares.raw_events(where))
 
     def bundle(self) -> bytes | None:
-        """Return the whole run as a bundle; None if no lane has any. Blocking: not for the event
-        loop.
+        """Return the whole run as a bundle; None if no lane has data. Blocking, so it must not be
+        called on the event loop.
 
         Raises:
-            DuetError: a host process is gone, or has sent no bundle.
+            DuetError: every host process is gone or has sent no bundle.
         """
         parts = self._wait(self._shares.bundles()) if self._shares else []
         if len(self._shares) < 2 or not parts:
@@ -449,13 +451,13 @@ class HostedRun:
 
 
 def not_built(run_id: str, arms: Iterable[str]) -> list[m.Lane]:
-    """Messages of lanes that cannot run because their kernels are not built."""
-    why = "Its kernel is not built yet; run again when it is."
+    """Make messages for lanes that cannot run because their kernels are not built."""
+    why = "Its kernel is not built yet. Run again when it is."
     return [m.Lane(run_id=run_id, arm=arm, phase="building", message=why) for arm in arms]
 
 
 def failed(log: RunLog, arms: Iterable[str], error: DuetError) -> list[m.Lane]:
-    """Messages that those lanes have failed which have not ended yet."""
+    """Make messages that say that these lanes have failed, except lanes that have ended."""
     lanes = log.lanes()
     waiting = [m.Lane(run_id=log.run_id, arm=arm, phase="waiting") for arm in arms]
     found = [lanes.get(lane.arm, lane) for lane in waiting]
@@ -471,15 +473,16 @@ class HostStage:
     """The stage of live runs. Use as `async with`.
 
     Args:
-        make: makes the hosts from the requests that their processes may call; None if this server
-            boots no guests.
+        make: makes the hosts. It gets handlers for the requests that host processes may call. None
+            if this server boots no guests.
     """
 
     def __init__(self, make: Callable[[dict[str, Handler]], Hosts] | None) -> None:
         self._hosts = None if make is None else make({"others": self._answer_others})
         self._tasks = Tasks()
         self._others: Others = list
-        """Returns further runs that may be requested, from the page that called `expect` last."""
+        """Function that returns further runs that may be requested, given by the newest call of
+        `expect`."""
         self._expected: tuple[RunSpec, Others] | None = None
         self._expecting = False
 
@@ -515,7 +518,7 @@ class HostStage:
         return HostedRun(self.hosts, request, hub)
 
     def expect(self, request: RunSpec, others: Others) -> None:
-        """Park guests for a likely run, then for `others`, while nothing runs."""
+        """Park guests, while nothing runs, for a likely run and then for `others`."""
         if self._hosts is None:
             return
         self._expected = (request, others)
@@ -524,7 +527,7 @@ class HostStage:
             self._tasks.spawn(self._expect_all(), "expect runs")
 
     async def _expect_all(self) -> None:
-        """Park guests for one expected run after another; a newer one replaces a queued one."""
+        """Park guests for one expected run after another. A newer run replaces the queued run."""
         try:
             while self._expected is not None:
                 (request, self._others), self._expected = self._expected, None
@@ -546,31 +549,31 @@ class HostStage:
         return (await asyncio.to_thread(found)).packed()
 
     def parked(self) -> TemplateCounts:
-        """Counts of parked guests."""
+        """Return the numbers of parked guests."""
         return TemplateCounts() if self._hosts is None else self._hosts.parked()
 
     async def measure(self, request: MeasureRequest, publish: Callable[[m.Measured], None]) -> None:
-        """Measure lanes one after another, with no other guest alive."""
+        """Measure lanes one after another while no other guest is alive."""
         what = await asyncio.to_thread(r.sent_run, request.run)
         asked = r.MeasureIt(what=what, repeats=request.repeats)
         async with self.hosts.alone() as peer:
             await peer.call("measure", asked.packed(), None, _event_handler(m.Measured, publish))
 
     async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:
-        """Judge a challenge: measure and stress, with no other guest alive."""
+        """Judge a challenge by a measurement and a stress test while no other guest is alive."""
         what = await asyncio.to_thread(r.sent_run, request.run)
         asked = r.JudgeIt(what=what, challenge=request.challenge, arm=request.arm)
         async with self.hosts.alone() as peer:
             await peer.call("judge", asked.packed(), None, _event_handler(m.Judged, publish))
 
     async def rest(self) -> None:
-        """Close all lanes; the next run boots them again."""
+        """Close all lanes. The next run boots its lanes again."""
         if self._hosts is not None:
             await self._hosts.rest()
 
 
 def begin_of(settings: KernelSettings, slots: int) -> r.Begin:
-    """Settings that a host process starts with."""
+    """Make the settings with which a host process starts."""
     return r.Begin(
         slots=slots,
         source=None if settings.source is None else str(settings.source),
@@ -579,7 +582,7 @@ def begin_of(settings: KernelSettings, slots: int) -> r.Begin:
 
 
 def _event_handler(kind: type[T], publish: Callable[[T], None]) -> Callable[[bytes], None]:
-    """Return a handler that decodes events of that kind and publishes them."""
+    """Return a handler that decodes events of one kind and publishes them."""
 
     def take(body: bytes) -> None:
         try:
@@ -587,7 +590,7 @@ def _event_handler(kind: type[T], publish: Callable[[T], None]) -> Callable[[byt
         except ValidationError as error:
             raise InfraError(
                 "the host process sent a message that cannot be read.",
-                remedy="Start it again. If this happens again, read the server's log.",
+                remedy="Start the run again. If this happens again, read the server's log.",
             ) from error
         publish(message)
 

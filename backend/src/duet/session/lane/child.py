@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The client of a lane's engine in a child process, and the child's life."""
+"""The client of a lane's engine in a child process, and the child's lifetime."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def reduction(reply: ReplyReader) -> Reduction:
         rows = reply.rows("rows", 4, 1 << 18)
         if len(rows) > budgets.ROWS:
             raise InputError(
-                f"the lane has {len(rows)} rows to draw, but {budgets.ROWS} are allowed.",
+                f"the lane has {len(rows)} rows to draw, but at most {budgets.ROWS} are allowed.",
                 remedy="Run the workload with fewer threads.",
             )
         made.rows = tuple(_row(cells) for cells in rows)
@@ -151,14 +151,14 @@ def event(found: object) -> dict[str, JsonValue]:
 
 
 POOL: Final = ThreadPoolExecutor(32, thread_name_prefix="lane", initializer=thread_first)
-"""Threads that wait for children, separate from those that serve pages."""
+"""Threads that wait for children. They are separate from the threads that serve pages."""
 
 
 _idle: deque[weakref.ref[LaneChild]] = deque()
 
 
 def retire(child: LaneChild) -> None:
-    """Keep a child for `raw_events` after its run; close the oldest beyond IDLE_CHILDREN."""
+    """Keep a child for `raw_events` after its run, and close the oldest above IDLE_CHILDREN."""
     for former in [one for one in _idle if one() is None]:
         _idle.remove(former)
     _idle.append(weakref.ref(child))
@@ -265,7 +265,7 @@ class LaneChild:
 
 
 def _fields(step: StepRequest) -> dict[str, object]:
-    """Encode a step without the bytes of its pages, which are sent as blobs."""
+    """Encode a step without its pages' bytes, which are sent as blobs."""
     return {
         "files": step.files,
         "cpus": [part.cpu for part in step.pages],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Times of one run of one lane: start marker, watermark, and conversion of host to guest time."""
+"""Times in one run of one lane: start marker, watermark, and conversion of host to guest time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LaneClock:
     """The clock of one run of one lane, shared by its lenses.
 
     Args:
-        kind: on the count clock guest times come only from the guest's memory.
+        kind: the run's clock. On the count clock, guest times come only from the guest's memory.
     """
 
     def __init__(self, events: EventTimes, kind: Clock) -> None:
@@ -68,18 +68,21 @@ class LaneClock:
         self._start_sent_ns = time.monotonic_ns()
 
     def ping_sent(self) -> None:
-        """Note that PING was sent. Before the start the agent sends BEAT only as its answer."""
+        """Note that PING was sent.
+
+        Before the start, the agent sends BEAT only in answer to PING.
+        """
         self._ping_sent_ns = time.monotonic_ns()
         self.answered.clear()
 
     def guest_window(self, began_ns: int, ended_ns: int) -> Window | None:
-        """Return the guest time between two host times; None before calibration."""
+        """Return the guest-time window between two host times; None before calibration."""
         return self.calibration.guest(began_ns, ended_ns)
 
     def sample_window(self, raw: dict[str, Any]) -> tuple[Window, str] | None:
-        """Return the guest time of an x-ray sample, and "guest" or "host", the clock it is from.
+        """Return an x-ray sample's guest time and the clock that it comes from ("guest" or "host").
 
-        None while the wall clock is not calibrated.
+        Return None while the wall clock is not calibrated.
         """
         own = bracket(raw["before_ns"], raw["after_ns"], raw["tick_ns"])
         if self._kind == "count":
@@ -88,6 +91,6 @@ class LaneClock:
         if found is None:
             return None
         if found.error_ns > own.error_ns and found.high_ns >= raw["before_ns"]:
-            # Both bounds hold: the guest's clock had reached at least `before_ns`.
+            # Both lower bounds hold, because the guest's clock had reached at least `before_ns`.
             found = Window(max(found.low_ns, raw["before_ns"]), found.high_ns)
         return found, "host"

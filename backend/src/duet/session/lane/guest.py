@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One arm's guest: boot it, read its ports, pass frames and pages to the current run.
+"""One arm's guest: boot it, read its ports, and pass frames and pages to the current run.
 
 A guest can serve several runs after one boot. Its task never raises: an error is stored in
 `error`, so that other lanes continue.
@@ -50,7 +50,7 @@ class Listener(Protocol):
         """Handle whole pages of one CPU, from a chunk of `came` bytes."""
 
     def on_end(self) -> None:
-        """Handle the guest's end. `Lane.error` says why; None if we ended it."""
+        """Handle the guest's end. `Lane.error` is the reason, or None if we ended the guest."""
 
     def on_lens(self, record: bytes) -> None:
         """Handle a record of a lens, from a recording."""
@@ -61,7 +61,8 @@ class Listener(Protocol):
 
 MAX_CPU_PORTS = 64
 PIECE_BYTES = 32 << 10
-"""Most bytes of the control port that are processed before the event loop may run other tasks."""
+"""Maximum number of bytes from the control port that are processed before the event loop may run
+other tasks."""
 
 
 class Lane:
@@ -69,7 +70,7 @@ class Lane:
 
     Args:
         source: creates the guest.
-        request: parameters of the guest; a run with other parameters needs another Lane.
+        request: parameters of the guest. A run with other parameters needs another Lane.
         listener: receives everything from the first byte on.
     """
 
@@ -104,7 +105,7 @@ class Lane:
         return {cpu: splitter.received_bytes for cpu, splitter in self._splitters.items()}
 
     def attach(self, listener: Listener | None) -> None:
-        """Replace the listener; None: drop what arrives."""
+        """Replace the listener. If None, all that arrives is dropped."""
         self._listener = listener
 
     async def send(self, kind: FrameType, text: str = "") -> None:
@@ -118,7 +119,7 @@ class Lane:
     async def xray(self) -> Xray | None:
         """Return the guest's x-ray, started on the first call; None if the guest supports none.
 
-        It ends with the guest.
+        The x-ray ends with the guest.
         """
         if self._xray is None and self.facts and self.facts.qmp_socket and self._source.vmlinux:
             socket = self.facts.qmp_socket.with_name(QMP_SOCKETS["xray"])
@@ -127,9 +128,11 @@ class Lane:
         return self._xray
 
     async def scope(self) -> ScopeClient | None:
-        """Return the client of the guest's microscope, connected on the first call, or None.
+        """Return the client of the guest's microscope, connected on the first call.
 
-        It ends with the guest.
+        Return None if the guest has no microscope.
+
+        The client ends with the guest.
         """
         if self._scope is None and self.facts and self.facts.scope_socket:
             self._scope = ScopeClient(self.facts.scope_socket)
@@ -181,7 +184,7 @@ class Lane:
 
     async def _receive(self, chunk: Chunk) -> None:
         if chunk.stream == CTL_STREAM:
-            # In pieces, because 8 MB may contain 700,000 frames.
+            # Process it in pieces, because 8 MB may contain 700,000 frames.
             for at in range(0, len(chunk.payload), PIECE_BYTES):
                 for raw in self._reader.feed(chunk.payload[at : at + PIECE_BYTES]):
                     self._receive_frame(raw, chunk.host_ns)
@@ -193,8 +196,9 @@ class Lane:
             return
         if not 0 <= chunk.stream < MAX_CPU_PORTS:
             raise KernelError(
-                f"lane {self.request.arm} has no port {chunk.stream}, but bytes came from it.",
-                remedy="Build the guest root again, so that agent and host have equal versions.",
+                f"lane {self.request.arm} has no port {chunk.stream}, but bytes arrived from it.",
+                remedy="Build the guest root again, so that the agent and the host have the "
+                "same version.",
             )
         splitter = self._splitters.setdefault(chunk.stream, PageSplitter())
         pages = splitter.feed(chunk.payload)
@@ -210,7 +214,10 @@ class Lane:
 
 
 class Lanes:
-    """Owner of guests, by arm; keeps them between runs. Use as `async with`; leaving ends all."""
+    """Owns guests by arm, and keeps them between runs.
+
+    Use as `async with`; leaving the block ends all guests.
+    """
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
@@ -233,9 +240,10 @@ class Lanes:
         self._lanes.clear()
 
     def find(self, source: LaneSource, request: GuestRequest) -> Lane | None:
-        """Return a running guest with equal request and content, or None.
+        """Return a running guest with the same request and content, or None.
 
-        None also for a plan at boot, and if a template exists, since a fresh copy is better.
+        The result is also None for a plan at boot, and if a template exists, because a fresh copy
+        is better.
         """
         held = self._lanes.get(source.arm)
         if held is None or not held[0].alive or request.boot_plan is not None:
@@ -247,7 +255,7 @@ class Lanes:
         return lane if same else None
 
     async def open(self, source: LaneSource, request: GuestRequest, listener: Listener) -> Lane:
-        """Close the arm's former guest, then start to boot a new one and return its Lane."""
+        """Close the arm's previous guest, then start to boot a new guest and return its Lane."""
         await self.close(source.arm)
         assert self._group is not None, "use Lanes as a context manager"
         lane = Lane(source, request, listener)
@@ -292,7 +300,7 @@ class Faults:
         return self.guest.console_tail() if self.guest else ""
 
     def error_of(self, failure: Fail, inputs: Inputs) -> DuetError:
-        """Return the error of a failure of the state machine."""
+        """Return the error for a failure of the state machine."""
         if failure.reason is Reason.REPORTED and inputs.error:
             return inputs.error
         return self._late(failure.waited_for) if failure.waited_for else self._gone()
@@ -313,9 +321,9 @@ class Faults:
         )
 
     def out_of_memory(self) -> DuetError | None:
-        """Return the error of a guest that ran out of memory; None if its console reports no kill.
+        """Return the error for a guest that ran out of memory; None if its console shows no kill.
 
-        This may be the cause of a signal, implausible figures or a hang.
+        Lack of memory may have caused a signal, implausible figures or a hang.
         """
         console = "" if self._recorded else self._console
         victim = killed_for_memory(console)
@@ -343,7 +351,7 @@ class Faults:
         )
 
     def endless(self, limit: str) -> DuetError:
-        """Return the error of a workload that was stopped at its limit.
+        """Return the error for a workload that was stopped at its limit.
 
         Args:
             limit: the limit in words.

@@ -23,15 +23,15 @@ from duet.wire import Frame, GuestError, GuestFile, RawFrame
 from duet.wire import Line as LineFrame
 
 MAX_LINES = 10_000
-"""Most lines of one workload that are kept in the result."""
+"""Maximum number of a workload's lines that are kept in the result."""
 
 
 class LaneIntake:
-    """Receives from a guest during one run; implements guest.Listener.
+    """Receives a guest's data during one run, and implements guest.Listener.
 
     Args:
-        backlog_bytes: most bytes of pages that wait for decoding; beyond it we stop reading the
-            guest.
+        backlog_bytes: maximum size of the pages that wait for decoding. Above it we stop reading
+            from the guest.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class LaneIntake:
         self._writer, self._lenses, self._sink, self._faults = writer, lenses, sink, faults
         self._backlog_bytes, self._recorded = backlog_bytes, recorded
         self.begun = False
-        """The run has received its first bytes."""
+        """Whether the run has received its first bytes."""
         self.frames = self.line_count = self.line_bytes = 0
         self._lines: list[LineFrame] = []
         self._wake = asyncio.Event()
@@ -68,7 +68,9 @@ class LaneIntake:
         return [self._timed(frame) for frame in self._lines]
 
     def begin(self, received: Mapping[int, int] | None = None) -> None:
-        """Begin the run; later calls have no effect. The first record calls this too.
+        """Begin the run; later calls have no effect.
+
+        The first received record also calls this method.
 
         Args:
             received: bytes received per CPU before this run.
@@ -135,14 +137,14 @@ class LaneIntake:
         return not self._capacity.is_set()
 
     def unblock(self) -> None:
-        """Let `wait_for_capacity` return, since the backlog was taken or is not needed."""
+        """Let `wait_for_capacity` return, because the backlog was taken or is not needed."""
         self._capacity.set()
 
     def wake(self) -> None:
         self._wake.set()
 
     async def rest(self, limit_s: float) -> None:
-        """Sleep until `wake` is called, at most for `limit_s`."""
+        """Sleep until `wake` is called, but for at most `limit_s`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
                 await self._wake.wait()
@@ -172,14 +174,15 @@ class LaneIntake:
 
 T = TypeVar("T")
 EAGER_S = 2.0
-"""From the start, time in which batches are not delayed until the first events. Usual: 0.1 s."""
+"""After the start, batches are not delayed until the first events arrive, but for at most this
+long. Usual: 0.1 s."""
 
 
 class Batches:
     """Decodes and reduces one lane's events, and reports the results to the sink.
 
     Args:
-        metrics_s: interval of counts.
+        metrics_s: interval between two counts.
     """
 
     def __init__(
@@ -208,8 +211,8 @@ class Batches:
     async def gather(self, tick_s: float) -> None:
         """Wait for more events before the next batch.
 
-        Viewers wait for the first batch. So until it exists, and for EAGER_S at most, this returns
-        as soon as anything arrives.
+        Viewers wait for the first batch. So until the first batch exists, and for EAGER_S at most,
+        this returns as soon as anything arrives.
         """
         now = time.monotonic()
         self._eager_until = self._eager_until or now + EAGER_S

@@ -15,7 +15,7 @@ class LensSink(Protocol):
     """Receiver of samples and states of a lens."""
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """Handle a sample, at guest time since the start marker."""
+        """Handle a sample. Its guest time counts from the start marker."""
 
     def on_lens(self, arm: str, state: LensState) -> None:
         """Handle a new state."""

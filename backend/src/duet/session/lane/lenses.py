@@ -143,7 +143,8 @@ class LaneXray(ReportedLens):
     def _pass_on(self, raw: dict[str, Any], window: Window, clock: str, origin: int) -> None:
         at_ns, error_ns = window.at_ns, window.error_ns
         if clock == "guest":
-            # The guest's clock in memory advances only at ticks, so its newest reading is best.
+            # The guest's clock in memory advances only at ticks, so its newest reading is the best
+            # one.
             at_ns = max(raw["before_ns"], raw["after_ns"])
             error_ns = max(at_ns - window.low_ns, window.high_ns - at_ns)
         sample = Sample(
@@ -190,9 +191,9 @@ def _bytes_of(waits: Sample | dict[str, Any]) -> int:
     return sum(len(column) for column in columns.values())
 
 
-# Holding a guest: stopping it and letting it resume.
+# Hold a guest: stop it, and later let it resume.
 #
-# A plugin cannot stop the machine, and if it blocked in a callback, guest time would continue. So
+# A plugin cannot stop the machine. If it blocked in a callback, guest time would continue. So
 # QEMU's monitor stops the guest (`stop`), and we report the accesses between the request and the
 # stop. The guest's clock and the run's deadlines stop meanwhile.
 
@@ -229,7 +230,7 @@ class LaneHold:
 
     @property
     def now(self) -> float:
-        """Monotonic seconds without holds: the clock of the run's deadlines."""
+        """Monotonic seconds without the time in holds. The run's deadlines use this clock."""
         return (time.monotonic() if self._since is None else self._since) - self._held_s
 
     def hold(self, socket: Path, scope: ScopeClient, after: int, report: OnHold) -> None:
@@ -237,11 +238,11 @@ class LaneHold:
 
         Args:
             socket: QEMU's monitor.
-            after: number of further accesses before the hold; 0: now.
+            after: number of further accesses before the hold. 0 means now.
             report: receives each state of the hold.
 
         Raises:
-            InputError: the guest is held already, or about to be.
+            InputError: the guest is held already, or is about to be held.
         """
         if self._task and not self._task.done():
             raise InputError(
@@ -335,7 +336,7 @@ class LaneHold:
 
 
 MICROSCOPE_RECORDS = ("microscope", ACCESSES, COUNTS)
-"""Lens or probe names of the microscope's records."""
+"""Lens or probe names in the microscope's records."""
 
 
 class LensReplay:
@@ -474,7 +475,7 @@ class LaneLenses:
         """Hold the guest.
 
         Args:
-            after: number of further accesses to the object before the hold; 0: now.
+            after: number of further accesses to the object before the hold. 0 means now.
             report: receives each state of the hold.
 
         Raises:
@@ -539,7 +540,7 @@ def _microscope(
 
 
 def no_hold(arm: str) -> InputError:
-    """Return the error of a hold in a lane whose microscope watches nothing."""
+    """Return the error for a hold request in a lane whose microscope watches nothing."""
     return InputError(
         f"lane {arm} cannot be held now: the microscope watches nothing there.",
         remedy="Start a live run with the microscope, and hold the guests while they run.",

@@ -2,8 +2,8 @@
 """The microscope of one run of one lane: it finds its object and reports accesses and counts.
 
 Aiming takes four steps. The workload prints that its object exists, and waits. The x-ray finds the
-object. The plugin watches it. We send the workload the line to continue. If a step fails, the lens
-fails, but the workload continues.
+object. The plugin watches it. We send the workload the line that lets it continue. If a step fails,
+the lens fails, but the workload continues.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from duet.session.tables import Batch
 
 IDENTIFY = "identify"
 CANDIDATES = 4096
-"""Most addresses of busy cache lines that are considered for a name."""
+"""Maximum number of addresses on busy cache lines that are considered for naming."""
 IDENTIFIED = 400
-"""Most addresses in one request to the x-ray."""
+"""Maximum number of addresses in one request to the x-ray."""
 IDENTIFIED_S = 5.0
 """Timeout of one request to the x-ray. Usual: 0.2 s."""
 STACK, STACK_BYTES = "task stack", 16 << 10
-"""The x-ray's name of a stack; THREAD_SIZE of x86-64, to which stacks are aligned."""
+"""The x-ray's name for a stack, and THREAD_SIZE on x86-64, to which stacks are aligned."""
 USER_END = 1 << 47
-"""End of user memory on x86-64; kernel addresses are above."""
+"""End of user memory on x86-64. Kernel addresses are higher."""
 VMALLOC, VMALLOC_END = 0xFFFF_C900_0000_0000, 0xFFFF_E900_0000_0000
 """Address range of stacks on x86-64 (CONFIG_VMAP_STACK; Documentation/x86/x86_64/mm.rst)."""
 
@@ -58,7 +58,7 @@ class Target:
     """The watched object, announced by the workload and found by the x-ray.
 
     Args:
-        config: the lesson's microscope; None: nothing is watched.
+        config: the lesson's microscope. If None, nothing is watched.
     """
 
     def __init__(self, config: MicroscopeConfig | None) -> None:
@@ -93,7 +93,7 @@ class Target:
             self._found.set()
 
     async def aim(self, client: ScopeClient) -> None:
-        """Wait for the object and let the plugin watch it; without a config only reset the counts.
+        """Wait for the object and let the plugin watch it. Without a config, only reset the counts.
 
         Raises:
             DuetError: the object was not found in time, or the plugin refuses.
@@ -129,7 +129,7 @@ class Target:
         return self.watched
 
     def _missed(self) -> str:
-        """Return the reason of a timeout of `_find`."""
+        """Return why `_find` timed out."""
         if self.ready:
             return "the x-ray has not found the object"
         return "the workload has not announced the object"
@@ -152,11 +152,11 @@ class LineNames:
         self._answered.set()
 
     async def request_names(self, cells: Cells, request: Callable[[str], None]) -> None:
-        """Request names of the busiest addresses, and wait for the answer for IDENTIFIED_S at most.
+        """Request names of the busiest addresses, and wait at most IDENTIFIED_S for the answer.
 
         Args:
             cells: counts that define the busiest cache lines.
-            request: sends the x-ray addresses, hexadecimal with commas.
+            request: sends addresses to the x-ray, as hexadecimal numbers separated by commas.
         """
         new = self._unnamed(busiest(cells, CANDIDATES))
         if new:
@@ -167,7 +167,7 @@ class LineNames:
                     await self._answered.wait()
 
     def _unnamed(self, busy: list[int]) -> list[int]:
-        """Return the addresses without a name, only one of each stack."""
+        """Return the addresses without a name, but only one address per stack."""
         stacks = {a // STACK_BYTES for a, words in self.names.items() if words.startswith(STACK)}
         new: list[int] = []
         for address in busy:
@@ -184,10 +184,10 @@ class LineNames:
 
 
 class WaitingWorkload:
-    """A workload that announces its object, and waits for a line to continue.
+    """A workload that announces its object, and continues when it receives a line.
 
     Args:
-        config: has the pattern of the announcement, and the line.
+        config: contains the pattern of the announcement, and the line to send.
     """
 
     def __init__(self, config: MicroscopeConfig) -> None:
@@ -223,7 +223,7 @@ class AccessQueue:
     """Converts logs of the plugin to samples, and samples to points of the lesson.
 
     Args:
-        kind: number of the lesson's point for an access; None: no points.
+        kind: number of the lesson's point for an access. If None, there are no points.
         save: saves a record with its host time in the transcript.
         on_fault: receives a sentence and a remedy.
     """
@@ -278,7 +278,7 @@ class AccessQueue:
                 window = self._clock.guest_window(host_ns, host_ns)
                 if window is None:
                     break
-                # The calibration improves during a run, but times must not go back.
+                # The calibration improves during a run, but times must not decrease.
                 at_ns = max(window.at_ns, self._last_ns)
                 self._last_ns = at_ns + int(records["host_ns"].max()) - host_ns
                 offset = host_ns - at_ns
@@ -291,7 +291,7 @@ class AccessQueue:
         return count
 
     def pass_on(self, origin_ns: int, *, final: bool) -> None:
-        """Pass samples to the sink, up to the watermark or, with `final`, all."""
+        """Pass samples up to the watermark to the sink, or all samples if `final` is set."""
         mark = self._clock.watermark_ns
         while self._samples:
             sample = self._samples[0]
@@ -318,7 +318,7 @@ class AccessQueue:
         self._sink.on_batch(self._arm, Batch("points", points, sample.n, mark))
 
 
-# Counts of the microscope: some per second, and the last ones.
+# The microscope's counts: several reports per second, and a last report.
 
 
 class CellCounts:
@@ -354,7 +354,7 @@ class CellCounts:
         return self._waiting is not None
 
     def report_waiting(self) -> None:
-        """Retry to report the last counts, after more is known of the guest's clock."""
+        """Try again to report the last counts, after more is known about the guest's clock."""
         if self._waiting is not None and self.report(*self._waiting):
             self._waiting = None
 
@@ -363,8 +363,8 @@ class CellCounts:
 
         Args:
             watched: address and size in bytes of the object.
-            last: keep counts of unknown time for `report_waiting`. A short run may end before a
-                busy host has decoded its start marker.
+            last: if the time of the counts is unknown, keep them for `report_waiting`. A short run
+                may end before a busy host has decoded its start marker.
         """
         window = self._clock.guest_window(cells.host_ns, cells.host_ns)
         origin = self._clock.origin_ns
@@ -391,8 +391,8 @@ class LaneMicroscope(ReportedLens):
     """Passes accesses and counts from the plugin, or from a recording, to the sink.
 
     Args:
-        config: the lesson's microscope; None: only counts are wanted (`duet microscope`).
-        kind: number of the lesson's point for an access; None: no points.
+        config: the lesson's microscope. If None, only counts are wanted (`duet microscope`).
+        kind: number of the lesson's point for an access. If None, there are no points.
         functions: names of the kernel functions, in the plugin's order.
         save: saves a record with its host time in the transcript.
     """
@@ -416,7 +416,7 @@ class LaneMicroscope(ReportedLens):
         self._accesses = AccessQueue(arm, sink, kind, clock, save, self.on_scope_fault)
         self._counts = CellCounts(arm, sink, functions, clock, save)
         self.last: Cells | None = None
-        """Exact counts after the workload's end; None before."""
+        """Exact counts after the workload's end; None before that."""
 
     @property
     def watching(self) -> ScopeClient | None:
@@ -451,7 +451,7 @@ class LaneMicroscope(ReportedLens):
         """Request names of the busiest addresses repeatedly, while the microscope is on.
 
         Args:
-            ask: sends the x-ray addresses, hexadecimal with commas.
+            ask: sends addresses to the x-ray, as hexadecimal numbers separated by commas.
         """
         assert self._client is not None
         while self.state.state == "on":
@@ -474,7 +474,7 @@ class LaneMicroscope(ReportedLens):
     # messages of the plugin (lenses.scope.client.MicroscopeListener)
 
     def on_cells(self, cells: Cells) -> None:
-        """Handle counts; SCOPE_TELL_HZ of them a second are reported."""
+        """Handle counts, of which SCOPE_TELL_HZ per second are reported."""
         if self._aimed and self._counts.due:
             self._report_counts(cells)
 
@@ -496,7 +496,7 @@ class LaneMicroscope(ReportedLens):
         self.advance()
 
     def advance(self, *, final: bool = False) -> None:
-        """Pass samples to the sink, up to the watermark or, with `final`, all."""
+        """Pass samples up to the watermark to the sink, or all samples if `final` is set."""
         origin = self._clock.origin_ns
         if origin is None:
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Derive guest, plan, course and engine of a lane from the run's spec, and its result. Pure."""
+"""Derive a lane's guest, plan, course, engine and result from the run's spec. Pure."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> Gu
 def cpus_of(spec: RunSpec) -> int:
     """Return the number of vCPUs of the guest.
 
-    On the count clock a traced run has one: the agent opens ports only for CPUs that are online
-    when it starts, and the others come up later.
+    On the count clock a traced run has one vCPU, because the agent opens ports only for CPUs that
+    are online when it starts, and the other CPUs come up later.
     """
     lesson = spec.folder.lesson
     if spec.clock == "count" and (spec.traced or roles.knob(lesson, "cpus") is None):
@@ -98,7 +98,7 @@ def engine_of(spec: RunSpec, source: LaneSource, limits: Limits) -> LaneSetup:
 
 
 def _may_be_copied(spec: RunSpec) -> bool:
-    """Return whether a copy may replace a boot: only in explain runs.
+    """Return whether a copy may replace a boot, which is possible only in explain runs.
 
     Measure runs boot, because a copy's first writes take longer.
     """
@@ -118,7 +118,7 @@ class Outcome:
     """Collects one lane's result from its parts.
 
     Args:
-        ops_line: pattern of the workload's line with its figures; None: there are no figures.
+        ops_line: pattern of the workload's line with its figures. If None, there are no figures.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Outcome:
             raise KernelError(
                 f"lane {self._arm} has no start marker among its events ({lost} events were lost), "
                 "so it cannot be drawn.",
-                remedy="Run it again with fewer threads or seconds.",
+                remedy="Run it again with fewer threads or for a shorter time.",
             )
         workload_figures(self._arm, self._ops_line, self._intake.lines)
 

@@ -38,7 +38,7 @@ from duet.wire import FrameType
 
 
 class GuestHandle:
-    """A run's use of a guest: it is found or booted, used, then kept for later runs or closed."""
+    """A run's use of a guest, which is found or booted, and later closed or kept for other runs."""
 
     def __init__(
         self, lanes: Lanes, spec: RunSpec, source: LaneSource, intake: LaneIntake, faults: Faults
@@ -83,7 +83,7 @@ class GuestHandle:
             await self._lanes.close(self._source.arm)
 
     async def end(self) -> None:
-        """End the use after the run. A guest that accepts another plan stays up."""
+        """End the use after the run. A guest that accepts another plan keeps running."""
         if self._opening:
             self._opening.cancel()
             await asyncio.wait([self._opening])
@@ -184,7 +184,7 @@ class ContentionWatch:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one run of one lane, in order of construction: each knows only earlier ones."""
+    """The parts of a lane's run, in order of construction. Each part knows only earlier parts."""
 
     spec: RunSpec
     source: LaneSource
@@ -283,9 +283,9 @@ class PhaseReporter:
 
 
 REST_S = 0.25
-"""Interval of calls of the state machine while the guest is silent."""
+"""Interval between calls of the state machine while the guest is silent."""
 REPLAY_TICK_S = 0.001
-"""Interval of batches of a recording, whose pages are all available at once."""
+"""Interval between batches of a recording, whose pages are all available at once."""
 
 
 class LaneDriver:
@@ -307,7 +307,7 @@ class LaneDriver:
         return self._handle.guest
 
     async def drive(self, all_ready: Callable[[], Awaitable[None]]) -> None:
-        """Boot the guest, send the plan, start with the other lanes, reduce all events.
+        """Boot the guest, send the plan, start with the other lanes, and reduce all events.
 
         Args:
             all_ready: returns when every lane is ready or over.
@@ -429,7 +429,7 @@ class LaneDriver:
         error = parts.inputs.error = parts.faults.out_of_memory() or error
         if parts.intake.begun and not parts.pipeline.broken:
             try:
-                # Not final: events beyond the watermark are incomplete.
+                # This step is not final, because events beyond the watermark are incomplete.
                 await parts.batches.advance(final=False)
                 await parts.batches.count(tallies=True)
             except DuetError as second:
@@ -475,7 +475,7 @@ class LaneRun:
 
     @property
     def error(self) -> DuetError | None:
-        """Error that the agent reported, or why the lane has failed."""
+        """The error that the agent reported, or the reason why the lane failed."""
         return self._parts.inputs.error
 
     @property
@@ -489,7 +489,7 @@ class LaneRun:
         return self.phase == "running" and self._parts.lenses.can_hold
 
     async def drive(self, all_ready: Callable[[], Awaitable[None]]) -> None:
-        """Boot the guest, send the plan, start with the other lanes, reduce all events.
+        """Boot the guest, send the plan, start with the other lanes, and reduce all events.
 
         Args:
             all_ready: returns when every lane is ready or over.
@@ -498,7 +498,7 @@ class LaneRun:
             await self._driver.drive(all_ready)
 
     def stop(self) -> None:
-        """Stop the workload, or do not start it."""
+        """Stop the workload, or prevent its start."""
         self._parts.inputs.stop_requested = True
         self._parts.intake.wake()
 
@@ -512,7 +512,7 @@ class LaneRun:
         guest = self._driver.guest
         if guest is None or self._parts.recorded or self.phase != "running":
             raise InputError(
-                f"lane {self.arm} runs no workload that could read the line '{line:.80}' now.",
+                f"lane {self.arm} has no running workload that could read the line '{line:.80}'.",
                 remedy="Start a live run, and repeat this while it runs.",
             )
         await guest.send(FrameType.SAY, line)
@@ -521,7 +521,7 @@ class LaneRun:
         """Hold the guest.
 
         Args:
-            after: number of further accesses to the object before the hold; 0: now.
+            after: number of further accesses to the object before the hold. 0 means now.
             report: receives each state of the hold.
 
         Raises:
@@ -553,7 +553,7 @@ class LaneRun:
     def close(self) -> None:
         """Release the decoded records and the transcript; `raw_events` then returns nothing.
 
-        Without this the large transcript would live until the garbage collector frees cycles.
+        Without this call, the large transcript would live until the garbage collector frees cycles.
         """
         self._parts.engine.close()
         self._parts.writer.close()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The state machine of one run of one lane: frames, events and time in, actions out. No I/O.
+"""The state machine of a lane's run, which turns frames, events and time into actions. No I/O.
 
-The driver calls `next(now)`, carries out the action, and calls again. That next call means that the
-action is done. A replay sends its frames at once and without commands, so phases follow received
-frames, not the driver's commands.
+The driver calls `next(now)`, carries out the action, and calls again. The next call tells the
+machine that the action is done. A replay sends its frames at once and without commands, so phases
+follow received frames, not the driver's commands.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OVER = ("done", "stopped", "failed")
 
 
 class Step(Enum):
-    """State of the machine; finer than the phase that viewers see."""
+    """State of the machine. States are finer-grained than the phases that viewers see."""
 
     FIND = auto()
     BOOT = auto()
@@ -75,7 +75,7 @@ class Action(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Report a phase. A phase may be reported twice, with more facts of the guest."""
+    """Report a phase. A phase may be reported a second time, with more facts about the guest."""
 
     phase: LanePhase
 
@@ -84,7 +84,7 @@ class Reason(Enum):
     """Why a lane failed."""
 
     REPORTED = auto()
-    """The agent reported Inputs.error."""
+    """The agent reported an error (Inputs.error)."""
     GONE = auto()
     LATE = auto()
 
@@ -94,7 +94,7 @@ class Fail:
     """End the run with an error.
 
     Args:
-        waited_for: of LATE, what has not happened in time.
+        waited_for: for LATE, the thing that has not happened in time.
     """
 
     reason: Reason
@@ -110,8 +110,9 @@ class Course:
 
     Args:
         ready_s: timeout from the plan to READY.
-        run_s: timeout from START to the workload's end; then the host stops it.
-        sends_plan: send the plan as a frame. False for a recording, and for a plan at boot.
+        run_s: timeout from START to the workload's end. After it the host stops the workload.
+        sends_plan: whether to send the plan as a frame. False for a recording, and for a plan at
+            boot.
         sends_start: the workload waits for START.
     """
 
@@ -130,29 +131,29 @@ ACTIONS = {
     Step.START: (Action.START, Step.RUN),
     Step.COLLECT: (Action.LAST_COUNTS, Step.PAGES),
 }
-"""Steps of one action: the action, and the next step."""
+"""Steps that consist of one action -> the action and the next step."""
 REPORTS: Final[dict[Step, tuple[LanePhase, Step]]] = {
     Step.BOOT: ("booting", Step.OPEN),
     Step.READY: ("ready", Step.OTHERS),
     Step.ABANDONED: ("stopped", Step.OVER),
 }
-"""Steps of one report: the phase, and the next step."""
+"""Steps that consist of one report -> the phase and the next step."""
 
 
 class Inputs:
-    """Inputs of the state machine. Frames may come in any order, also before the first action."""
+    """Inputs of the state machine. Frames may arrive in any order, even before the first action."""
 
     def __init__(self) -> None:
         self.error: DuetError | None = None
-        """Error that the agent reported, or why the lane has failed."""
+        """The error that the agent reported, or the reason why the lane failed."""
         self.hello: Hello | None = None
         self.status: int | None = None
         """Exit code of the workload, negative for a signal; None until it has ended."""
         self.port_open = False
         self.missing_bytes = 0
-        """Bytes of pages that the agent has sent and that are not here."""
+        """Number of page bytes that the agent has sent, but that have not arrived."""
         self.gone = False
-        """The guest has ended."""
+        """Whether the guest has ended."""
         self.stop_requested = False
         self.ready = self.started = self.ended = self.drained = False
 
@@ -185,7 +186,7 @@ class LaneMachine:
         """Deadline of the current step, on the clock of `next`."""
         self._drain_by: float | None = None
         self.overran = False
-        """The workload was stopped at its timeout."""
+        """Whether the workload was stopped at its timeout."""
         self._missing_before = 0
 
     @property

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Alembic runs; the revisions are in the plug-ins."""
+"""The environment for Alembic's migrations. The revisions are in the plug-ins."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Alembic runs for each command; the connection is the caller's, and so is its transaction."""
+"""The script that Alembic runs for each command, in the transaction of the caller's connection."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stress that exercises the files of a patch: stressors of stress-ng, and scripts. Pure.
+"""Choose stress that exercises a patch's files: stress-ng stressors and scripts. Pure.
 
-The scripts are in the folder `stress`; each has a function `beside`. The row with the longest
+The scripts are in the folder `stress`, and each has a function `beside`. The row with the longest
 matching path prefix applies to a file.
 """
 
@@ -19,7 +19,7 @@ class Row:
     """Stress for the files below a path.
 
     Args:
-        stressors: stress-ng options, one turn each.
+        stressors: stress-ng options. Each string is one turn.
         scripts: names of scripts that run in parallel to the turns.
     """
 
@@ -35,7 +35,7 @@ FAULTS = "--mremap 1 --mremap-bytes 16m --madvise 1 --fault 1 --mlock 1"
 LOCKS = "--futex 2 --mutex 1 --sem 1"
 TIMERS = "--timer 1 --timerfd 1 --itimer 1 --nanosleep 1"
 COMMON = (TASKS, NAMES, MEMORY)
-"""Stressors for files that all of the kernel uses."""
+"""Stressors for files that the whole kernel uses."""
 ROWS = (
     Row("mm/", (MEMORY, FAULTS, TASKS), ("mounts",)),
     Row("mm/shmem.c", (MEMORY, "--memfd 1 --shm 1 --ramfs 2"), ("mounts",)),
@@ -75,10 +75,10 @@ ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Stress of a check, in addition to the command.
+    """A check's stress, in addition to the command.
 
     Args:
-        prefixes: of the rows that apply.
+        prefixes: prefixes of the rows that apply.
         unmatched: files that no row exercises.
     """
 
@@ -92,7 +92,7 @@ def plan(files: Iterable[str], rows: tuple[Row, ...] = ROWS) -> Plan:
     """Return the stress for these files, without duplicates.
 
     Args:
-        files: paths in the source tree; only C and assembler files and headers count.
+        files: paths in the source tree. Only C files, assembler files and headers count.
     """
     used: dict[Row, None] = {}
     unmatched = []
@@ -114,10 +114,10 @@ def script(name: str) -> str:
     return (SCRIPTS / f"{name}.sh").read_text(encoding="utf-8")
 
 
-# Folders of tools/testing/selftests (Linux 6.1) that test the files of a patch. Pure.
+# Find folders in tools/testing/selftests (Linux 6.1) that test a patch's files. Pure.
 #
-# No check runs them: they need installed kernel headers, and most need options, modules or a
-# network that guests lack. A report lists them, because a check does not replace them.
+# No check runs these selftests, because they need installed kernel headers, and most need options,
+# modules or a network that guests lack. A report lists them, because a check does not replace them.
 
 FOLDERS: Mapping[str, tuple[str, ...]] = {
     "mm/": ("vm",),
@@ -155,7 +155,7 @@ FOLDERS: Mapping[str, tuple[str, ...]] = {
     "lib/": ("lib",),
     "arch/x86/": ("x86",),
 }
-"""Path prefix -> folders; the longest matching prefix applies."""
+"""Folders by path prefix. The longest matching prefix applies."""
 
 
 def about(files: Iterable[str]) -> list[str]:
@@ -167,12 +167,12 @@ def about(files: Iterable[str]) -> list[str]:
     return list(found)
 
 
-# KUnit suites that exercise the files of a patch, and the options that build them in. Pure.
+# Find KUnit suites that exercise a patch's files, and the options that build them in. Pure.
 #
-# These are the suites of Linux 6.1 that this base's configuration can build, except: kasan, kfence
-# and kcsan, which trigger reports on purpose; drivers and network, which guests lack; fprobe, whose
-# option changes task_struct and so every object; and time_test_cases, which counts through 160,000
-# years and takes four minutes under emulation.
+# These are the Linux 6.1 suites that this base's configuration can build, with some exceptions.
+# kasan, kfence and kcsan trigger reports on purpose. Driver and network suites test what guests
+# lack. The option of fprobe changes task_struct and so every object. time_test_cases counts through
+# 160,000 years and takes four minutes under emulation.
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +180,10 @@ class Suite:
     """A config option and the suites that it builds in.
 
     Args:
-        option: without CONFIG_.
-        suites: names as the kernel prints them.
-        files: path prefixes.
-        needs: further options.
+        option: name of the option without CONFIG_.
+        suites: suite names as the kernel prints them.
+        files: path prefixes of the files that the suites exercise.
+        needs: further options that the option needs.
     """
 
     option: str
@@ -230,7 +230,7 @@ ALL = (
 )
 
 ALLOWED = ("KUNIT", "KUNIT_DEFAULT_ENABLED", "RUNTIME_TESTING_MENU")
-"""Options that suites depend on; allnoconfig turns off the last two."""
+"""Options that suites depend on. allnoconfig turns off the last two."""
 
 
 def fitting(files: Iterable[str]) -> tuple[Suite, ...]:
@@ -244,6 +244,6 @@ def fitting(files: Iterable[str]) -> tuple[Suite, ...]:
 
 
 def fragment(suites: Iterable[Suite]) -> str:
-    """Return a config fragment that builds the suites in; a base may lose some of its options."""
+    """Return a config fragment that builds the suites in. A base may not accept all its options."""
     names = [*ALLOWED, *(name for one in suites for name in (*one.needs, one.option))]
     return "".join(f"CONFIG_{name}=y\n" for name in dict.fromkeys(names))

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-# KUnit results on a guest's console. Pure.
+# Parse KUnit results on a guest's console. Pure.
 #
-# KTAP (Documentation/dev-tools/ktap.rst): a suite begins with `# Subtest: NAME`. Each level is
-# indented by four blanks. `ok N NAME` or `not ok N NAME` ends a test or, one level above, its
-# suite. The kernel's own parser (tools/testing/kunit/kunit_parser.py) belongs to the tree under
-# test, and parsers of plain TAP know no levels.
+# The format is KTAP (Documentation/dev-tools/ktap.rst). A suite begins with `# Subtest: NAME`, and
+# each level is indented by four blanks. `ok N NAME` or `not ok N NAME` ends a test or, one level
+# above, its suite. The kernel's own parser (tools/testing/kunit/kunit_parser.py) is not used,
+# because it belongs to the tree under test. Parsers of plain TAP do not know levels.
 
 PREFIX = re.compile(r"^\[ *\d+\.\d+\] ?")
 BEGIN = re.compile(r"^( *)# Subtest: (\S+)")
@@ -26,7 +26,7 @@ class Suite:
     """Results of one suite.
 
     Args:
-        failed: names of tests, with ': PARAMETER' and ' - REASON' where known.
+        failed: names of failed tests, with ': PARAMETER' and ' - REASON' where known.
         ended: whether the suite's own result was printed.
     """
 
@@ -45,7 +45,7 @@ class Suite:
 def read(console: str) -> list[Suite]:
     """Return the suites of a console, in the order in which they began.
 
-    A test with parameters counts once, by its own result; a failed parameter is named.
+    A test with parameters counts once, by its own result. Failed parameters are named.
     """
     found: list[Suite] = []
     reason: dict[str, str] = {}
@@ -65,7 +65,7 @@ def read(console: str) -> list[Suite]:
 
 
 def failures(suites: list[Suite]) -> list[str]:
-    """Return one sentence per failed test, and per suite that did not finish."""
+    """Return a line for each failed test, and for each suite that did not finish."""
     lines = [f"kunit: {one.name}.{test}" for one in suites for test in one.failed]
     return lines + [f"kunit: {one.name} did not finish" for one in suites if not one.ended]
 
@@ -104,11 +104,11 @@ COMPLAINT = re.compile(
 HARMLESS = re.compile(
     r"MAX_LOCKDEP|RCU lockdep checking is enabled|lockdep size|CONFIG_KCSAN_STRICT"
 )
-# A function in a call trace, whose name may contain any of these words.
+# A function in a call trace. Its name may contain any of these words.
 FRAME = re.compile(r"^\[ *\d+\.\d+\] +(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+$")
 PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
 FAILED = "stress: failed"
-# Errors of a trial's command (command.c), and of a shell or wrapper that cannot start it.
+# Errors from a trial's command (command.c), and from a shell or wrapper that cannot start it.
 NEVER_RAN = re.compile(
     r"run-[\w-]+: the command ended with status 12[67]$"
     r"|(?:/bin/)?(?:ba|da)?sh: .*(?:not found|[Pp]ermission denied|can't (?:open|cd to) .*)$"
@@ -117,22 +117,22 @@ NEVER_RAN = re.compile(
 OF_COMMAND = re.compile(rf"{FAILED} \(\d+\): (?:timeout \d+ )?run-")
 ENDED = re.compile(r"stress: end rounds=(\d{1,9})$")
 CONTEXT = 40
-"""Lines of a complaint in a report: a lockdep splat has 30 to 60."""
+"""Number of a complaint's lines that a report shows. A lockdep splat has 30 to 60 lines."""
 BESIDE: Mapping[str, str] = {"rounds beside": r"^stress: beside=(\d+)"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Result of one console.
+    """What one guest's console shows.
 
     Args:
-        complaints: of the kernel, one line each.
-        failures: of programs.
-        rounds: None if the guest did not finish.
-        work: the counts that `judge` was asked for, if not zero.
+        complaints: the kernel's complaints, one line each.
+        failures: failures of programs and KUnit tests.
+        rounds: number of finished rounds; None if the guest did not finish.
+        work: those counts requested from `judge` that are not zero.
         suites: KUnit suites, which run at boot.
-        never_ran: the shell's error if it could not start the command, else "". Then the exit
-            status of the command is no failure.
+        never_ran: the shell's error if it could not start the command, otherwise "". If there is
+            such an error, the command's exit status does not count as a failure.
     """
 
     complaints: tuple[str, ...]
@@ -153,7 +153,8 @@ def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
     """Parse a whole console.
 
     Args:
-        work: name of a count -> regex of the lines with its numbers, which are summed.
+        work: maps a count's name to the regex of the lines that contain its numbers. The numbers
+            are added up.
     """
     lines = lines_of(console)
     suites = read(console)
@@ -179,10 +180,10 @@ def complains(line: str) -> bool:
 
 
 def first_complaint(console: str, counts: Callable[[str], bool] = complains) -> str:
-    """Return the first complaint with the lines after it; without one, the console's end.
+    """Return the first complaint and the lines after it, or the console's end if none exists.
 
     Args:
-        counts: whether a kernel line is a complaint; a failing KUnit test always is.
+        counts: decides whether a kernel line is a complaint. A failing KUnit test always counts.
     """
     lines = lines_of(console)
     for number, line in enumerate(lines):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Boot a kernel under stress and return its console. No agent: the kernel is under test.
+"""Boot a kernel under stress and return its console. No agent runs on the kernel under test.
 
-The kernel may be untrusted and attack its host. So its QEMU is confined like that of a lane
+The kernel may be untrusted and attack its host. So its QEMU is confined like a lane's QEMU
 (duet.guests.enclosure), and the size of its console is limited.
 """
 
@@ -28,14 +28,17 @@ from duet.processes.run_dir import passable_base
 from duet.trials.check.console import FAILED
 
 BOOT_S = 600
-"""Timeout for boot, the last round and shutdown, on a busy host under emulation."""
+"""Timeout for boot, the last round and shutdown together, on a busy host under emulation."""
 MEMORY_MB = 2048
-"""Least memory: KASAN uses an eighth for its shadow, a 32nd for its quarantine, and more."""
+"""Minimum memory. KASAN uses an eighth of it for its shadow, a 32nd for its quarantine, and
+more.
+"""
 DISK_MB = 1024
 PROGRAM = "stress"
 LOOK_S = 0.5
-"""Interval between checks whether to stop the machine."""
-# Without these, a guest on a busy host may measure a TSC ten times too slow, and finish too early.
+"""Interval between checks of whether to stop the machine."""
+# Without these options, a guest on a busy host may measure a TSC that is ten times too slow, and
+# finish too early.
 KERNEL = ("console=ttyS0", "tsc=unstable", "clocksource=hpet", "panic=-1", "oops=panic")
 
 
@@ -49,19 +52,19 @@ def boot(
     options: Sequence[str] = (),
     stop: Event | None = None,
 ) -> str:
-    """Boot, wait for the end, return the console. Blocking; needs a thread without an event loop.
+    """Boot, wait for the end, return the console. Blocks, and needs a thread without event loop.
 
     Args:
         root: image with the guest's programs.
         program: text of the guest's init script.
-        seconds: longest run of the script after boot.
-        memory_mb: of the workload; the machine gets twice as much, and at least MEMORY_MB.
-        options: for the kernel command line.
-        stop: stops the machine within a second.
+        seconds: longest time that the script runs after boot.
+        memory_mb: the workload's memory. The machine gets twice as much, and at least MEMORY_MB.
+        options: added to the kernel command line.
+        stop: when set, the machine stops within a second.
 
     Returns:
-        The console; without the script's last line if the machine hung or was reset. A console of
-        more than budgets.STRESS_CONSOLE_BYTES stops the machine and ends with a failure line.
+        The console. It lacks the script's last line if the machine hung or was reset. If it exceeds
+        budgets.STRESS_CONSOLE_BYTES, the machine is stopped, and a failure line is appended.
 
     Raises:
         InfraError: QEMU is not installed, failed, or ran out of memory.
@@ -79,11 +82,11 @@ def boot(
 
 
 class WholeConsole(Console):
-    """Everything that a guest writes, up to a limit.
+    """A console that keeps everything that a guest writes, up to a limit.
 
     Args:
-        most: most bytes in all.
-        most_line: most bytes per line.
+        most: maximum number of bytes in all.
+        most_line: maximum number of bytes per line.
     """
 
     def __init__(self, most: int = STRESS_CONSOLE_BYTES, most_line: int = STRESS_LINE_BYTES):
@@ -100,7 +103,7 @@ class WholeConsole(Console):
         self.full |= len(text) > room
 
     def text(self) -> str:
-        """Return the console with long lines cut; a last line reports text beyond the limit."""
+        """Return the console with long lines cut. A last line reports text beyond the limit."""
         lines = [line[: self._most_line] for line in bytes(self._whole).split(b"\n")]
         if self.full:
             words = f"the guest wrote more than {self._most:,} bytes to its console, and was killed"
@@ -109,11 +112,11 @@ class WholeConsole(Console):
 
 
 class StressMachine(QemuMachine):
-    """A lane's QEMU without agent and monitor.
+    """A QEMU like a lane's, but without agent and monitor.
 
     Args:
         root: image with the guest's programs.
-        program: text of the init script that is added to it.
+        program: text of the init script that is added to the image.
     """
 
     console: WholeConsole
@@ -141,7 +144,7 @@ class StressMachine(QemuMachine):
         ]
 
     def look(self) -> None:
-        """Seal the machine's folder after its first output: QEMU has opened all files by then.
+        """Seal the machine's folder after its first output, when QEMU has opened all files.
 
         Raises:
             InfraError: see RunDir.seal().
@@ -151,14 +154,14 @@ class StressMachine(QemuMachine):
             self.seal()
 
     async def wait_for_output(self) -> None:
-        """Wait until the process has ended and its last byte was read, at most HANG_UP_S."""
+        """Wait until the process has ended and its last byte was read, but at most HANG_UP_S."""
         assert self._process is not None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HANG_UP_S):
                 await self._process.wait_for_output()
 
     def failure(self) -> DuetError | None:
-        """Return why QEMU ended; None if the guest powered off."""
+        """Return why QEMU ended, or None if the guest powered off."""
         code = self._enclosure.code(self._process.returncode if self._process else None)
         detail = self.errors.tail()
         if code and self._enclosure.used_up():
@@ -175,7 +178,7 @@ class StressMachine(QemuMachine):
 
 
 async def _run(machine: StressMachine, most_s: float, stop: Event) -> str:
-    """Run the machine until it ends or `most_s` have passed; always close it."""
+    """Run the machine until it ends or `most_s` have passed, and always close it."""
     deadline = time.monotonic() + most_s
     try:
         await machine.start()
@@ -195,7 +198,7 @@ async def _run(machine: StressMachine, most_s: float, stop: Event) -> str:
 
 
 def archive(name: str, text: str) -> bytes:
-    """Return a cpio archive (newc, see Documentation/driver-api/early-userspace) of a program."""
+    """Return a cpio archive with one program (newc, Documentation/driver-api/early-userspace)."""
 
     def entry(name: str, mode: int, content: bytes) -> bytes:
         fields = [0, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0]
@@ -208,15 +211,16 @@ def archive(name: str, text: str) -> bytes:
     return entry(name, 0o100755, text.encode()) + entry("TRAILER!!!", 0, b"")
 
 
-# Init script of a guest under stress: workloads in turn, scripts in parallel, reclaim.
+# Init script of a guest under stress. It runs workloads in turn, and scripts and reclaim in
+# parallel.
 #
-# Results go to the console, in lines that `console.py` parses.
+# It writes its results to the console in lines that `console.py` parses.
 
 ROUND_S = 8
-"""Seconds of a workload that takes an argument for seconds; then the next one has its turn."""
+"""Length of a turn for workloads that take a number of seconds."""
 BEGUN = "stress: begin "
 TURN_S = 600
-"""Timeout of one turn; after it the workload is killed and has failed."""
+"""Timeout of one turn, after which the workload is killed and counts as failed."""
 FRAME = """#!/bin/sh
 mount -t devtmpfs dev /dev
 mkdir -p /dev/shm /scratch
@@ -267,10 +271,11 @@ def first_program(turns: Sequence[str], beside: Mapping[str, str], seconds: int)
     """Return the init script.
 
     Args:
-        turns: commands, one after another until the time is over; may call `try` and `stressors`.
-        beside: name -> shell text with a function `beside`, called in a loop in parallel; its files
-            in /run go to /run/NAME.
-        seconds: no turn begins after this time.
+        turns: commands that run one after another until the time is over. They may call the
+            functions `try` and `stressors`.
+        beside: maps a name to shell text with a function `beside`, which is called in a parallel
+            loop. Its files in /run go to /run/NAME.
+        seconds: time after which no turn begins.
     """
     loops = "".join(_loop(name, text) for name, text in beside.items())
     lines = [f"	over || {line}\n" for line in turns or ["sleep 1"]]
@@ -285,7 +290,7 @@ def has_begun(console: str) -> bool:
 
 
 def _loop(name: str, text: str) -> str:
-    """Return a parallel script with a separate shell and folder, since paths would collide."""
+    """Return a parallel script with its own shell and folder, because paths would collide."""
     own = text.replace("/run/", f"/run/{name}/")
     return f"mkdir -p /run/{name}\n(\n{own}\nloop_beside {name}\n) &\n"
 
@@ -296,11 +301,11 @@ def turn(
     """Yield the commands of one workload of a lesson.
 
     Args:
-        own: knobs; `seconds` is ROUND_S unless given.
-        alone: whether to stop other reclaim meanwhile.
+        own: knob values. `seconds` is ROUND_S unless given.
+        alone: whether to stop the init script's own reclaim meanwhile.
 
     Raises:
-        InputError: a knob that the lesson does not have.
+        InputError: the lesson does not have one of the knobs.
     """
     workload = folder.lesson.workloads[name]
     known = folder.lesson.params

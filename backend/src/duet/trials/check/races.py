@@ -23,16 +23,16 @@ FRAME = re.compile(r"^(?:\? )?([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+$")
 END = "=" * 40
 PREFIX = re.compile(r"^\[ *\d+\.\d+\] ?")
 FRAMES = 2
-"""Stack frames per side: an out-of-line helper for lists or strings is not the place itself."""
+"""Stack frames read per side. The first may be an out-of-line list or string helper."""
 MOST_LINES = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """One KCSAN report.
+    """A data race from a KCSAN report.
 
     Args:
-        title: kind and the two functions; equal races have equal titles.
+        title: kind of race and its two functions. Equal races have equal titles.
         functions: the innermost functions of both sides, without compiler suffixes.
     """
 
@@ -45,9 +45,9 @@ class SortedRaces:
     """Titles of races, without duplicates.
 
     Args:
-        new: count against the patch.
-        known: the unpatched base shows them too.
-        elsewhere: in files that the patch does not touch.
+        new: races that count against the patch.
+        known: races that the unpatched base shows, too.
+        elsewhere: races in files that the patch does not touch.
     """
 
     new: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ def read(console: str) -> list[Race]:
 
 
 def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) -> SortedRaces:
-    """Sort races into those that count and others.
+    """Sort races into those that count against the patch and others.
 
     Args:
         base: races of the unpatched kernel under the same stress.
@@ -89,7 +89,7 @@ def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) 
 
 
 def counted(complaints: Iterable[str], races: SortedRaces) -> Iterator[str]:
-    """Yield the complaints without races that do not count and without duplicates."""
+    """Yield complaints, but leave out duplicate races and races that do not count."""
     seen: set[str] = set()
     for line in complaints:
         title = title_of(line)
@@ -101,7 +101,7 @@ def counted(complaints: Iterable[str], races: SortedRaces) -> Iterator[str]:
 
 
 def excerpt(console: str, races: SortedRaces) -> str:
-    """Return first_complaint() of a console, without races that do not count."""
+    """Return a console's first_complaint(), ignoring races that do not count."""
     return first_complaint(
         console, lambda line: complains(line) and title_of(line) in (None, *races.new)
     )
@@ -114,10 +114,10 @@ def title_of(line: str) -> str | None:
 
 
 def functions_of(patches: Iterable[Patch], src: Path) -> frozenset[str]:
-    """Return functions of the files that these patches touch, and those that they add.
+    """Return the functions in files that these patches touch, and functions that they add.
 
     Args:
-        src: a source tree; for files that it lacks, only the patch counts.
+        src: a source tree. For files that it lacks, only the patch counts.
     """
     names: set[str] = set()
     for patch in patches:
@@ -128,7 +128,7 @@ def functions_of(patches: Iterable[Patch], src: Path) -> frozenset[str]:
 
 
 def defined_in(path: Path) -> set[str]:
-    """Return names of the functions that a C file defines; empty if it cannot be read."""
+    """Return the names of a C file's functions. The set is empty if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:

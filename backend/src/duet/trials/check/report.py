@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report of a check: Markdown."""
+"""Write the report of a check in Markdown."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from duet.trials.check.races import SortedRaces
 MEMORY_LEFT = "nor were data races searched for (option --kcsan)"
 RACES_LEFT = "nor were memory and lock errors searched for (they need a check without --kcsan)"
 SHOWN = 20
-"""Most complaints of a kernel in the report; the console has all."""
+"""Maximum number of complaints per kernel in the report. The console has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Result of one kernel.
+    """Result of the check of one kernel.
 
     Args:
-        arm: its name.
-        about: its patches, in one line.
-        kernel: its version.
+        arm: name of the arm.
+        about: the kernel's patches in one line.
+        kernel: version of the kernel.
         console: file with the whole console.
-        excerpt: the first complaint with the lines after it; for a hung guest the console's end.
+        excerpt: the first complaint and the lines after it, or the console's end for a hung guest.
         suites: KUnit suites that fit the patches.
-        races: KCSAN reports, sorted.
-        selftests: folders of kernel selftests that fit the patches; not run.
-        made_of: one line for its source tree, and one for each patch.
+        races: data races from KCSAN reports, sorted.
+        selftests: folders of kernel selftests that fit the patches. They were not run.
+        made_of: one line for the source tree, and one line for each patch.
         began: whether the guest booted and its init script ran.
     """
 
@@ -56,7 +56,7 @@ class Checked:
 
     @property
     def judged(self) -> bool:
-        """Whether the verdict counts: all of it ran, or the kernel or a program failed."""
+        """Whether the verdict counts, because everything ran, or the kernel or a program failed."""
         ran = self.began and not self.verdict.never_ran
         return ran or bool(self.verdict.complaints or self.verdict.failures)
 
@@ -65,7 +65,7 @@ def markdown(command: str, seconds: int, arms: Sequence[Checked], *, races: bool
     """Format the report.
 
     Args:
-        command: command that ran in addition to the stress; "" if none.
+        command: the command that ran in addition to the stress; "" if there was none.
         races: whether the kernels had KCSAN instead of the other checks.
     """
     what = "KCSAN" if races else "KASAN, lockdep and debug objects"
@@ -81,7 +81,10 @@ def markdown(command: str, seconds: int, arms: Sequence[Checked], *, races: bool
 
 
 def silent(one: Checked) -> list[str]:
-    """Return suites that fit but gave no result: the base lacks their option, or the guest died."""
+    """Return suites that fit but gave no result.
+
+    Either the base lacks their option, or the guest died.
+    """
     said = {suite.name for suite in one.verdict.suites}
     return [name for fit in one.suites for name in fit.suites if name not in said]
 
@@ -172,7 +175,7 @@ def _uncounted(races: SortedRaces) -> list[str]:
     return lines
 
 
-# The stress of a lesson: its workloads in a loop on a debug kernel, as `stress:` describes.
+# A lesson's stress. Its workloads run in a loop on a debug kernel, as `stress:` describes.
 
 
 def judge(folder: LessonFolder, console: str) -> Verdict:
@@ -180,10 +183,10 @@ def judge(folder: LessonFolder, console: str) -> Verdict:
 
 
 def program(folder: LessonFolder, seconds: int) -> str:
-    """Return the guest's init script: every workload in turn, until the time is over.
+    """Return the guest's init script, which runs every workload in turn until the time is over.
 
     Raises:
-        InputError: a knob that the lesson does not have.
+        InputError: the lesson does not have one of the knobs.
     """
     stress = folder.lesson.stress
     turns = [

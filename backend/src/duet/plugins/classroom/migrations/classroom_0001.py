@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of classes, of their tries, and of their boards."""
+"""Create the tables for classes, their tries and their boards."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The constants of the model: meaning, measuring command, and shipped figure.
+"""The model's constants, each with its meaning, measuring command, and shipped figure.
 
 The shipped figures were measured on the reference machine (REFERENCE). `low` and `high` are the
 smallest and the largest of the runs that docs/CAPACITY.md names.
@@ -20,15 +20,15 @@ from duet.base import files as durable
 from duet.base.errors import InputError
 from duet.base.settings import cache_dir
 
-# A figure as a low and a high value; sums and products keep both ends.
+# A figure has a low and a high value. Sums and products keep both ends.
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """From `low` to `high`, neither below zero.
+    """A range from `low` to `high`. Neither may be below zero.
 
     Raises:
-        ValueError: the ends are in the wrong order, or below zero.
+        ValueError: the ends are in the wrong order, or one is below zero.
     """
 
     low: float
@@ -36,7 +36,7 @@ class Estimate:
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.high:
-            raise ValueError(f"no estimate: {self.low} to {self.high}")
+            raise ValueError(f"not a range: {self.low} to {self.high}")
 
     def __add__(self, other: Estimate) -> Estimate:
         return Estimate(self.low + other.low, self.high + other.high)
@@ -51,7 +51,7 @@ class Estimate:
 
 
 def larger(one: Estimate, other: Estimate) -> Estimate:
-    """Return the larger of both, at either end."""
+    """Return an estimate with the larger low end and the larger high end of the two."""
     return Estimate(max(one.low, other.low), max(one.high, other.high))
 
 
@@ -61,7 +61,7 @@ def exactly(value: float) -> Estimate:
 
 
 def spanning(one: Estimate, other: Estimate) -> Estimate:
-    """Return the range from the lowest to the highest of both."""
+    """Return the range from the lower low end to the higher high end of the two."""
     return Estimate(min(one.low, other.low), max(one.high, other.high))
 
 
@@ -79,13 +79,13 @@ POOL: Final = "make bench ARGS=pool"
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One constant.
+    """A constant of the model.
 
     Args:
-        unit: of its figures; "CPU ms" is time of one CPU.
+        unit: unit of its figures. "CPU ms" is the busy time of one CPU.
         source: the command that measures it.
         what: its meaning, in words.
-        shipped: measured on the reference machine.
+        shipped: the figure that was measured on the reference machine.
     """
 
     name: str
@@ -105,36 +105,36 @@ def _constants() -> Iterable[Constant]:
         one("open_nginx", "CPU ms", SEGMENTS, 0.22, 0.4, "nginx, for the same"),
         one("open_bytes", "bytes", SEGMENTS, 196e3, 198e3, "sent for the same"),
         one("page_first_bytes", "bytes", SEGMENTS, 229e3, 231e3,
-            "of the page, compressed: its document and the files that this names"),
+            "compressed size of the page: its document and the files that the document names"),
         one("page_all_bytes", "bytes", SEGMENTS, 881e3, 883e3,
-            "of the same with all scripts and styles that these name"),
+            "the same with all scripts and styles that these files name"),
         one("segment_nginx", "CPU ms", SEGMENTS, 0.009, 0.047,
             "nginx, for a segment of 10 to 100 KB in its cache"),
         one("segment_server", "CPU ms", SEGMENTS, 0.4, 0.58,
-            "the server, for a segment without a cache before it"),
+            "the server, for a segment when no cache is in front of it"),
         one("live_segments_server", "CPU ms", SEGMENTS, 0.09, 0.17,
-            "the server, for a viewer and second of a live run by segments out of a cache"),
+            "the server, per viewer and second of a live run whose segments come from a cache"),
         one("live_segments_nginx", "CPU ms", SEGMENTS, 0.1, 0.17, "nginx, for the same"),
         one("live_segments_bytes", "bytes", SEGMENTS, 0.16e6, 0.17e6, "sent for the same"),
         one("live_messages_bytes", "bytes", SEGMENTS, 1.14e6, 1.2e6,
-            "for a viewer and second of a live run by messages"),
+            "sent per viewer and second of a live run by messages"),
         one("live_messages_server", "CPU ms", VIEWERS, 1.5, 2.3, "the server, for the same"),
         one("server_memory", "bytes", SEGMENTS, 148e6, 150e6, "of the server with one recording"),
         one("viewer_memory", "bytes", SEGMENTS, 70e3, 118e3, "of the server, for each socket"),
         one("place_server", "CPU ms", FOLLOWERS, 0.013, 0.047,
-            "the server, for one place of a class's driver to one follower"),
+            "the server, to send one position of a class's driver to one follower"),
         one("place_bytes", "bytes", FOLLOWERS, 250, 260, "sent for the same"),
         one("lane_cores", "CPUs", CLASS, 0.36, 1.0,
-            "guest, decoding and server of one lane while its run goes on"),
+            "used by the guest, decoding and the server for one lane while its run goes on"),
         one("lane_memory", "bytes", CLASS, 332e6, 700e6, "of the same, at its peak"),
-        one("run_time", "s", CLASS, 6.0, 6.5, "a run has its slot for so long"),
+        one("run_time", "s", CLASS, 6.0, 6.5, "how long a run occupies its slot"),
         one("copy_start", "ms", LANES, 117, 443,
             "from the request to the first event of a lane that is a copy of a parked guest"),
-        one("boot_start", "ms", LANES, 1247, 2801, "the same of a lane that boots"),
+        one("boot_start", "ms", LANES, 1247, 2801, "the same for a lane that boots"),
         one("parked_memory", "bytes", LANES, 111e6, 125e6, "of a parked guest"),
         one("lease_first", "ms", POOL, 0.0, 9300,
-            "later to the first event where a lease of a pool has to be had first"),
-        one("lease_stands", "ms", POOL, 0.0, 1700, "later where the lease stands already"),
+            "extra time to the first event if a pool lease has to be reserved first"),
+        one("lease_stands", "ms", POOL, 0.0, 1700, "extra time if the lease exists already"),
     )  # fmt: skip
 
 
@@ -143,11 +143,12 @@ CONSTANTS: Final[dict[str, Constant]] = {one.name: one for one in _constants()}
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The figure of a constant here.
+    """A constant with the figure that this installation uses.
 
     Args:
-        samples: measured on this installation; 0: the figure is shipped.
-        at: day of the last sample.
+        samples: number of samples measured on this installation. 0 means that the figure is the
+            shipped one.
+        at: date of the last sample.
     """
 
     constant: Constant
@@ -160,35 +161,34 @@ Figures = dict[str, Known]
 
 
 def shipped() -> Figures:
-    """Return all constants with the figures of the reference machine."""
+    """Return all constants with the reference machine's figures."""
     return {name: Known(one, one.shipped) for name, one in CONSTANTS.items()}
 
 
-# capacity.json: the constants that `make bench` measured on this installation.
+# capacity.json holds the constants that `make bench` measured on this installation.
 #
-# The file is in the cache folder, with date, load, program and machine of each sample. Unlike
-# machines
-# may share a home folder, so samples of other machines are ignored.
+# The file is in the cache folder. It records the date, load, program and machine of each sample.
+# Different machines may share a home folder, so samples from other machines are ignored.
 
 
 VERSION: Final = 1
 NAME: Final = "capacity.json"
 FILE_BYTES: Final = 1 << 20
-"""Usual: 60 KB. A longer file is refused."""
+"""Maximum size of the file. Usual size: 60 KB. A larger file is refused."""
 SAMPLES: Final = 8
-"""Samples per constant and machine; the oldest are dropped."""
+"""Samples kept per constant and machine. The oldest are dropped."""
 MACHINES: Final = 8
 FAR: Final = 1000.0
-"""A value this many times below or above the shipped figure is no measurement."""
+"""A value that is more than this many times below or above the shipped figure is implausible."""
 Text = Annotated[str, Field(max_length=200)]
 
 
 class Sample(BaseModel):
-    """One measurement of one constant.
+    """A measured value of one constant.
 
     Args:
-        host: from runs.pack.host_fingerprint.
-        load: of the host at the end.
+        host: the machine, as runs.pack.host_fingerprint describes it.
+        load: the host's load at the end of the measurement.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -202,7 +202,7 @@ class Sample(BaseModel):
 
 
 class File(BaseModel):
-    """Content of the file."""
+    """The content of capacity.json."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -215,10 +215,10 @@ def constants_file() -> Path:
 
 
 def read(path: Path) -> list[Sample]:
-    """Read the samples; none if there is no file.
+    """Read the samples. Without a file there are none.
 
     Raises:
-        InputError: the file is damaged, of another version, or has impossible values.
+        InputError: the file is damaged, has another version, or contains impossible values.
     """
     try:
         with path.open("rb") as file:
@@ -236,7 +236,7 @@ def read(path: Path) -> list[Sample]:
         where = ".".join(str(part) for part in first["loc"]) or "its text"
         raise _refused(path, f"is damaged at {where:.60}: {first['msg']:.120}") from None
     if found.version != VERSION:
-        raise _refused(path, f"has format {found.version}, and this version reads {VERSION}")
+        raise _refused(path, f"has format {found.version}, but this version reads format {VERSION}")
     for sample in found.samples:
         if why := _impossible(sample):
             raise _refused(path, why)
@@ -246,10 +246,10 @@ def read(path: Path) -> list[Sample]:
 def _impossible(sample: Sample) -> str:
     constant = CONSTANTS.get(sample.name)
     if constant is None:
-        return f"names {sample.name!r:.60}, which is no constant"
+        return f"names {sample.name!r:.60}, which is not a constant"
     low, high = constant.shipped.low / FAR, constant.shipped.high * FAR
     if not low <= sample.value <= high:
-        return f"gives {sample.name} as {sample.value:g} {constant.unit}, which cannot be"
+        return f"gives {sample.name} as {sample.value:g} {constant.unit}, which is implausible"
     return ""
 
 
@@ -264,15 +264,15 @@ def _refused(path: Path, why: str) -> InputError:
 def record(
     path: Path, values: Mapping[str, float], host: Mapping[str, str], program: str, load: float
 ) -> int:
-    """Add new measurements to the file; return how many.
+    """Add new measurements to the file, and return their number.
 
-    Values that are no number, not above zero, or implausible are left out. If two processes write
-    at
-    the same moment, the file is intact, and has the samples of the later one.
+    Values are left out if they are not finite, not above zero, or implausible. If two processes
+    write at the same moment, the file stays intact, but keeps only the samples of the later
+    process.
 
     Raises:
         InputError: the existing file cannot be used.
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     today = datetime.now(UTC).date()
     new = [
@@ -289,7 +289,7 @@ def record(
 
 
 def bounded(samples: list[Sample]) -> list[Sample]:
-    """Return the newest SAMPLES of each constant on each of the newest MACHINES, in order."""
+    """Keep only the newest SAMPLES of each constant on each of the newest MACHINES, in order."""
     counts: dict[Any, int] = {}
     machines: dict[Any, None] = {}
     taken = []
@@ -305,11 +305,10 @@ def bounded(samples: list[Sample]) -> list[Sample]:
 
 
 def figures(samples: list[Sample], host: Mapping[str, str]) -> Figures:
-    """Return every constant: from samples of this machine, else as shipped.
+    """Return every constant, with figures from this machine's samples or else the shipped ones.
 
-    The range is from the smallest to the largest sample. A few samples show less than the whole
-    spread,
-    so the range is at least as wide, relative to its middle, as the shipped one.
+    A range extends from the smallest to the largest sample. Because a few samples do not show the
+    whole spread, the range is made at least as wide, relative to its middle, as the shipped one.
     """
     found = shipped()
     for name, known in found.items():
@@ -323,7 +322,7 @@ def figures(samples: list[Sample], host: Mapping[str, str]) -> Figures:
 
 
 def same_machine(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Are CPUs and memory the same? The kernel may have been updated."""
+    """Do both hosts have the same CPUs and memory? The kernel may have been updated."""
     return all(one.get(key) == other.get(key) for key in ("cpu", "cpus", "memory_gib"))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compute hosts, CPUs, memory and bandwidth from a demand and the constants. Pure.
+"""Computes hosts, CPUs, memory and bandwidth from a demand and the constants. Pure.
 
 docs/CAPACITY.md has the formulas.
 """
@@ -22,7 +22,7 @@ from duet.plugins.cluster.capacity.constants import (
     spanning,
 )
 
-# The demand: students, live runs, the lesson, the available hosts and link.
+# The demand consists of the students, the live runs, the lesson, and the available hosts and link.
 
 MOST_STUDENTS: Final = 1_000_000
 MOST_LIVE: Final = 10_000
@@ -33,29 +33,29 @@ MOST_LINK: Final = 1e13
 MOST_ARRIVE_S: Final = 86_400.0
 RECORDING_BYTES: Final = Estimate(15e3, 300e3)
 SEGMENTS: Final = Estimate(3, 12)
-"""Of the largest shipped recording of each lesson."""
+"""Number of segments in the largest shipped recording of each lesson."""
 PLACES_PER_S: Final = 10.0
-"""While the driver of a class plays or drags; otherwise positions are rare."""
+"""Positions sent per second while a class's driver plays or drags. At other times they are rare."""
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """One class.
+    """What one class needs, and the hosts and link that it has.
 
     Args:
-        students: pages open at once; each shows the recording at the start.
-        live: runs at once.
-        lanes: per run.
-        recording_bytes: of the lesson's recording as segments.
-        segments: of the recording.
+        students: number of pages that are open at once. Each shows the recording at the start.
+        live: number of simultaneous live runs.
+        lanes: number of lanes per run.
+        recording_bytes: size of the lesson's recording in segments.
+        segments: number of segments in the recording.
         guest_bytes: memory of each guest.
-        vcpus: of each guest.
-        cache: nginx or a CDN caches segments.
-        pool: where live runs are: local (the server's own machine), slurm or kubernetes.
-        host_cpus: of each host; a host runs a server, guests, or both.
+        vcpus: CPUs of each guest.
+        cache: true if nginx or a CDN caches segments.
+        pool: where live runs take place: local (the server's own machine), slurm or kubernetes.
+        host_cpus: CPUs of each host. A host runs a server, guests, or both.
         host_bytes: memory of each host.
-        link_bits_per_s: from each server to the students.
-        arrive_s: all of them arrive in this time.
+        link_bits_per_s: capacity of the link from each server to the students.
+        arrive_s: time within which all students arrive.
     """
 
     students: int
@@ -85,29 +85,30 @@ class Demand:
             ("CPUs of a host", self.host_cpus, 1, MOST_CPUS),
             ("bytes of memory of a host", self.host_bytes, 1 << 28, MOST_MEMORY_BYTES),
             ("bits per second of the link", self.link_bits_per_s, 1e5, MOST_LINK),
-            ("seconds in which all come", self.arrive_s, 1, MOST_ARRIVE_S),
+            ("seconds in which all students arrive", self.arrive_s, 1, MOST_ARRIVE_S),
         ):
             if not (math.isfinite(value) and low <= value <= high):
                 raise InputError(
-                    f"a plan needs {low:g} to {high:g} {what}, but got {value:g}.",
+                    f"{what}: a plan needs {low:g} to {high:g}, but got {value:g}.",
                     remedy="./duet plan --help lists the options with their units.",
                 )
         return self
 
 
-# The load of the servers by students: while all of them arrive, and afterwards.
+# The load that students cause on the servers, while all of them arrive and afterwards.
 
 PAGE_CONNECTIONS: Final = 6
-"""Connections of a browser for files and segments, while it loads a page."""
+"""Connections that a browser opens for files and segments while it loads a page."""
 MS: Final = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Load of all servers together.
+    """The total load of all servers.
 
     Args:
-        connections: at nginx, or at the server if there is no cache in front of it.
+        connections: number of connections to nginx, or to the server if there is no cache in front
+            of it.
     """
 
     server_cores: Estimate
@@ -117,8 +118,9 @@ class Load:
 
 
 def starting(asked: Demand, known: dict[str, Estimate]) -> Load:
-    """Load while all arrive: each opens the page and its socket, and fetches the whole
-    recording.
+    """Compute the load while all students arrive.
+
+    Each opens the page and its socket, and fetches the whole recording.
     """
     per_s = asked.students / asked.arrive_s
     of_segments = asked.segments * known["segment_nginx" if asked.cache else "segment_server"]
@@ -138,11 +140,10 @@ def starting(asked: Demand, known: dict[str, Estimate]) -> Load:
 
 
 def lasting(asked: Demand, known: dict[str, Estimate]) -> Load:
-    """Load afterwards: the class follows its driver, and watches live runs.
+    """Compute the load afterwards, when the class follows its driver and watches live runs.
 
-    Low: one position a second, and one viewer per run. High: the driver drags, and all watch one
-    run,
-    while the others have one viewer each.
+    Low estimate: the driver sends one position per second, and each run has one viewer. High
+    estimate: the driver drags, and all watch one run, while the other runs have one viewer each.
     """
     places = Estimate(1.0, PLACES_PER_S) * asked.students
     server, nginx = places * (known["place_server"] * MS), NOTHING
@@ -158,20 +159,24 @@ def lasting(asked: Demand, known: dict[str, Estimate]) -> Load:
         nginx = by_segments * (known["live_segments_nginx"] * MS)
         sent = sent + direct * known["live_messages_bytes"]
         sent = sent + by_segments * known["live_segments_bytes"]
-    # The load may exceed one CPU: `uses` reports that; nothing is capped here.
+    # The load may exceed one CPU. It is not capped here, because `uses` reports that.
     return Load(server, nginx, sent * 8, _connections(asked, 1 if asked.cache else 0))
 
 
 def _connections(asked: Demand, fetching: int) -> Estimate:
-    """Count a socket per page, twice if nginx relays it, and connections that fetch."""
+    """Count the connections that fetch, and one socket per page, or two if nginx relays it."""
     each = 2 if asked.cache else 1
     return Estimate(asked.students * each, asked.students * (each + fetching))
 
 
 SERVER_SHARE: Final = 0.7
-"""Of one CPU: a server is one event loop, which answers late when it is busier for long."""
+"""Share of one CPU that a server may use. A server is one event loop, and answers late if it stays
+busier than this for long.
+"""
 EMULATOR_BYTES: Final = 250e6
-"""Of a lane beyond its guest's memory (budgets.LANE_BEYOND_GUEST_BYTES, usual)."""
+"""Memory that a lane needs besides its guest's memory (the usual value in
+budgets.LANE_BEYOND_GUEST_BYTES).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,19 +184,19 @@ class Plan:
     """The needs of a class.
 
     Args:
-        hosts: all of them; with a pool, hosts of servers and of guests are added.
-        servers: processes of `duet serve`.
-        guest_hosts: hosts with guests; with a local pool they include those of servers.
-        run_cpus: of one live run, all of its lanes.
-        run_bytes: its memory.
-        web_cpus: of servers and nginx, while all arrive or afterwards.
-        cpus: busy ones, all together.
-        memory_bytes: all together.
-        start: while all arrive.
-        steady: afterwards.
-        opened_s: from the first page until the last is open.
-        moves_ms: from a click on *run live* to events, if a slot is free.
-        alone_s: until the last of all live runs begins, if one server had to run them.
+        hosts: number of all hosts. With a pool, it is the sum of servers' hosts and guests' hosts.
+        servers: number of `duet serve` processes.
+        guest_hosts: number of hosts with guests. With a local pool, these may also run servers.
+        run_cpus: CPUs that one live run uses in all its lanes.
+        run_bytes: memory that one live run uses.
+        web_cpus: CPUs that servers and nginx use while all arrive or afterwards, whichever is more.
+        cpus: total number of busy CPUs.
+        memory_bytes: total memory.
+        start: load while all arrive.
+        steady: load afterwards.
+        opened_s: time from the first request until the last page is open.
+        moves_ms: time from a click on *run live* to the first events, if a slot is free.
+        alone_s: time until the last live run begins, if one server had to run them all.
     """
 
     demand: Demand
@@ -214,7 +219,7 @@ def plan(demand: Demand, figures: Figures) -> Plan:
     """Compute the needs of a class.
 
     Raises:
-        InputError: as of Demand.checked.
+        InputError: a value of the demand is out of bounds.
     """
     asked = demand.checked()
     known = {name: one.figure for name, one in figures.items()}
@@ -243,8 +248,10 @@ def plan(demand: Demand, figures: Figures) -> Plan:
 
 
 def one_run(asked: Demand, known: dict[str, Estimate]) -> tuple[Estimate, Estimate]:
-    """Return CPUs and memory of one live run: low as measured, high with a CPU and all memory
-    per guest.
+    """Return the CPUs and memory of one live run.
+
+    The low estimate is as measured. The high estimate assumes that each guest uses all its CPUs and
+    all its memory.
     """
     cores, memory = known["lane_cores"], known["lane_memory"]
     most_cores = max(cores.high, float(asked.vcpus))
@@ -266,7 +273,7 @@ def _servers(asked: Demand, steady: Load) -> Estimate:
 
 
 def runs_each(asked: Demand, cpus: float, memory: float) -> int:
-    """Return how many live runs one host carries: at least one, which may then lack CPUs."""
+    """Return how many live runs fit on one host. At least one does, but it may lack CPUs."""
     fits = min(asked.host_cpus / cpus, asked.host_bytes / memory, float(LIVE_RUNS_MOST))
     return max(1, math.floor(fits + 1e-9))
 
@@ -294,9 +301,9 @@ def _memory(
 
 
 def _opened(asked: Demand, start: Load, servers: Estimate) -> Estimate:
-    """All have arrived after arrive_s; slow servers or links take longer.
+    """Return the time until all pages are open: arrive_s, or longer with slow servers or links.
 
-    Servers share the pages and have a link each: with fewer servers it takes longer.
+    The servers share the pages, and each has its own link. So fewer servers take longer.
     """
     if not asked.students:
         return NOTHING
@@ -320,7 +327,7 @@ def _alone(asked: Demand, run_time: Estimate) -> Estimate:
     return run_time * exactly(max(0, rounds))
 
 
-# The scarcest resource: how much of each is in use, and one sentence.
+# The share of each resource that is in use, and a sentence about the scarcest one.
 
 
 MIB = 1 << 20
@@ -328,13 +335,13 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Use of one resource, by the high estimate.
+    """The use of one resource according to the high estimate.
 
     Args:
-        share: in use; above 1 there is too little of it.
-        grows: what increases it: students or live runs.
-        count: of these now.
-        remedy: if there is too little.
+        share: part that is in use. If it is above 1, there is too little of the resource.
+        grows: what increases the use: students or live runs.
+        count: current number of these students or live runs.
+        remedy: what is needed if there is too little of the resource.
     """
 
     what: str
@@ -345,7 +352,7 @@ class Use:
 
     @property
     def carries(self) -> int:
-        """How many of `grows` use all of it."""
+        """Return the number of students or live runs that would use up the resource."""
         return int(self.count / self.share) if self.share else 0
 
 
@@ -402,7 +409,7 @@ def _of_live(plan: Plan) -> Iterable[Use]:
 
 
 def sentence(plan: Plan) -> str:
-    """Say which resource is scarce first."""
+    """Say which resource runs out first."""
     found = uses(plan)
     if not found:
         return "Nothing is in use."

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Simulates many viewers of one recording behind one nginx or CDN with one link. Pure.
 
-It is exact for its model: all who fetch share the link equally (processor sharing), as TCP does on
-average. So a viewer who arrived at `came` has V(now) - V(came) bytes, with one curve V for all. V
-grows with link / viewers, or with the rate of one viewer's own link, so it bends only when a viewer
-arrives or has everything. The simulation steps through these events; all delays are then look-ups
-in
-V. A hundred thousand viewers take less than a second.
+The simulation is exact for its model, in which all fetching viewers share the link equally
+(processor sharing), as TCP connections do on average. So a viewer who arrived at `came` has
+received V(now) - V(came) bytes, with the same curve V for all viewers. V grows at the rate link /
+viewers, or at the rate of one viewer's own link if that is lower. So its slope changes only when a
+viewer arrives or has received everything. The simulation steps through these events, and then looks
+up all delays in V. Simulating a hundred thousand viewers takes less than a second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from duet.base.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 AT_ONCE: Final = 4
-"""Segments that a page fetches at once (frontend/src/protocol)."""
+"""Number of segments that a page fetches at once (frontend/src/protocol)."""
 MOST_VIEWERS: Final = 1_000_000
 MOST_SEGMENTS: Final = 10_000
 PERCENTILES: Final = (50, 90, 99, 100)
@@ -33,12 +33,12 @@ class Scene:
     """Parameters of a simulation.
 
     Args:
-        segment_bytes: of each segment, in order, headers included.
-        link_bytes_per_s: of nginx or the CDN to all viewers.
-        own_bytes_per_s: of one viewer's own link.
-        nginx_s: CPU time for one segment, in one worker.
-        round_trip_s: to nginx and back.
-        arrive_s: viewers arrive at random in this time; 0: all at once.
+        segment_bytes: size of each segment in order, including headers.
+        link_bytes_per_s: capacity of the link from nginx or the CDN to all viewers.
+        own_bytes_per_s: capacity of each viewer's own link.
+        nginx_s: CPU time that nginx, with one worker, needs per segment.
+        round_trip_s: round-trip time to nginx.
+        arrive_s: time within which viewers arrive at random. With 0 all arrive at once.
     """
 
     segment_bytes: Sequence[int]
@@ -57,19 +57,20 @@ class Scene:
         if not (good and all(1 <= one < np.inf for one in rates)
                 and all(0 <= one < np.inf for one in times)):  # fmt: skip
             raise InputError(
-                "a simulation needs segments with bytes, links of at least one byte per second, "
-                "and times that are not below zero.",
+                "a simulation needs segments that are not empty, links of at least one byte per "
+                "second, "
+                "and times that are not negative.",
                 remedy="./duet plan --help lists the options with their units.",
             )
 
     @property
     def total_bytes(self) -> int:
-        """Size of the whole recording."""
+        """Return the size of the whole recording."""
         return sum(self.segment_bytes)
 
     @property
     def served_bytes_per_s(self) -> float:
-        """Limit by the link, or by the CPU of nginx."""
+        """Return the total rate, which is limited by the link or by nginx's CPU."""
         by_cpu = np.inf
         if self.nginx_s:
             by_cpu = self.total_bytes / (self.nginx_s * len(self.segment_bytes))
@@ -77,7 +78,7 @@ class Scene:
 
     @property
     def one_bytes_per_s(self) -> float:
-        """Limit for one viewer: their own link, or the bytes in flight per round trip."""
+        """Return one viewer's rate limit: their own link, or the bytes in flight per round trip."""
         by_trip = np.inf
         if self.round_trip_s:
             by_trip = AT_ONCE * self.total_bytes / len(self.segment_bytes) / self.round_trip_s
@@ -86,15 +87,15 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """Results, in seconds since each viewer arrived.
+    """Simulated delays. Each viewer's seconds count from their arrival.
 
     Args:
-        first_s: until the first segment has arrived, by PERCENTILES.
-        whole_s: until all have arrived.
-        next_s: for each further segment, since the one before.
-        until_s: by segment and PERCENTILES.
-        over_s: from the first viewer to the last byte.
-        nginx_s: CPU time of nginx, all together.
+        first_s: time until the first segment has arrived, at each of PERCENTILES.
+        whole_s: time until all segments have arrived.
+        next_s: time between the arrivals of two successive segments.
+        until_s: time until each segment has arrived, by segment and then by percentile.
+        over_s: time from the first viewer's arrival to the last byte.
+        nginx_s: total CPU time of nginx.
     """
 
     viewers: int
@@ -111,12 +112,12 @@ def simulate(scene: Scene, viewers: int, seed: int = 1) -> Simulated:
     """Simulate this many viewers.
 
     Raises:
-        InputError: none, or more than MOST_VIEWERS.
+        InputError: there are no viewers, or more than MOST_VIEWERS.
     """
     if not 1 <= viewers <= MOST_VIEWERS:
         raise InputError(
             f"a simulation needs 1 to {MOST_VIEWERS} viewers, but got {viewers}.",
-            remedy="Choose a number between these.",
+            remedy="Choose a number in this range.",
         )
     came = arrivals(viewers, scene.arrive_s, seed)
     times, had = curve(came, scene)
@@ -147,19 +148,20 @@ def arrivals(viewers: int, arrive_s: float, seed: int) -> Floats:
 
 
 def curve(came: Floats, scene: Scene) -> tuple[Floats, Floats]:
-    """Return (times, V): the bytes that a viewer present from the start would have, at each bend.
+    """Return (times, V) at each change of slope.
 
-    All want the same bytes, so they finish in the order of arrival.
+    V is the number of bytes that a viewer who was there from the start could have received. All
+    viewers want the same bytes, so they finish in the order of arrival.
     """
     size = float(scene.total_bytes)
     link, own = scene.served_bytes_per_s, scene.one_bytes_per_s
     viewers = len(came)
     times, had = np.empty(2 * viewers), np.empty(2 * viewers)
-    ends = np.empty(viewers)  # V at which each viewer has everything, known since their arrival
+    ends = np.empty(viewers)  # value of V at which each viewer has everything
     now, level, here, left = 0.0, 0.0, 0, 0
     for bend in range(2 * viewers):
         there = here - left
-        # V also grows while nobody fetches, so that each value of V has one time.
+        # V also grows while nobody fetches, so that each value of V belongs to exactly one time.
         rate = min(own, link / there) if there else own
         end_s = now + (ends[left] - level) / rate if there else np.inf
         if here < viewers and came[here] <= end_s:
@@ -175,9 +177,10 @@ def curve(came: Floats, scene: Scene) -> tuple[Floats, Floats]:
 
 
 def progress_marks(segment_bytes: Sequence[int], at_once: int = AT_ONCE) -> Floats:
-    """Return the bytes a viewer has when each segment and all before it are complete.
+    """Return how many bytes a viewer has received when each segment and all before it are complete.
 
-    Segments in flight share the bytes equally; a complete one makes room for the next.
+    Segments in flight receive equal shares of the bytes. When one is complete, the next is
+    requested.
     """
     left: dict[int, float] = {}
     whole = np.empty(len(segment_bytes))
@@ -197,5 +200,5 @@ def progress_marks(segment_bytes: Sequence[int], at_once: int = AT_ONCE) -> Floa
 
 
 def percentiles(values: Floats) -> tuple[float, ...]:
-    """Return the PERCENTILES of values."""
+    """Return the percentiles of the values that PERCENTILES lists."""
     return tuple(float(one) for one in np.percentile(values, PERCENTILES))

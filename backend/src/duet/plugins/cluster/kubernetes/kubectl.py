@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls of kubectl, and the states of pods."""
+"""Calls kubectl, and interprets the states of pods."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from duet.plugins.cluster.lease import Done, command
 from duet.plugins.cluster.limits import KUBE_DONE_S, KUBE_LATER_S, KUBECTL_S
 from duet.plugins.cluster.types import PoolSettings, Want
 
-# The objects of a lease as trees: Jobs and Secrets. Sans I/O.
+# A lease's objects (Jobs and Secrets) as trees. Without I/O.
 
 LEASE: Final = "kernel-duet/lease"
-"""Label of all objects of a lease."""
+"""Label that all objects of a lease have."""
 PYTHON: Final = "/duet/.venv/bin/python"
-"""The interpreter in our image (Dockerfile)."""
+"""Path of the interpreter in our image (Dockerfile)."""
 USER: Final = 10001
-"""The user in our image."""
+"""Id of the user in our image."""
 MOUNT: Final = "/run/duet"
 PROGRAM: Final = "program"
 MODE: Final = 0o440
-"""Mode of the Secret's file, for root and the pod's group."""
+"""Mode of the Secret's file. Root and the pod's group may read it."""
 GRACE_S: Final = 5
-"""From SIGTERM to SIGKILL of a pod."""
+"""Time between SIGTERM and SIGKILL when a pod is ended."""
 AWAY_S: Final = 10
-"""Pods of a node are ended so long after it became not ready. The controller manager decides
-when: after 40 to 50 s (--node-monitor-grace-period).
+"""Pods are evicted this long after their node was marked as not ready. The controller manager marks
+a silent node after 40 to 50 s (--node-monitor-grace-period).
 """
 SCRATCH: Final = "2Gi"
 HOSTNAME: Final = "kubernetes.io/hostname"
@@ -50,7 +50,8 @@ def job(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
             "completions": 1,
             "parallelism": 1,
             "backoffLimit": 0,
-            # It counts from now, but the lease's time from when all pods are scheduled.
+            # This deadline counts from now, but the lease's time counts from when all pods are
+            # scheduled.
             "activeDeadlineSeconds": math.ceil(want.within_s + want.ttl_s + KUBE_LATER_S),
             "ttlSecondsAfterFinished": KUBE_DONE_S,
             "template": {
@@ -62,7 +63,7 @@ def job(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
 
 
 def secret(name: str, lane: int, start: Start, job_uid: str) -> Tree:
-    """Return the Secret with a lane's program; it is deleted with the Job."""
+    """Return the Secret with a lane's program. Kubernetes deletes it with the Job."""
     of = lane_name(name, lane)
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": of, "uid": job_uid}
     return {
@@ -99,7 +100,7 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
             "runAsNonRoot": True,
             "runAsUser": USER,
             "runAsGroup": USER,
-            "fsGroup": USER,  # else only root could read the Secret
+            "fsGroup": USER,  # otherwise only root could read the Secret
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [_container(want, settings)],
@@ -118,7 +119,7 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
         terms = {"nodeSelectorTerms": [{"matchExpressions": [other]}]}
         affinity["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
     if want.alike and want.lanes_at_once > 1:
-        # A node without the topology's label never gets such a pod.
+        # A node without the topology label never gets such a pod.
         alike_by = settings.kind_label if settings.kinds else HOSTNAME
         same = {"labelSelector": {"matchLabels": {LEASE: name}}, "topologyKey": alike_by}
         affinity["podAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [same]}
@@ -126,8 +127,8 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
 
 
 def _container(want: Want, settings: PoolSettings) -> Tree:
-    # Requests that equal limits, in whole CPUs: the static CPU manager gives such a container CPUs
-    # that nobody else uses.
+    # If requests equal limits and ask for whole CPUs, the static CPU manager gives the container
+    # CPUs that nobody else uses.
     resources = {"cpu": str(want.vcpus), "memory": f"{math.ceil(want.memory_bytes / (1 << 20))}Mi"}
     resources |= {settings.kvm: "1"} if want.accel == "kvm" else {}
     return {
@@ -150,8 +151,9 @@ def _container(want: Want, settings: PoolSettings) -> Tree:
 
 
 def _cache(settings: PoolSettings) -> Tree:
-    """Return the volume with kernels and the guests' root: a claim that the operator has
-    filled, else empty.
+    """Return the volume for kernels and the guests' root.
+
+    It is a claim that the operator has filled, or else an empty volume.
     """
     if settings.claim:
         return {"persistentVolumeClaim": {"claimName": settings.claim}}
@@ -160,18 +162,18 @@ def _cache(settings: PoolSettings) -> Tree:
 
 OF_DEADLINE: Final = "DeadlineExceeded"
 KILLED: Final = 128 + 9
-"""Exit code of a program that was ended by SIGKILL."""
+"""Exit code of a program that SIGKILL ended."""
 NEVER_BEGINS: Final = (
     *("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"),
     *("CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
 )
-"""A container that waits for these reasons waits until an operator fixes it."""
+"""Reasons for which a container waits until an operator fixes the problem."""
 MESSAGE_CHARACTERS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Kubectl:
-    """One cluster and namespace."""
+    """Calls kubectl for one cluster and namespace."""
 
     namespace: str = ""
 
@@ -180,20 +182,24 @@ class Kubectl:
         return await command(["kubectl", *within, *words], KUBECTL_S, stdin)
 
     async def create(self, *trees: Tree) -> Done:
-        """Create objects through a pipe, because there is a Secret among them."""
+        """Create objects. They go through a pipe, because there may be a Secret among them."""
         whole = {"apiVersion": "v1", "kind": "List", "items": list(trees)}
         return await self.call("create", "-f", "-", "-o", "json", stdin=json.dumps(whole).encode())
 
     async def delete(self, name: str) -> Done:
         """Delete all Jobs of a lease; pods and Secrets are deleted with them.
 
-        Secrets are not named here: finding them by a label requires the right to read all of them.
+        Secrets are not named here, because finding them by a label would require the right to read
+        all Secrets.
         """
         words = ("--ignore-not-found", "--wait=false", "--cascade=background")
         return await self.call("delete", "jobs.batch", f"--selector={LEASE}={name}", *words)
 
     async def get(self, kind: str, name: str = "") -> list[Tree] | Done:
-        """Return objects of a lease, or of all; a Done if the call failed."""
+        """Return a lease's objects of one kind, or a Done if the call failed.
+
+        Without a name, return the objects of all leases and of others.
+        """
         which = [f"--selector={LEASE}={name}"] if name else []
         done = await self.call("get", kind, *which, "-o", "json")
         return done if done.code else items(done.out)
@@ -213,14 +219,14 @@ def items(text: str) -> list[Tree]:
 
 
 def node_of(node: Tree, label: str) -> tuple[str, str, bool]:
-    """Return a node's name, its value of a label, and whether it is ready."""
+    """Return a node's name, its value for the label, and whether it is ready."""
     about, conditions = node.get("metadata", {}), node.get("status", {}).get("conditions", [])
     ready = any((c.get("type"), c.get("status")) == ("Ready", "True") for c in conditions)
     return str(about.get("name")), str(about.get("labels", {}).get(label, "")), ready
 
 
 def lane_of(pod: Tree) -> int:
-    """Return the lane from the name of the pod's Job."""
+    """Return a pod's lane, which is part of its Job's name."""
     labels = pod.get("metadata", {}).get("labels", {})
     job = labels.get("job-name") or labels.get("batch.kubernetes.io/job-name") or "-1"
     number = str(job).rpartition("-")[2]
@@ -228,7 +234,7 @@ def lane_of(pod: Tree) -> int:
 
 
 def host_of(pod: Tree) -> str:
-    """Return the node it is scheduled on; "" before."""
+    """Return the node on which a pod is scheduled, or "" if it is not scheduled yet."""
     return str(pod.get("spec", {}).get("nodeName") or "")
 
 
@@ -242,26 +248,27 @@ def unscheduled(pods: Sequence[Tree]) -> str:
 
 
 def exit_code(pod: Tree) -> int | None:
-    """Return the exit code of its program, once it has ended."""
+    """Return the exit code of a pod's program, or None if the program has not ended."""
     code: Any = _state(pod, "terminated").get("exitCode")
     return int(code) if isinstance(code, int) else None
 
 
 def is_leaving(pod: Tree) -> bool:
-    """Is it being deleted? Its program is ended, and it disappears some seconds later."""
+    """Is the pod being deleted? Its program is being ended, and the pod will disappear soon."""
     return "deletionTimestamp" in pod.get("metadata", {})
 
 
 def lacked_memory(pod: Tree) -> bool:
-    """Did the kernel kill its program for lack of memory?
+    """Did the kernel kill the pod's program for lack of memory?
 
-    The reason alone does not say so: a descendant may have been killed, and the program continued.
+    The reason alone does not say so, because a descendant may have been killed while the program
+    continued.
     """
     return _state(pod, "terminated").get("reason") == "OOMKilled" and exit_code(pod) == KILLED
 
 
 def past_deadline(jobs: Sequence[Tree]) -> bool:
-    """Has a Job exceeded its deadline? Its pods are deleted then, without a reason."""
+    """Has a Job exceeded its deadline? Its pods are then deleted without a stated reason."""
     return any(
         condition.get("reason") == OF_DEADLINE and condition.get("status") == "True"
         for job in jobs
@@ -278,8 +285,9 @@ def _state(pod: Tree, kind: str) -> Mapping[str, Any]:
 
 
 def trouble(pod: Tree) -> tuple[str, str]:
-    """Return why a pod failed, if not because of its program, as reason and message; "": it did
-    not.
+    """Return the reason and the message if a pod failed for another cause than its program.
+
+    Both are empty if it did not.
     """
     status = pod.get("status", {})
     for condition in status.get("conditions", []):

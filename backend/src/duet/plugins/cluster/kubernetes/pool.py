@@ -47,12 +47,13 @@ from duet.processes.owned import find_program
 
 
 class PodProgram:
-    """A program in a pod of a lease. Standard error is part of the output, because logs do not
-    separate them.
+    """A program in a pod of a lease.
+
+    The output includes standard error, because the pod's log does not separate the two.
 
     Args:
-        name: of the lease.
-        job_uid: of the lane's Job.
+        name: the lease's name.
+        job_uid: uid of the lane's Job.
     """
 
     def __init__(
@@ -69,7 +70,10 @@ class PodProgram:
 
     @property
     def watched(self) -> bool:
-        """Is it running, and not being ended here? Then changes of its pod are news."""
+        """Is the program running, and not being ended by us?
+
+        Only then do changes of its pod matter.
+        """
         return self.running and not self._ending
 
     async def begin(self) -> None:
@@ -79,7 +83,8 @@ class PodProgram:
         if done.code:
             raise InfraError(
                 f"a program cannot be started on Kubernetes: {done.why}.",
-                remedy="Reserve another lease; check whether you may create secrets there.",
+                remedy="Reserve another lease, and check whether you may create Secrets in the "
+                "namespace.",
             )
         self._begun = True
 
@@ -87,10 +92,10 @@ class PodProgram:
         return await asyncio.shield(self._ended)
 
     async def seen(self, pod: Tree | None) -> None:
-        """Take the state of its pod from a poll.
+        """Update the program from the state in which a poll found its pod.
 
         Args:
-            pod: None: it is gone.
+            pod: None if the pod is gone.
         """
         if not self.watched:
             return
@@ -104,7 +109,7 @@ class PodProgram:
             self._finish(None, loss.sentence if loss else "the program's pod is gone.", Tail())
 
     async def end(self, lost: str = "") -> None:
-        """End the program; its pod and lane end with it."""
+        """End the program, and with it its pod and its lane."""
         if not self.watched:
             return
         self._ending = True
@@ -132,10 +137,10 @@ DELETED = Loss("a pod of the lease is gone: somebody deleted it.", "cancelled")
 
 
 class PodPlace:
-    """A lease's part of the cluster: Jobs, polled until they are over.
+    """A lease's part of the cluster: Jobs that are polled until they are over.
 
     Args:
-        uids: of the Jobs of its lanes.
+        uids: uids of the Jobs of its lanes.
     """
 
     def __init__(self, kubectl: Kubectl, name: str, uids: Sequence[str]) -> None:
@@ -145,7 +150,7 @@ class PodPlace:
         self._lose: Callable[[Loss], None] = lambda loss: None
 
     def watch(self, lose: Callable[[Loss], None]) -> None:
-        """Poll its pods until `give_back`."""
+        """Poll the lease's pods until `give_back`."""
         self._lose = lose
         self._task = asyncio.create_task(self._watch(), name="watch of pods")
 
@@ -161,14 +166,15 @@ class PodPlace:
             raise InputError(
                 f"a program on Kubernetes may have at most {SECRET_BYTES} bytes of arguments,"
                 f" environment and standard input (the limit of a Secret), but has {size}.",
-                remedy="Put the data into a file of its image or claim, and pass the file's name.",
+                remedy="Put the data into a file in the program's image or claim, and pass the "
+                "file's name.",
             )
         made = PodProgram(self._kubectl, self.name, at, self._uids[at], start, watched)
         self._programs[at] = made
         return made
 
     async def why_over(self) -> Loss | None:
-        """Return None: the poll reports losses."""
+        """Return None, because the poll reports losses."""
         return None
 
     async def give_back(self) -> None:
@@ -201,17 +207,17 @@ class PodPlace:
             if loss is not None:
                 self._lose(loss)
             elif pod is None or is_leaving(pod):
-                pod = None  # an exit code would only say how its program was ended
+                pod = None  # its exit code would only show how it was ended
                 jobs = await self._kubectl.get("jobs.batch", self.name)
                 if isinstance(jobs, Done):
-                    return  # the next poll tells
+                    return  # the next poll will tell
                 self._lose(DEADLINE if past_deadline(jobs) else DELETED)
             if program is not None:
                 await program.seen(pod)
 
 
 def loss_of(pod: Tree) -> Loss | None:
-    """Explain a failed pod; None: it has not failed."""
+    """Explain why a pod failed, or return None if it has not failed."""
     reason, message = trouble(pod)
     if not reason:
         return None
@@ -222,7 +228,7 @@ def loss_of(pod: Tree) -> Loss | None:
 
 
 async def delete_all(kubectl: Kubectl, name: str) -> None:
-    """Delete a lease's objects; retry for CANCEL_S, then their own deadline ends them."""
+    """Delete a lease's objects. Retry for CANCEL_S. After that, their own deadline ends them."""
     until_s = time.monotonic() + CANCEL_S
     while (done := await kubectl.delete(name)).code:
         if time.monotonic() > until_s:
@@ -232,7 +238,7 @@ async def delete_all(kubectl: Kubectl, name: str) -> None:
 
 
 class KubernetesPool(OwningPool):
-    """A namespace of a cluster.
+    """Leases hosts in a namespace of a Kubernetes cluster.
 
     Raises:
         InfraError: kubectl is not installed.
@@ -261,7 +267,7 @@ class KubernetesPool(OwningPool):
         self._cleaning: set[asyncio.Task[None]] = set()
 
     async def kinds(self) -> Sequence[Kind] | Refusal:
-        """Return kinds of nodes: values of the label DUET_POOL_KIND_LABEL."""
+        """Return the kinds of nodes, which are values of the label DUET_POOL_KIND_LABEL."""
         nodes = await self._kubectl.get("nodes")
         if isinstance(nodes, Done):
             return Refusal(f"kubectl gives no answer: {nodes.why}.")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run with `python -m`: one comparison on this host, requested on standard input.
+"""Runs the comparison that standard input requests on this host (`python -m`).
 
-Progress lines go to standard error, the result is one line on standard output.
+Progress lines go to standard error. The result is one line on standard output.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from duet.runs.measure import prepare_measurement
 
 
 async def work(request: Request) -> Result:
-    """Measure as `duet measure` does.
+    """Run the requested comparison as `duet measure` does.
 
     Raises:
-        DuetError: nothing can run here.
+        DuetError: the comparison cannot run here.
     """
     plan, settings = request.plan(), KernelSettings.default()
     measuring = await prepare_measurement(plan, settings, "", tell, at_once=request.at_once)
@@ -49,8 +49,9 @@ def tell(step: Progress) -> None:
 
 
 def kernel_digests(plan: MeasurePlan, settings: KernelSettings) -> dict[str, str]:
-    """Return the SHA-256 of each arm's kernel here, and of further links, by name of arm and
-    link.
+    """Return the SHA-256 of each arm's kernel on this host, and of further links.
+
+    The keys are names of arms, and names like "srcu link 1".
     """
     found = {arm: sha256_of(find_image(plan.folder, arm, settings).bzimage) for arm in plan.arms}
     for arm in plan.arms if plan.link else ():
@@ -60,7 +61,7 @@ def kernel_digests(plan: MeasurePlan, settings: KernelSettings) -> dict[str, str
 
 
 def main() -> int:
-    """Read the request, write the result."""
+    """Read the request, run it, and write the result."""
     try:
         request = Request.read(sys.stdin.buffer.read(REQUEST_BYTES + 1))
         line = line_of(asyncio.run(work(request)))

@@ -1,31 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Waits and bounds of measurements on a pool. Seconds and bytes."""
+"""Timeouts and size limits for measurements on a pool, in seconds and bytes."""
 
 from __future__ import annotations
 
 from typing import Final
 
 WAIT_S: Final = 3600.0
-"""Default wait for a full pool."""
+"""How long to wait for a full pool by default."""
 SAY_S: Final = 1.0
-"""A longer wait for a full pool is reported."""
+"""Waits for a full pool are reported if they are longer than this."""
 LOOK_S: Final = 5.0
-"""Between two requests for a lease while others of ours are running."""
+"""Time between two requests for a lease while we have others that are in use."""
 RUN_S: Final = 120.0
-"""Planned time of one run, for the length of a lease. Usual: 5 to 60 s."""
+"""Time that a lease allows for each run. Usual: 5 to 60 s."""
 SPARE_S: Final = 600.0
-"""Time of a lease besides its runs: to read kernels, and maybe to make the guests' root."""
+"""Time that a lease allows besides its runs, to read kernels and perhaps to make the guests'
+root.
+"""
 LEASE_MOST_S: Final = 24 * 3600.0
-"""Longest lease of one comparison."""
+"""Maximum length of one comparison's lease."""
 PROGRAM_BYTES: Final = 1 << 30
-"""Memory of a lease besides the guest's: the program and QEMU. Usual: 0.4 GiB."""
+"""Memory that the program and QEMU need in a lease besides the guest's memory. Usual: 0.4 GiB."""
 REQUEST_BYTES: Final = 256 << 10
-"""Largest input of a program. Usual: 1 KB."""
+"""Maximum size of a program's input. Usual: 1 KB."""
 RESULT_BYTES: Final = 1000 << 10
-"""Longest result line of a program, packed: below the cluster's limits.OUTPUT_BYTES. Usual: 5
-KB.
+"""Maximum length of a program's packed result line. It must be below the cluster's
+limits.OUTPUT_BYTES. Usual: 5 KB.
 """
 UNPACKED_BYTES: Final = 32 << 20
-"""Largest result, unpacked."""
+"""Maximum size of an unpacked result."""
 PROGRESS_LETTERS: Final = 200
-"""Longest line of progress."""
+"""Maximum length of a progress line."""

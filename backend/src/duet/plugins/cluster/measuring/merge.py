@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Merges the comparisons of a measurement into one report. Unlike hosts are not mixed. Pure."""
+"""Merges a measurement's comparisons into one report. Differing hosts are not mixed. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from duet.plugins.cluster.measuring.schedule import Job
 
 
 def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
-    """Make the report, including what is missing and why."""
+    """Make the report. It also says which comparisons are missing, and why."""
     refuse_other_kernels(jobs)
     good = [job for job in jobs if job.result is not None and job.error is None]
     facts = [job.facts() for job in good]
@@ -52,7 +52,7 @@ def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
 
 
 def refuse_other_kernels(jobs: Sequence[Job]) -> None:
-    """Fail comparisons whose kernels differ from the first's: they measured something else."""
+    """Fail comparisons that ran other kernels than the first, and so measured something else."""
     first: HostFacts | None = None
     for job in jobs:
         if job.result is None or job.error is not None:
@@ -63,29 +63,29 @@ def refuse_other_kernels(jobs: Sequence[Job]) -> None:
         elif arms := other_kernels(first, facts):
             ours, theirs = (one.kernels[arms[0]][:SHORT] for one in (facts, first))
             job.error = InfraError(
-                f"{facts.node} has another kernel of {', '.join(arms)} than {first.node} (SHA-256"
+                f"{facts.node} has another kernel for {', '.join(arms)} than {first.node} (SHA-256"
                 f" {ours} and {theirs}), so its figures are left out.",
                 remedy="Give all hosts the same cache of kernels.",
             )
 
 
 def unmixed(clock: Clock, one: HostFacts, other: HostFacts) -> list[str]:
-    """Return the differences of two hosts that forbid a common verdict.
+    """Return the differences between two hosts that forbid a common verdict.
 
-    Counts do not depend on the CPU, but on everything in the guest.
+    On the count clock, the CPU does not matter, but everything in the guest does.
     """
     return differences(one, other) if clock == "wall" else other_inputs(one, other)
 
 
 def unlike_words(clock: Clock, facts: Sequence[HostFacts]) -> list[str]:
-    """Return a sentence for each host that differs from that of the first comparison."""
+    """Return a sentence for each host that differs from the first comparison's host."""
     usual = [one for one in facts if not one.layout]
     found: dict[tuple[str, str], list[str]] = {}
     for one in usual[1:]:
         apart = unmixed(clock, usual[0], one)
         if apart:
             found.setdefault((one.node, " and ".join(apart)), []).append(one.comparison)
-    end = "Each verdict is of one host alone; do not compare their figures."
+    end = "Each verdict is from one host alone. Do not compare figures between the hosts."
     return [
         f"{usual[0].comparison} ran on {usual[0].node}, and {', '.join(names)} on {node}, which"
         f" differ in {apart}. {end}"
@@ -94,10 +94,10 @@ def unlike_words(clock: Clock, facts: Sequence[HostFacts]) -> list[str]:
 
 
 def _add_link(report: Report, job: Job, usual: Job) -> tuple[str, str, str] | None:
-    """Add the runs of a further link to those of the usual link, if the hosts are alike.
+    """Add a further link's runs to those of the usual link, if the hosts do not differ.
 
     Returns:
-        Both hosts and their differences, if they differ.
+        Both hosts and their differences, or None if there is nothing to report.
     """
     if job.error is not None:
         report.remarks.append(f"{job.part.name} is missing: {job.error.sentence}")
@@ -117,7 +117,7 @@ def _add_link(report: Report, job: Job, usual: Job) -> tuple[str, str, str] | No
 
 
 def _fail(table: Table, arms: Iterable[str], error: DuetError | None) -> None:
-    """Clear a table's numbers and note the error."""
+    """Clear a table's numbers, and record the error in it."""
     for one in table.series:
         one.samples.clear()
         one.refused = error.sentence.rstrip(".") if error else "it was not measured"
@@ -137,7 +137,10 @@ def _partial(jobs: Sequence[Job]) -> str | None:
 
 
 def arm_facts(good: Sequence[Job]) -> list[ArmFacts]:
-    """Return facts from the first comparison that has them; a later one may add a kernel's name."""
+    """Return each arm's facts from the first comparison that has them.
+
+    A later comparison may add the kernel's name.
+    """
     found: dict[str, ArmFacts] = {}
     for job in good:
         assert job.result is not None
@@ -149,7 +152,7 @@ def arm_facts(good: Sequence[Job]) -> list[ArmFacts]:
 
 
 def common_host(good: Sequence[Job]) -> dict[str, str]:
-    """Return the fingerprint; if hosts differ, all values."""
+    """Return the hosts' fingerprint. Where hosts differ, it lists all values."""
     found: dict[str, dict[str, None]] = {}
     for job in good:
         assert job.result is not None and job.result.facts is not None
@@ -158,11 +161,10 @@ def common_host(good: Sequence[Job]) -> dict[str, str]:
     return {name: " or ".join(values) for name, values in found.items()}
 
 
-# Do two hosts give equal figures on the count clock, to the digit? Pure.
+# Checks whether two hosts give exactly equal figures on the count clock. Pure.
 #
-# Untraced runs repeat exactly; traced runs only nearly, because their events leave through the
-# host.
-# So only figures that the workloads print are compared.
+# Untraced runs repeat exactly. Traced runs repeat only approximately, because their events leave
+# the guest through the host. So only figures that the workloads print are compared.
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +172,8 @@ class Figure:
     """One run's figure on two hosts.
 
     Args:
-        run: which: "run 1", "other start 2".
-        values: on the first and on the second host; None: missing.
+        run: name of the run, such as "run 1" or "other start 2".
+        values: the values on the first and the second host. A missing value is None.
     """
 
     arm: str
@@ -182,7 +184,7 @@ class Figure:
 
     @property
     def equal(self) -> bool:
-        """Equal to the digit?"""
+        """Are both values there and exactly equal?"""
         one, other = self.values
         return one is not None and one == other
 
@@ -192,10 +194,10 @@ class Agreement:
     """A comparison on two hosts.
 
     Args:
-        comparison: its condition in words.
-        nodes: both hosts; "": none.
+        comparison: the comparison's condition in words.
+        nodes: both hosts. A host is "" if none was found.
         trouble: why figures could not be compared, including unequal inputs.
-        figures: all of them, with both values.
+        figures: all figures, each with both values.
     """
 
     comparison: str
@@ -210,27 +212,28 @@ class Agreement:
 
 
 def checked_plan(plan: MeasurePlan) -> MeasurePlan:
-    """Restrict a plan to figures that must be equal.
+    """Restrict a plan to the figures that must be equal.
 
     Raises:
-        InputError: it is for the wall clock, or has no such figure.
+        InputError: the plan is for the wall clock, or has no such figure.
     """
     if plan.clock != "count":
         raise InputError(
-            "--check-hosts compares figures of the instruction clock, but this is the wall clock.",
+            "--check-hosts compares figures on the count clock, but this plan uses the wall clock.",
             remedy="Add --clock count.",
         )
     found = {name for arm in plan.arms for name in metrics_of(plan, arm, ("line",))}
     if not found:
         raise InputError(
-            f"the workload '{plan.workload}' has no figure without a trace.",
+            f"the workload '{plan.workload}' prints no figures, and traced figures are not "
+            "compared.",
             remedy="Choose another --workload.",
         )
     return replace(plan, metrics=frozenset(found))
 
 
 def pairs_of(plan: MeasurePlan) -> list[tuple[Job, Job]]:
-    """Return each comparison twice, never on the same host."""
+    """Return two jobs for each comparison, which must run on different hosts."""
     return [_pair(part) for part in parts_of(plan)]
 
 
@@ -262,7 +265,7 @@ def agreement(one: Job, other: Job) -> Agreement:
 
 
 def difference_words(found: Agreement, figure: Figure) -> str:
-    """Format for example 'srcu ops_per_s, run 2: 625.4 umounts/s on n1, 625.5 on n2 (n=9).'."""
+    """Format as 'srcu ops_per_s, run 2: 625.4 umounts/s on n1, 625.5 on n2 (n=9).'."""
     first, second = ("nothing" if v is None else exact(v) for v in figure.values)
     return (
         f"{figure.arm} {figure.metric}, {figure.run}: {first} {figure.unit} on {found.nodes[0]},"
@@ -271,7 +274,7 @@ def difference_words(found: Agreement, figure: Figure) -> str:
 
 
 def exact(value: float) -> str:
-    """Format all digits of a figure, if four are too few."""
+    """Format a figure with four digits, or with all its digits if four do not show it exactly."""
     short = format_value(value)
     return short if float(short.replace(",", "")) == value else repr(value)
 

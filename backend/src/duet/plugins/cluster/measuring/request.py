@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Input and output of a comparison's program, checked against the lesson on its host."""
+"""Input and output of a comparison's program. The input is checked against the host's lesson."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from duet.plugins.cluster.measuring.limits import (
 )
 from duet.plugins.cluster.types import Want
 
-# The comparisons of a measurement: one condition, one link, all its arms. Pure.
+# A measurement is split into comparisons. Each has one condition, one link, and all arms. Pure.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Part:
     Args:
         name: its condition in words.
         table: index of its condition in the whole measurement.
-        layout: the further link that it runs; 0 is the usual one.
-        plan: of its runs, in their order.
+        layout: number of the link that it runs. 0 is the usual link, and others are further links.
+        plan: the plan of its runs, in order.
     """
 
     name: str
@@ -52,10 +52,10 @@ class Part:
 
 
 def parts_of(plan: MeasurePlan) -> list[Part]:
-    """Split a plan into comparisons; usual links come first.
+    """Split a plan into comparisons. Those with the usual link come first.
 
     Raises:
-        InputError: an impossible number of runs (see all_steps).
+        InputError: the number of runs is impossible (see all_steps).
     """
     all_steps(plan)
     swept, values = plan.sweep or ("", (0,))
@@ -69,7 +69,7 @@ def parts_of(plan: MeasurePlan) -> list[Part]:
 
 
 def shifts_of(plan: MeasurePlan) -> tuple[int, ...]:
-    """Return the shifts of its tables."""
+    """Return the shifts of a plan's tables."""
     return (0,) if plan.clock == "wall" else plan.shifts
 
 
@@ -86,10 +86,12 @@ def _part(plan: MeasurePlan, table: int, layout: int, knob: tuple[str, int], shi
 
 
 def want_of(part: Part, lease_s: float | None = None) -> Want:
-    """Return the lease for a comparison: exclusive on the wall clock, one CPU on the count clock.
+    """Return what a comparison's lease needs.
+
+    On the wall clock it needs exclusive CPUs, and on the count clock one CPU.
 
     Args:
-        lease_s: its length; None: by the number of runs.
+        lease_s: the lease's length. By default it follows from the number of runs.
     """
     wall = part.plan.clock == "wall"
     lesson = part.plan.lesson
@@ -106,13 +108,13 @@ VERSION: Final = 1
 
 
 class Envelope(BaseModel):
-    """A message in either direction; both ends must have the same version."""
+    """A message in either direction. Both ends must have the same version."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Request(Job):
-    """A comparison, as its program reads it from standard input."""
+    """A request for a comparison, as its program reads it from standard input."""
 
     version: Literal[1] = VERSION
     layouts: Annotated[int, Field(ge=0, le=100)]
@@ -124,7 +126,7 @@ class Request(Job):
         """Make the request for a comparison.
 
         Args:
-            at_once: guests that may run at once on the count clock.
+            at_once: maximum number of guests that run at once on the count clock.
         """
         plan = part.plan
         more = {"layouts": plan.layouts, "link": plan.link, "at_once": at_once}
@@ -135,7 +137,7 @@ class Request(Job):
         """Parse standard input.
 
         Raises:
-            InputError: it is no request.
+            InputError: the input is no request.
         """
         try:
             if len(text) > REQUEST_BYTES:
@@ -143,7 +145,7 @@ class Request(Job):
             return cls.model_validate_json(text)
         except ValueError as error:
             raise InputError(
-                f"the input is no comparison of this version ({error!s:.200}).",
+                f"the input is not a comparison request of this version ({error!s:.200}).",
                 remedy="Use the same version of Kernel Duet on all hosts.",
             ) from None
 
@@ -151,21 +153,21 @@ class Request(Job):
         return replace(super().plan(), layouts=self.layouts, link=self.link)
 
 
-# The result of a comparison's program, checked by the receiver.
+# The result of a comparison's program, which its receiver checks.
 #
-# It is one line of ASCII, so that it can be found in a log with other lines.
+# The result is one line of ASCII, so that it can be found in a log among other lines.
 
 
 MARK: Final = b"duet-comparison "
-"""Prefix of the result."""
+"""Prefix of the result line."""
 
 
 class BadResult(Exception):
-    """The output is no result of the requested comparison."""
+    """The output contains no result of the requested comparison."""
 
 
 class Facts(Envelope):
-    """What a program saw of its host."""
+    """What a program found out about its host."""
 
     host: dict[Name, str] = Field(max_length=50)
     kernels: dict[Name, Sha256] = Field(max_length=128)
@@ -174,7 +176,7 @@ class Facts(Envelope):
 
 
 class Counts(Envelope):
-    """A table in transit; verdicts are computed after merging."""
+    """A table in transit. Verdicts are computed after merging."""
 
     condition: Condition
     series: list[Series]
@@ -185,7 +187,7 @@ class Counts(Envelope):
 
 
 class Result(Envelope):
-    """The result of a comparison, or the failure before its first run."""
+    """The result of a comparison, or a failure that happened before its first run."""
 
     version: Literal[1] = VERSION
     failure: Failure | None = None
@@ -226,7 +228,7 @@ def line_of(result: Result) -> bytes:
     """Encode the line that a program writes.
 
     Raises:
-        InfraError: it is longer than a pool keeps of a program's output.
+        InfraError: the line is longer than the part of a program's output that a pool keeps.
     """
     text = result.model_dump_json(exclude_unset=False).encode()
     line = MARK + base64.b64encode(zlib.compress(text)) + b"\n"
@@ -243,7 +245,7 @@ def read_result(output: bytes, part: Part) -> Result:
     """Find and decode the result in a program's output.
 
     Raises:
-        Odd: there is none, or it belongs to another comparison.
+        BadResult: there is none, or it belongs to another comparison.
     """
     lines = [line for line in output.splitlines() if line.startswith(MARK)]
     if not lines:
@@ -267,12 +269,12 @@ def _check(result: Result, part: Part) -> None:
     """Check that a result belongs to the requested comparison."""
     (condition,) = conditions(part.plan)
     if result.counts is None or result.facts is None or result.counts.condition != condition:
-        raise BadResult("its result is of another condition")
+        raise BadResult("its result belongs to another condition")
     series = result.counts.series
     if not has_planned_series(part.plan, series):
         raise BadResult("its result has other metrics or arms; use the same lesson on all hosts")
     if tuple(arm.name for arm in result.arms) != part.plan.arms:
-        raise BadResult("its result is of other arms")
+        raise BadResult("its result belongs to other arms")
     booted = {*part.plan.arms}
     booted |= {f"{arm} link {part.layout}" for arm in part.plan.arms} if part.layout else set()
     if set(result.facts.kernels) != booted:
@@ -282,6 +284,6 @@ def _check(result: Result, part: Part) -> None:
         raise BadResult("its result does not say what its host is")
     for one in series:
         if not is_usable(one):
-            raise BadResult(f"its result has no usable figures of {one.metric}")
+            raise BadResult(f"its result has no usable figures for {one.metric}")
         if set(one.layouts) - {part.layout}:
-            raise BadResult("its result has figures of other links")
+            raise BadResult("its result has figures for other links")

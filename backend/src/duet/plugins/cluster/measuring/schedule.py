@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs comparisons on leases of a pool, as many at once as it grants, each entirely on one host."""
+"""Runs comparisons on a pool's leases, as many at once as it grants. Each runs on one host."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from duet.plugins.cluster.program import environment
 from duet.plugins.cluster.types import Ended, Pool, Refusal, Want
 
 PROGRAM: Final = ("-P", "-s", "-m", "duet.plugins.cluster.measuring")
-"""Arguments for the interpreter on a host."""
+"""Arguments that the interpreter on a host gets."""
 Say = Callable[[str], None]
 
 
 class Lost(Exception):
-    """A host failed during a comparison; another host may succeed.
+    """A comparison was lost with its host. Another host may succeed.
 
     Args:
         sentence: what happened, with the host's name.
-        final: another host would fail, too.
+        final: true if another host would fail, too.
     """
 
     def __init__(self, sentence: str, final: bool = False) -> None:
@@ -51,8 +51,8 @@ class Job:
     Args:
         apart: jobs whose hosts it must not use.
         host: where it runs or ran.
-        lost: why its first try failed; "": it has had at most one try.
-        lost_on: host of the first try.
+        lost: why its first try failed. "" if no try has failed yet.
+        lost_on: the host of the failed first try.
     """
 
     part: Part
@@ -65,12 +65,12 @@ class Job:
 
     @property
     def avoid(self) -> tuple[str, ...]:
-        """Hosts to avoid."""
+        """Return the names of hosts that the job must avoid."""
         names = (self.lost_on, *(other.host for other in self.apart))
         return tuple(dict.fromkeys(name for name in names if name))
 
     def facts(self) -> HostFacts:
-        """Return facts about its host; requires a result."""
+        """Return facts about the job's host. The job must have a result."""
         assert self.result is not None and self.result.facts is not None
         seen = self.result.facts
         return HostFacts(
@@ -89,13 +89,13 @@ class Job:
 
 
 class Lines:
-    """Splits a program's standard error into lines of progress."""
+    """Splits a program's standard error into progress lines."""
 
     def __init__(self, say: Say) -> None:
         self._say, self._rest = say, b""
 
     def take(self, piece: bytes) -> None:
-        """Take a piece of it."""
+        """Take a piece of standard error, and report its complete lines."""
         *whole, self._rest = (self._rest + piece).split(b"\n")
         self._rest = self._rest[-4 * PROGRESS_LETTERS :]
         for line in whole:
@@ -107,14 +107,14 @@ class Lines:
 async def carry_out(
     job: Job, lease: Lease, python: str, say: Say, program: Sequence[str] = PROGRAM
 ) -> Result:
-    """Run a job on a lease, whose deadline bounds it; the caller releases the lease.
+    """Run a job on a lease, whose deadline bounds it. The caller releases the lease.
 
     Args:
-        say: gets progress.
+        say: is called with progress lines.
         program: arguments for the interpreter.
 
     Raises:
-        Lost: there is no result.
+        Lost: the program gave no result.
     """
     asked = Request.of(job.part, lease.want.vcpus).model_dump_json().encode()
     lines = Lines(lambda text: say(f"{job.host}: {job.part.name}: {text}"))
@@ -122,7 +122,7 @@ async def carry_out(
         words = (python or sys.executable, *program)
         running = await lease.start(words, environment(), asked, said=lines.take)
     except InfraError as error:
-        raise Lost(f"{job.host} took no program: {error.sentence}") from None
+        raise Lost(f"no program could be started on {job.host}: {error.sentence}") from None
     ended = await running.wait()
     if ended.code is None or ended.lost:
         raise Lost(lost_words(job.host, lease, ended), final=_is_deadline(lease))
@@ -136,7 +136,7 @@ async def carry_out(
 
 
 def lost_words(host: str, lease: Lease, ended: Ended) -> str:
-    """Say why a program failed, with its host's name."""
+    """Return a sentence that says why a program failed on its host."""
     sentence = lease.loss.sentence if lease.loss is not None else ended.lost
     return sentence if host in sentence else f"{host} was lost: {sentence}"
 
@@ -146,7 +146,7 @@ def _is_deadline(lease: Lease) -> bool:
 
 
 NOW_S = 0.0
-"""Do not wait."""
+"""Time limit for a request that does not wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +154,12 @@ class Terms:
     """How a measurement uses a pool.
 
     Args:
-        at_once: most leases at a time; None: as many as the pool grants.
-        wait_s: how long to wait for a full pool while none of our programs runs there; 0: do not
-            wait.
-        lease_s: limit for one comparison; None: by the number of its runs.
-        look_s: as limits.LOOK_S.
+        at_once: maximum number of leases at a time. None means as many as the pool grants.
+        wait_s: how long to wait for a full pool while none of our programs runs there. With 0 we do
+            not wait.
+        lease_s: time limit for one comparison. None means that it follows from the number of its
+            runs.
+        look_s: see limits.LOOK_S.
         program: arguments for the interpreter.
     """
 
@@ -173,7 +174,7 @@ class Schedule:
     """The comparisons of one measurement on an open pool.
 
     Args:
-        say: gets progress messages.
+        say: is called with progress messages.
     """
 
     def __init__(self, pool: Pool, terms: Terms, say: Say) -> None:
@@ -186,7 +187,7 @@ class Schedule:
         self._gave_up = False
 
     async def run(self, jobs: Sequence[Job]) -> None:
-        """Run until each has a result or an error. When cancelled, release all leases."""
+        """Run until each job has a result or an error. When cancelled, release all leases."""
         self._waiting.extend(jobs)
         if len(jobs) > 1 and any(job.part.plan.clock == "wall" for job in jobs):
             await self._learn_kinds()
@@ -210,8 +211,9 @@ class Schedule:
             self._kinds = {host: kind.name for kind in kinds for host in kind.hosts}
 
     async def _begin_next(self) -> bool:
-        """Start the first waiting job, or find that it cannot run; return False to wait for a
-        lease.
+        """Start the first waiting job, or fail it if it cannot run.
+
+        Return False if the job has to wait for a lease.
         """
         job = self._waiting[0]
         want = replace(want_of(job.part, self._terms.lease_s), avoid=job.avoid)
@@ -232,7 +234,7 @@ class Schedule:
         return True
 
     async def _lease(self, job: Job, want: Want) -> Lease | Refusal | None:
-        """Return a lease; a final refusal; or None while our own leases hold the hosts."""
+        """Return a lease or a final refusal, or None while our own leases hold the hosts."""
         found = await self._pool.reserve(replace(want, within_s=NOW_S))
         if not isinstance(found, Refusal):
             return found
@@ -246,7 +248,7 @@ class Schedule:
         if wait_s > 0:
             said = f"pool: {found.sentence} Waiting up to {wait_s:g} s."
             saying = asyncio.get_running_loop().call_later(SAY_S, self._say, said)
-            try:  # what can never be granted is refused at once
+            try:  # a lease that can never be granted is refused at once
                 found = await self._pool.reserve(replace(want, within_s=wait_s))
             finally:
                 saying.cancel()
@@ -265,7 +267,7 @@ class Schedule:
         """Wait until a job ends, or until it is time to request a lease again."""
         soon = (
             self._terms.look_s if self._has_place() else None
-        )  # else the leases' deadlines bound the wait
+        )  # with None, the leases' deadlines bound the wait
         done, self._running = await asyncio.wait(
             self._running, timeout=soon, return_when=asyncio.FIRST_COMPLETED
         )

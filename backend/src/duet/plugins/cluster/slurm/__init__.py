@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Leases on a Slurm cluster, through its commands.
 
-A lease is one allocation, held by an salloc(1) of this process, which releases the allocation when
-this process dies. Each program is one step (srun) of it.
+A lease is one allocation. It is held by an salloc(1) that this process starts, and that releases
+the allocation when this process dies. Each program is one step (srun) of the allocation.
 
-Answers are read from `-o` formats, not from `--json`. A format's letters have been stable for more
-than ten years, while the JSON changed with each release (a job's state is a word in 22.05 and a
-list
-since 23.11; numbers became objects in 23.02), and needs a plugin that a cluster may lack.
+Answers are read in `-o` formats, not as `--json`. The format letters have been stable for more than
+ten years. The JSON changed with each release (a job's state is a word in 22.05 and a list since
+23.11, and numbers became objects in 23.02), and it needs a plugin that a cluster may lack.
 
-Tested with Slurm 22.05 of Debian 12: four slurmd on one machine, cgroup v1.
+This was tested with Slurm 22.05 of Debian 12, with four slurmd on one machine and cgroup v1.
 """

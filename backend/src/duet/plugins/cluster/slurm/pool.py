@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Leases on a Slurm cluster: reserve, start steps, release."""
+"""Leases on a Slurm cluster: reserves them, starts steps, and releases them."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ from duet.processes.owned import OwnedProcess, find_program
 
 # Polls the jobs of all leases with one squeue, and reports those that are over.
 #
-# A failed answer says nothing about a job: squeue is retried, and only a controller that has been
-# unreachable for AWAY_S counts as a loss. An unlisted job has ended when ABSENT_LOOKS answers
-# agree.
+# If squeue fails, this says nothing about a job, so squeue is retried. Only a controller that has
+# been unreachable for AWAY_S counts as a loss. A job that is not listed counts as ended when
+# ABSENT_LOOKS successive answers agree.
 
 LOG = logging.getLogger("duet.plugins.cluster")
 ALIVE = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"} | {
@@ -73,8 +73,8 @@ class Watch:
     """Watches the jobs of one pool.
 
     Args:
-        poll_s: between two polls.
-        away_s: as limits.AWAY_S.
+        poll_s: time between two polls.
+        away_s: see limits.AWAY_S.
     """
 
     def __init__(self, poll_s: float = POLL_S, away_s: float = AWAY_S) -> None:
@@ -90,8 +90,9 @@ class Watch:
         """Watch a job.
 
         Args:
-            hosts: of its lanes; while a job ends, squeue omits failed ones.
-            lose: called once, when it is over.
+            hosts: the hosts of its lanes. squeue cannot tell them later, because it omits failed
+                hosts while a job ends.
+            lose: called once, when the job is over.
         """
         if not self._jobs:
             self._answered_s = time.monotonic()
@@ -111,7 +112,7 @@ class Watch:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def look(self) -> bool:
-        """Poll now, and report jobs that are over; return whether there was an answer."""
+        """Poll now, and report jobs that are over. Return whether there was an answer."""
         async with self._turn:
             names = list(self._jobs)
             if not names:
@@ -152,7 +153,7 @@ class Watch:
         for name in names:
             state, reason = jobs.get(name, ["", ""])
             if state == "COMPLETING" and reason == "NodeDown":
-                state = "NODE_FAIL"  # it completes when the node is back
+                state = "NODE_FAIL"  # it only completes when the node is back
             self._ending.discard(name)
             if not state:
                 self._absent[name] = self._absent.get(name, 0) + 1
@@ -174,7 +175,7 @@ class Watch:
 
 
 async def loss_of(state: str, hosts: Sequence[str]) -> Loss:
-    """Explain a job's last state."""
+    """Explain the last state of a job that is over."""
     sentence, whose = SENTENCES.get(
         state, (f"the lease's job is over before it was released (Slurm: {state}).", "cancelled")
     )
@@ -187,18 +188,17 @@ async def loss_of(state: str, hosts: Sequence[str]) -> Loss:
     return Loss(sentence, whose)
 
 
-# salloc 22.05 may loop for ever when SIGTERM comes while its command ends: it looks for a child
-# that
-# is gone. SIGXCPU ends that.
+# If SIGTERM comes while its command ends, salloc 22.05 may loop for ever, looking for a child that
+# is gone. SIGXCPU ends this loop.
 BOUNDED = ("prlimit", f"--cpu={SALLOC_CPU_S}")
 SAID_BYTES = 64 << 10
-"""Kept of salloc's messages. Usual: under 1 KB."""
+"""Number of bytes that are kept of salloc's messages. Usual: under 1 KB."""
 
 
 class Allocation:
-    """One salloc, which holds a lease's allocation.
+    """A running salloc, which holds a lease's allocation.
 
-    It gets SIGTERM when this process dies, and then releases the allocation.
+    When this process dies, salloc gets SIGTERM and releases the allocation.
     """
 
     def __init__(self, argv: Sequence[str]) -> None:
@@ -216,18 +216,19 @@ class Allocation:
 
     @property
     def said(self) -> str:
-        """Standard error of salloc."""
+        """Return salloc's standard error."""
         return self._err.held.decode(errors="replace")
 
     def feed(self, text: bytes) -> None:
-        """Take output of salloc's command (an Outlet)."""
+        """Take output of the command that salloc runs. Implements Outlet."""
         self._out.feed(text)
         if b"\n" in self._out.held:
             self._line.set()
 
     async def begin(self, within_s: float) -> tuple[str, str, str] | None:
-        """Return job, hosts and tasks of each, in Slurm's notation; None: salloc ended, or took too
-        long.
+        """Start salloc. Return the job, its hosts, and the tasks per host, in Slurm's notation.
+
+        Return None if salloc ended or took too long.
 
         Raises:
             InfraError: salloc cannot be started.
@@ -252,7 +253,7 @@ class Allocation:
 
 
 class SlurmPlace:
-    """A lease's part of the cluster: an allocation and its steps."""
+    """A lease's part of the cluster: one allocation and its steps."""
 
     def __init__(
         self,
@@ -273,7 +274,7 @@ class SlurmPlace:
         return PipedProgram(start, launch, watched)
 
     async def why_over(self) -> Loss | None:
-        """Poll once more; a loss reaches the lease through the watch."""
+        """Poll once more, and return None. A loss reaches the lease through the watch."""
         await self._watch.settle(self.name)
         return None
 
@@ -283,12 +284,12 @@ class SlurmPlace:
 
 
 def no_step(said: str) -> bool:
-    """Did srun fail to create a step? It may succeed later."""
+    """Did srun fail to create a step? If so, it may succeed later."""
     return "Unable to create step" in said or "Unable to confirm allocation" in said
 
 
 async def end_all(allocation: Allocation, name: str) -> None:
-    """Cancel a job, whether it runs, waits, or does not exist yet."""
+    """Cancel a job, even if it is still waiting or does not exist yet."""
     until = time.monotonic() + CANCEL_S
     try:
         while True:
@@ -305,7 +306,7 @@ async def end_all(allocation: Allocation, name: str) -> None:
 
 
 async def hostnames(nodes: str) -> list[str]:
-    """Expand "n[1-3]"."""
+    """Expand a host list such as "n[1-3]"."""
     done = await command(["scontrol", "show", "hostnames", nodes], COMMAND_S)
     return done.out.split() if done.code == 0 else [nodes]
 
@@ -314,10 +315,10 @@ COMMANDS = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol", "sbatch"
 
 
 class SlurmPool(OwningPool):
-    """A cluster.
+    """Leases hosts of a Slurm cluster.
 
     Args:
-        poll_s, away_s, silent_s: as in limits.
+        poll_s, away_s, silent_s: see POLL_S, AWAY_S and SILENT_S in limits.py.
 
     Raises:
         InfraError: Slurm's commands are not installed.
@@ -342,7 +343,7 @@ class SlurmPool(OwningPool):
         self._cleaning: set[asyncio.Task[None]] = set()
 
     async def kinds(self) -> Sequence[Kind] | Refusal:
-        """Return kinds of hosts: the features that DUET_POOL_KINDS names."""
+        """Return the kinds of hosts, which are the features that DUET_POOL_KINDS names."""
         return await kinds_of(self._settings)
 
     async def __aexit__(
@@ -365,7 +366,7 @@ class SlurmPool(OwningPool):
         if (never := await self._never(words, max(ANSWER_S, want.within_s))) is not None:
             return never
         name = f"duet-{secrets.token_hex(6)}"
-        # 1 means "do not wait"; more is a time in the queue (salloc(1)).
+        # 1 means "do not wait", and a larger number is the time to wait in the queue (salloc(1)).
         patience = max(1, math.ceil(want.within_s))
         argv = ["salloc", f"--job-name={name}", f"--immediate={patience}", "--no-bell", *words]
         allocation = Allocation(argv)
@@ -383,13 +384,13 @@ class SlurmPool(OwningPool):
             granted = True
             return lease
         finally:
-            if not granted:  # only the pool's own end waits for it
+            if not granted:  # only closing the pool waits for this
                 cleaning = asyncio.create_task(end_all(allocation, name), name="end of a job")
                 self._cleaning.add(cleaning)
                 cleaning.add_done_callback(self._cleaning.discard)
 
     async def _never(self, words: Sequence[str], within_s: float) -> Refusal | None:
-        """Say why the cluster can never grant it; salloc would wait as for busy hosts."""
+        """Say why the cluster can never grant this lease, for which salloc would wait in vain."""
         test = await command([*TEST, *words], min(within_s, COMMAND_S))
         if test.code == NO_ANSWER:
             return Refusal("Slurm gives no lease: its controller does not answer.")
@@ -413,4 +414,4 @@ BUSY = (
     "Requested nodes are busy",
     "Requested partition configuration not available now",
 )
-"""What salloc says about hosts that do not become free in time."""
+"""What salloc says if no hosts become free in time."""

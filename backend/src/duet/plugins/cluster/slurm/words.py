@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Arguments of Slurm's commands for a want, and the meaning of their answers. Sans I/O."""
+"""Builds arguments of Slurm's commands for a want, and interprets their answers."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ from duet.plugins.cluster.types import Kind, PoolSettings, Refusal, Want
 
 REPORT = 'printf "%s|%s|%s\\n" "$SLURM_JOB_ID" "$SLURM_JOB_NODELIST" "$SLURM_TASKS_PER_NODE"'
 HOLD = ("sh", "-c", f"{REPORT}; exec cat")
-"""What salloc runs here: report the allocation, and hold it while its input is open."""
+"""The command that salloc runs here. It reports the allocation, and holds it while its input is
+open.
+"""
 EXPORTED = "PATH,HOME,USER,LANG,TZ,TMPDIR"
-"""Variables passed to the hosts; the server's other variables may hold secrets."""
+"""Variables that are passed to the hosts. The server's other variables may hold secrets."""
 MIB = 1 << 20
 
 
 def constraint(want: Want, settings: PoolSettings) -> str | Refusal:
-    """Return the expression for `--constraint`; "" for any host."""
+    """Return the expression for `--constraint`, or "" for any host."""
     kinds = settings.kinds
     if want.kind:
         if want.kind not in kinds:
             return Refusal(f"the cluster has no hosts of the kind '{want.kind:.60}'.")
         found = [want.kind]
     elif want.alike and want.lanes_at_once > 1 and len(kinds) > 1:
-        found = [f"[{'|'.join(kinds)}]"]  # all of one, salloc(1) "Matching OR"
+        found = [f"[{'|'.join(kinds)}]"]  # all hosts of one kind: "Matching OR" in salloc(1)
     else:
         found = []
     if want.accel == "kvm":
@@ -52,7 +54,8 @@ def selection(want: Want, settings: PoolSettings) -> list[str] | Refusal:
         f"--time={math.ceil((want.ttl_s + LATER_S) / 60)}",
     ]
     if want.exclusive:
-        # A whole host: exclusive cores would still share caches and memory with other jobs.
+        # Take a whole host, because exclusive cores would still share caches and memory with other
+        # jobs.
         words += ["--nodes=1", "--exclusive", f"--mem={memory_mib}M"]
     else:
         words.append(f"--mem-per-cpu={math.ceil(memory_mib / want.vcpus)}M")
@@ -66,7 +69,7 @@ def selection(want: Want, settings: PoolSettings) -> list[str] | Refusal:
 
 
 def step(job: str, host: str, want: Want) -> list[str]:
-    """Return the srun command in front of a runner's."""
+    """Return the srun command that precedes a runner's command."""
     return [
         "srun",
         f"--jobid={job}",
@@ -75,8 +78,9 @@ def step(job: str, host: str, want: Want) -> list[str]:
         f"--nodelist={host}",
         f"--cpus-per-task={want.vcpus}",
         "--exact",
-        # All memory of the lease on that host. A share would be charged again for each step, and
-        # Slurm 22.05 finds none left for the first step after a restart of its controller.
+        # 0 means all memory of the lease on that host. A share would be charged again for each
+        # step, and Slurm 22.05 would find none left for the first step after a restart of its
+        # controller.
         "--mem=0",
         "--cpu-bind=cores",
         f"--export={EXPORTED}",
@@ -88,10 +92,11 @@ def step(job: str, host: str, want: Want) -> list[str]:
 
 
 def lanes_of(tasks_per_node: str, hosts: Sequence[str], lanes: int) -> list[str]:
-    """Return each lane's host, from "2(x3),1": two tasks on each of three hosts, and one on the
-    next.
+    """Return each lane's host.
 
-    An exclusive lease has one task, which runs all its lanes.
+    "2(x3),1" means two tasks on each of three hosts, and one task on the next host.
+
+    An exclusive lease has one task, which runs all lanes.
     """
     found: list[str] = []
     left = list(hosts)
@@ -104,29 +109,30 @@ def lanes_of(tasks_per_node: str, hosts: Sequence[str], lanes: int) -> list[str]
 
 
 def complaint(text: str) -> str:
-    """Return the last error of salloc or sbatch; "" if there is none."""
-    form = r"^(?:(?:salloc|sbatch): error|allocation failure): (.+)$"  # the latter: --test-only
+    """Return the last error of salloc or sbatch, or "" if there is none."""
+    form = r"^(?:(?:salloc|sbatch): error|allocation failure): (.+)$"  # the latter by --test-only
     found = [match[1] for match in re.finditer(form, text, re.MULTILINE)]
     return found[-1].rpartition(": ")[2].rstrip(".") if found else ""
 
 
 def estimate_s(text: str, now: datetime) -> float | None:
-    """Return seconds until the start that `sbatch --test-only` predicts, in the time of its
-    host.
+    """Return the seconds until the start that `sbatch --test-only` predicts.
+
+    The predicted time is in the local time of the host.
     """
     found = re.search(r"to start at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", text)
     return max(0.0, (datetime.fromisoformat(found[1]) - now).total_seconds()) if found else None
 
 
-# Time limits of partitions. A job that requests more waits for ever, without an error.
+# Time limits of partitions. A job that requests more time waits for ever, without an error.
 
 SHORTEST_S = 60.0
-"""Shortest useful lease."""
+"""Minimum length of a useful lease."""
 _TIME = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)")
 
 
 def seconds_of(text: str) -> float | None:
-    """Parse a limit as sinfo prints it, such as 1-02:30:00; None: unlimited."""
+    """Parse a time limit such as 1-02:30:00, as sinfo prints it. None means unlimited."""
     found = _TIME.fullmatch(text.strip())
     if found is None:
         return None
@@ -135,15 +141,15 @@ def seconds_of(text: str) -> float | None:
 
 
 async def within_limit(want: Want, settings: PoolSettings) -> Want:
-    """Shorten the lease to what the partition allows.
+    """Shorten a lease to what the partition allows.
 
     Raises:
-        InputError: the partition's jobs are too short for any lease.
+        InputError: the partition's time limit is too short for any lease.
     """
     words = ["sinfo", "--noheader", "--format=%P|%l"]
     words += [f"--partition={settings.partition}"] if settings.partition else []
     done = await command(words, COMMAND_S)
-    # '*' marks the default partition.
+    # sinfo marks the default partition with '*'.
     lines = [line.strip().split("|") for line in done.out.splitlines() if "|" in line]
     limits = [limit for name, limit in lines if settings.partition or name.endswith("*")]
     limit_s = seconds_of(limits[0]) if done.code == 0 and limits else None
@@ -151,8 +157,8 @@ async def within_limit(want: Want, settings: PoolSettings) -> Want:
         return want
     if limit_s < SHORTEST_S + LATER_S:
         raise InputError(
-            f"a lease needs at least {SHORTEST_S + LATER_S:g} s, but jobs of this partition may"
-            f" last {limit_s:g} s.",
+            f"a lease needs at least {SHORTEST_S + LATER_S:g} s, but jobs in this partition may"
+            f" last only {limit_s:g} s.",
             remedy="Set DUET_POOL_PARTITION to another partition.",
         )
     return replace(want, ttl_s=limit_s - LATER_S)
@@ -162,7 +168,7 @@ UP = ("idle", "mixed", "allocated", "completing", "reserved", "planned")
 
 
 async def kinds_of(settings: PoolSettings) -> Sequence[Kind] | Refusal:
-    """Return the kinds that have hosts; a single kind named "" if no kinds are set."""
+    """Return each kind with its hosts. If no kinds are set, there is a single kind named ""."""
     words = ["sinfo", "--noheader", "--Node", "--format=%N|%f|%T"]
     words += [f"--partition={settings.partition}"] if settings.partition else []
     done = await command(words, COMMAND_S)
@@ -171,7 +177,7 @@ async def kinds_of(settings: PoolSettings) -> Sequence[Kind] | Refusal:
     hosts = {}
     for line in done.out.splitlines():
         name, features, state = line.strip().split("|")
-        # A node has one line for each of its partitions; '*' after its state: no answer.
+        # A node has one line for each of its partitions. A '*' after its state means no answer.
         hosts[name] = (features.split(","), state in UP)
     found = []
     for kind in settings.kinds or ("",):

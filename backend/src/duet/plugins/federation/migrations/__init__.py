@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Revisions of the tables of this plug-in."""
+"""Revisions of this plug-in's tables."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Table of several servers."""
+"""Create the table that several servers share."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of labs."""
+"""Create the tables for labs."""
 
 from __future__ import annotations
 

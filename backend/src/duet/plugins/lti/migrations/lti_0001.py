@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of LTI."""
+"""Create the LTI tables."""
 
 from __future__ import annotations
 
