@@ -7,7 +7,7 @@ import '@fontsource-variable/source-serif-4/opsz-italic.css';
 import '@fontsource-variable/jetbrains-mono/index.css';
 import './ui/tokens.css';
 import './ui/base.css';
-// The import order is the order of the cascade.
+// Style sheets cascade in the order of these imports.
 import './page/lesson.css';
 import './page/story.css';
 import './panels/discussion.css';

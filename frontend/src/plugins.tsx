@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Extension points of the page for plug-ins. A plug-in is a folder of src/plugins whose index.tsx exports `plugin`.
- * Folders are found by glob, so the page names none and works without any.
+ * The page's extension points for plug-ins. A plug-in is a folder in src/plugins whose index.tsx exports `plugin`. The
+ * folders are found by a glob, so the page does not name any plug-in and works without them.
  */
 
 import { type ComponentType, Fragment, type ReactElement, type ReactNode } from 'react';
@@ -17,25 +17,25 @@ import type { Lesson, Scene } from './protocol/lesson.ts';
 import type { ClientMessage } from './protocol/messages.ts';
 import type { Spotlight } from './views/contract.ts';
 
-// Inputs of a plug-in.
+// What the page passes to plug-ins.
 
-/** A page with lanes, for a plug-in that leads or follows. */
+/** A page with lanes, for a plug-in that leads other pages or follows one. */
 export interface PageNow {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly arms: readonly string[];
   readonly place: Place;
-  /** The name of the run on the stage; null: none can be named. */
+  /** The name of the run on the stage; null if it has none. */
   readonly run: string | null;
-  /** The viewer can control playback of the run on the stage. */
+  /** Whether the viewer can control playback of the run on the stage. */
   readonly ready: boolean;
-  /** The stage is covered: a prediction is asked. */
+  /** Whether the stage is covered, because a prediction is asked. */
   readonly veiled: boolean;
-  /** Playback with the page as actor: its actions do not count as a person's. */
+  /** Playback with the page as the actor, so that its actions do not count as those of a person. */
   readonly playback: Playback;
 }
 
-/** A lesson page, with what its viewer did. */
+/** A lesson page, and what its viewer has done there. */
 export interface LessonNow {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -43,105 +43,106 @@ export interface LessonNow {
   readonly place: Place;
   readonly go: Go;
   readonly guess: { readonly guess: number | null };
-  /** The right choice of this step's question, where the run on the stage may judge it; null: it is not known. */
+  /** The right choice for this step's question, if the run on the stage may judge it; null while it is not known. */
   readonly truth: number | null;
   readonly answers: Answers;
   readonly questions: { readonly ask: (question: number | null) => void };
-  /** Open a question that is answered by selecting a mark; goes to its step first. */
+  /** Open a question that is answered by selecting a mark. The page goes to the question's step first. */
   readonly pointAt: (question: number) => void;
   readonly actions: {
     readonly knobs: Knobs;
-    /** Why no live run can start; empty: one can. */
+    /** Why no live run can start; empty if one can. */
     readonly blocked: string;
     readonly turnOne: (name: string, value: number) => void;
-    /** Pass the current run settings to the plug-in that takes runs; null: none does. */
+    /** Pass the current knobs to the plug-in that takes runs; null if there is none. */
     readonly attempt: (() => void) | null;
   };
 }
 
-/** Wraps a lesson page or slides; what is inside may change. */
+/** Wraps a lesson page or slides. What it contains may change from one to the other. */
 export interface AroundLessonProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
-  /** Why no live run can start; empty: one can. */
+  /** Why no live run can start; empty if one can. */
   readonly blocked: string;
-  /** Why no server can be asked; empty: one can. */
+  /** Why no server can be asked; empty if one can. */
   readonly shut: string;
   /** Start a run of these arms. */
   readonly onBegin: (arms: readonly string[]) => void;
-  /** The link to the step with its knobs. */
+  /** Returns the link to the step, with its knobs. */
   readonly address: () => string;
   readonly children: ReactNode;
 }
 
-// Outputs of a plug-in.
+// What plug-ins pass to the page.
 
-/** Contributions to a lesson page. A plug-in may add fields, which its own OverLesson receives. */
+/** What a plug-in contributes to a lesson page. A plug-in may add fields, which only its own OverLesson receives. */
 export interface InLesson {
-  /** A mark or lane that is highlighted for everybody. */
+  /** A mark or a lane that is highlighted on everybody's page. */
   readonly spotlight: Spotlight | null;
-  /** Receives a clicked mark; returns false if it is not needed. */
+  /** Receives a mark that was clicked; returns false if the plug-in does not use it. */
   readonly pick: (mark: Mark | null) => boolean;
-  /** Drawn over the picture of the lanes. */
+  /** Content that is drawn over the picture of the lanes. */
   readonly over: ReactNode;
 }
 
 /** Whether another page leads this one. */
 export interface Lead {
-  /** The page is led: its viewer has not requested the moment in its address. */
+  /** Whether the page is led, which means that its viewer did not request the moment in its address. */
   readonly led: boolean;
-  /** The key that returns to the leader; null: nobody leads. */
+  /** The key that returns to following the leader; null if nobody leads. */
   readonly key: Key | null;
   readonly follow: () => void;
 }
 
 /**
- * Who decides when the answer to a step's question is shown: the viewer, by a guess; or the one who teaches, `later` or
- * of a question that was `posed`, until it is `revealed`.
+ * When the answer to a step's question is shown. `own`: the viewer's guess reveals it. Otherwise the instructor reveals
+ * it: `later` means that they have not asked the question yet, `posed` that they have, and `revealed` that the answer
+ * is shown.
  */
 export type Reveal = 'own' | 'later' | 'posed' | 'revealed';
 
-/** Those who answer a step's question on their own pages, as who leads them sees them. */
+/** The members who answer a step's question on their own pages, as their leader's page counts them. */
 export interface Audience {
-  /** How many have answered, and how many are there. */
+  /** The number of members who have answered; `here` is the number who are present. */
   readonly answers: number;
   readonly here: number;
-  /** For each choice. */
+  /** The number of answers per choice. */
   readonly counts: readonly number[];
-  /** Shows the answer on all pages. */
+  /** Reveal the answer on all pages. */
   readonly reveal: () => void;
 }
 
 export type RunChoice = Omit<Extract<ClientMessage, { type: 'start' }>, 'type'>;
 
-/** Receives the runs that a viewer requests in a step. */
+/** Takes the runs that a viewer requests in a step. */
 export interface RunTaker {
-  /** Also accepts runs of a changed patch. */
+  /** Whether runs of a changed patch are accepted too. */
   readonly patches: boolean;
   readonly attempt: (run: RunChoice) => void;
 }
 
-/** Parts of the page that a plug-in may fill, with their props. */
+/** Places on the page where plug-ins can show content, with the props that they get. */
 export interface Slots<Own extends InLesson = InLesson> {
-  /** On every page. */
+  /** Shown on every page. */
   readonly Everywhere: { readonly place: Place };
-  /** On the home page, above the lessons. */
+  /** Shown on the front page, above the lessons. */
   readonly OnHome: unknown;
-  /** Beside the tools of a lesson's header. */
+  /** Shown beside the tools in a lesson's header. */
   readonly InTopBar: { readonly lesson: Lesson };
-  /** Below the header of a lesson page; `notes` are for instructors. */
+  /** Shown below the header of a lesson page; `notes` are for instructors. */
   readonly OverLesson: {
     readonly page: LessonNow;
     readonly own: Own;
     readonly notes: ReactNode;
   };
-  /** Below the header of a page with two runs. */
+  /** Shown below the header of a page with two runs. */
   readonly OverComparison: { readonly lesson: Lesson; readonly place: Place };
-  /** Beside the lanes, if useBeside returns true. */
+  /** Shown beside the lanes if useBeside returns true. */
   readonly BesideLanes: unknown;
-  /** A button beside the state of the run, the knobs, or the patch of an arm. */
+  /** A button next to the run's state, the knobs, or an arm's patch. */
   readonly Tool: { readonly at: 'state' | 'knobs' | 'patch'; readonly arm?: string };
-  /** In the last line of a slide. */
+  /** Shown in the last line of a slide. */
   readonly OnSlide: unknown;
 }
 
@@ -149,41 +150,44 @@ type Parts<Own extends InLesson> = {
   readonly [K in keyof Slots<Own>]?: ComponentType<Slots<Own>[K]>;
 };
 
-/** Functions named use... are hooks: the page calls those of all plug-ins in a fixed order at each render. */
+/**
+ * A plug-in. Its functions named use... are hooks: at each render, the page calls those of all plug-ins in a fixed
+ * order.
+ */
 export interface Plugin<Own extends InLesson = InLesson> extends Parts<Own> {
   readonly name: string;
-  /** Names of required plug-ins. */
+  /** Names of the plug-ins that this one requires. */
   readonly requires?: readonly string[];
-  /** Wraps all pages, inside the store's provider. */
+  /** Wraps every page, inside the store's provider. */
   readonly Around?: ComponentType<{
     readonly place: Place;
     readonly visit: VisitPlace;
     readonly children: ReactNode;
   }>;
   readonly AroundLesson?: ComponentType<AroundLessonProps>;
-  /** The page that an address selects instead of the page's own; null: none. */
+  /** The page that an address selects instead of one of the page's own; null if there is none. */
   readonly pageOf?: (search: string, place: Place, go: Go) => ReactElement | null;
-  /** Whether BesideLanes currently takes up space. */
+  /** Whether BesideLanes takes up space at present. */
   readonly useBeside?: () => boolean;
   /** Wraps the function that navigates. */
   readonly useGo?: (go: Go, place: Place) => Go;
   readonly useLead?: () => Lead;
   readonly useRuns?: (lesson: string, step: string) => RunTaker | null;
-  /** Receives a guess and whether it is right; null: not known yet. */
+  /** Receives a guess, and whether it is right; null means that this is not known yet. */
   readonly useGuessed?: (scene: Scene) => (choice: number, right: boolean | null) => void;
   readonly useReveal?: (scene: Scene) => Reveal;
-  /** Null: there is none, or this page does not lead it. */
+  /** Null if nobody answers, or if this page does not lead them. */
   readonly useAudience?: (scene: Scene) => Audience | null;
-  /** Takes an answer that was pointed at. */
+  /** Receives a mark that answers a question. */
   readonly usePointed?: (lesson: Lesson) => (question: number, mark: Mark, right: boolean) => void;
   readonly useLesson?: (page: PageNow, index: RunIndex | null) => Own;
-  /** Receives the page of two runs; a lesson page has useLesson. */
+  /** Receives a page with two runs; a lesson page is received by useLesson. */
   readonly useComparison?: (page: PageNow) => void;
-  /** Called for two runs that are loading or cannot be loaded. */
+  /** Called for a page with two runs while they are loading, or if they cannot be loaded. */
   readonly useAwaited?: (place: Place) => void;
 }
 
-/** All plug-ins in order of their names. Throws if a required plug-in is missing. */
+/** All plug-ins, sorted by name. Throws if a plug-in that another one requires is missing. */
 export function collectPlugins(modules: Readonly<Record<string, unknown>>): readonly Plugin[] {
   const all = Object.values(modules as Readonly<Record<string, { readonly plugin: Plugin }>>)
     .map((module) => module.plugin)
@@ -195,7 +199,7 @@ export function collectPlugins(modules: Readonly<Record<string, unknown>>): read
   return all;
 }
 
-/** Fixed while the page is open, so that their hooks are called in one order. */
+/** The plug-ins do not change while the page is open, so that their hooks are always called in the same order. */
 const plugins = collectPlugins(found);
 
 type With<K extends keyof Plugin> = Plugin & { readonly [key in K]-?: NonNullable<Plugin[K]> };
@@ -204,14 +208,14 @@ function having<K extends keyof Plugin>(key: K): readonly With<K>[] {
   return plugins.filter((one): one is With<K> => one[key] !== undefined);
 }
 
-/** Results of one hook of all plug-ins. */
+/** The results of one hook, for all plug-ins that have it. */
 function said<K extends keyof Plugin, R>(key: K, ask: (hook: NonNullable<Plugin[K]>) => R): R[] {
   return having(key).map((one) => ask(one[key]));
 }
 
-// Where the page calls plug-ins.
+// The places where the page calls plug-ins.
 
-/** Renders a part of the page from all plug-ins. */
+/** Renders what all plug-ins show at one place of the page. */
 export function Slot<K extends Exclude<keyof Slots, 'OverLesson'>>({
   part,
   given,
@@ -252,7 +256,7 @@ export function AroundLesson({ children, ...given }: AroundLessonProps) {
   );
 }
 
-/** The page of a plug-in that an address selects; null: none. */
+/** The page of a plug-in that an address selects; null if there is none. */
 export function pluginPage(search: string, place: Place, go: Go): ReactElement | null {
   for (const { pageOf } of having('pageOf')) {
     const page = pageOf(search, place, go);
@@ -284,7 +288,7 @@ export function useLead(): Omit<Lead, 'key'> & { readonly keys: readonly Key[] }
   };
 }
 
-/** The first plug-in that takes runs of this step; null: the server runs them. */
+/** The first plug-in that takes runs of this step; null if the server runs them. */
 export function useRunTaker(lesson: string, step: string): RunTaker | null {
   const all = said('useRuns', (taker) => taker(lesson, step));
   return all.find((taker) => taker !== null) ?? null;
@@ -314,7 +318,7 @@ export function usePointed(lesson: Lesson): (question: number, mark: Mark, right
   };
 }
 
-/** Contributions of all plug-ins to a lesson page, merged and separately. */
+/** What all plug-ins contribute to a lesson page, both merged and separately. */
 export type InLessons = ReturnType<typeof useInLesson>;
 
 export function useInLesson(page: PageNow, index: RunIndex | null) {
@@ -345,7 +349,7 @@ export function OverLesson({
   ));
 }
 
-/** Drawn over the picture of the lanes. */
+/** What plug-ins draw over the picture of the lanes. */
 export function OverPicture({ inLesson }: { readonly inLesson: InLessons }) {
   return [...inLesson.own].map(([name, { over }]) => <Fragment key={name}>{over}</Fragment>);
 }

@@ -232,7 +232,7 @@ describe('the card on the front page', () => {
     await screen.findByText('the map is not read');
     const shown = screen.getByTestId(`lesson-${tree.slug}`);
     expect(shown.textContent).toContain(
-      'No picture yet: its numbers come from ./duet measure 01-shrinker-bitmaps',
+      'No picture yet: the command ./duet measure 01-shrinker-bitmaps prints its numbers',
     );
     for (const reported of [
       'bitmap',

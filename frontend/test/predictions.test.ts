@@ -20,8 +20,8 @@ const hiddenIn: Readonly<Record<string, Readonly<Record<string, readonly string[
   // No step before a question shows the lanes and the run of which it asks.
   '02-grace-periods': {},
   '03-inode-recycling': {
-    'one-inode': ['overview', 'counts', 'sweep'],
-    wait: ['overview', 'counts', 'sweep'],
+    'one-inode': ['overview', 'counts', 'sweep', 'scale'],
+    wait: ['overview', 'counts', 'sweep', 'scale'],
   },
   '04-extent-shrinker': {
     'one-scan': ['overview', 'counts', 'cumulative', 'price'],

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Assertions for bugs; expected failures are values elsewhere. */
+/** Assertions against bugs. Failures that are expected are values, not exceptions. */
 
-/** End of a switch over a union: a new member fails to compile. */
+/** The last case of a switch over a union. If a member is missing, the code does not compile. */
 export function assertNever(value: never): never {
   throw new Error(`a case is missing for ${JSON.stringify(value)}`);
 }
 
-/** Assert that a value exists; `what` names it in the error. */
+/** Return a value that must exist; `what` names it in the error. */
 export function must<T>(value: T | null | undefined, what: string): T {
   if (value === null || value === undefined) throw new Error(`${what} is missing`);
   return value;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Columns of numbers: binary search, directly or through an order, and growing columns. */
+/** Columns of numbers: binary search, either in the column itself or through an order, and columns that grow. */
 
 import { quickselect } from 'd3-array';
 
-/** First i in [0, n) with at(i) >= value; n if none. `at` must be non-decreasing. */
+/** The first i in [0, n) with at(i) >= value, or n if there is none. `at` must not decrease. */
 export function firstAtLeast(n: number, at: (i: number) => number, value: number): number {
   let low = 0;
   let high = n;
@@ -15,7 +15,7 @@ export function firstAtLeast(n: number, at: (i: number) => number, value: number
   return low;
 }
 
-/** First i in [0, n) with at(i) > value; n if none. */
+/** The first i in [0, n) with at(i) > value, or n if there is none. */
 export function firstAbove(n: number, at: (i: number) => number, value: number): number {
   let low = 0;
   let high = n;
@@ -27,14 +27,14 @@ export function firstAbove(n: number, at: (i: number) => number, value: number):
   return low;
 }
 
-/** The q-quantile of unsorted numbers by nearest rank (d3 interpolates); NaN if empty. */
+/** The q-quantile of unsorted numbers by nearest rank (d3 interpolates instead); NaN without numbers. */
 export function quantile(values: readonly number[] | Float64Array, q: number): number {
   if (values.length === 0) return Number.NaN;
   const rank = Math.min(values.length - 1, Math.max(0, Math.ceil(q * values.length) - 1));
   return quickselect(Float64Array.from(values), rank)[rank]!;
 }
 
-/** Hash of `id` in [0, 1): jitter that is equal in every drawing. */
+/** A hash of `id` in [0, 1). It serves as jitter that is the same in every drawing. */
 export function hashUnit(id: number): number {
   let x = (id + 0x9e3779b9) | 0;
   x = Math.imul(x ^ (x >>> 16), 0x21f0aaad);
@@ -42,7 +42,7 @@ export function hashUnit(id: number): number {
   return ((x ^ (x >>> 15)) >>> 0) / 4294967296;
 }
 
-// Columns that grow by doubling, so that appending has constant amortised cost.
+// Typed arrays that double their length when full, so that appending takes constant time on average.
 
 export type Column =
   | Float64Array
@@ -52,7 +52,7 @@ export type Column =
   | Int16Array
   | Uint8Array;
 
-/** A column at least `need` long that starts with the first `length` values of `column`. */
+/** Return a column of at least length `need` whose first `length` values are those of `column`. */
 export function growColumn<C extends Column>(column: C, length: number, need: number): C {
   if (need <= column.length) return column;
   let capacity = Math.max(64, column.length);

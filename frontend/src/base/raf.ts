@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The page's only animation loop. It stops while nothing moves, so that guests get the CPUs. */
+/** The only animation loop of the page. It stops while nothing moves, to leave the CPUs to the guests. */
 
 export interface Clock {
   request(callback: (nowMs: number) => void): number;
@@ -11,16 +11,19 @@ const browserClock: Clock = {
   cancel: (handle) => cancelAnimationFrame(handle),
 };
 
-/** Called once a frame; `dtMs` is the time since its last frame, 0 on the first. Return true to be called again. */
+/**
+ * Called once per frame. `dtMs` is the time since its previous call, 0 for the first. It returns true to be called
+ * again.
+ */
 export type Tick = (nowMs: number, dtMs: number) => boolean;
 
 export class FrameLoop {
   #clock: Clock;
-  /** Phases of a frame: `move` advances time before `draw`. */
+  /** The phases of a frame: `move` advances time, then `draw` draws. */
   readonly #ticks = { move: new Set<Tick>(), draw: new Set<Tick>() };
   #handle: number | null = null;
   #last: number | null = null;
-  /** Limit of frames per second: browser and guests share the CPUs during a live run. */
+  /** Maximum frames per second. Lower during a live run, because the browser shares the CPUs with the guests. */
   maxFps = 60;
 
   constructor(clock: Clock = browserClock) {
@@ -31,7 +34,7 @@ export class FrameLoop {
     return this.#ticks.move.size + this.#ticks.draw.size;
   }
 
-  /** Add a tick and start the loop. Returns a function that removes it. */
+  /** Add a tick, starting the loop if needed. Returns a function that removes the tick. */
   add(tick: Tick, phase: 'move' | 'draw' = 'draw'): () => void {
     this.#ticks[phase].add(tick);
     this.wake();
@@ -45,7 +48,7 @@ export class FrameLoop {
     };
   }
 
-  /** Request at least one more frame after a change. */
+  /** Request at least one more frame, because something has changed. */
   wake(): void {
     if (this.#handle === null && this.#size > 0) {
       this.#handle = this.#clock.request(this.#frame);
@@ -55,7 +58,7 @@ export class FrameLoop {
   #frame = (nowMs: number): void => {
     this.#handle = null;
     const dtMs = this.#last === null ? 0 : nowMs - this.#last;
-    // 4 ms of tolerance: a 60 Hz display has frames of 16.7 ms, and three of them make 50 ms.
+    // A tolerance of 4 ms is needed: a 60 Hz display has a frame every 16.7 ms, and three such frames take 50 ms.
     if (this.#last !== null && dtMs < 1000 / this.maxFps - 4) {
       this.#handle = this.#clock.request(this.#frame);
       return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A change notification with listeners, for useSyncExternalStore. */
+/** Notifies listeners of changes; for useSyncExternalStore. */
 
 export class Signal {
   #listeners = new Set<() => void>();
@@ -14,7 +14,7 @@ export class Signal {
   }
 }
 
-/** A value with a signal; readers get the same object until it is set. */
+/** A value that notifies of changes. Readers get the same object until another one is set. */
 export class Cell<T> extends Signal {
   #value: T;
 

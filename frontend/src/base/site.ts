@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A page written by `duet export --to site` has no server; its site.js lists the files next to the page. */
+/** A page that `duet export --to site` wrote has no server. Its site.js lists the files next to the page. */
 
 export interface Site {
   /** Slug of the site's lesson. */
   readonly lesson: string;
-  /** Part -> its script: greeting, lesson, and one named after each run. */
+  /** The script of each part. Parts are the greeting, the lesson, and each run by its name. */
   readonly parts: Readonly<Record<string, string>>;
   /** The run shown by default. */
   readonly first: string;
-  /** Step -> the run that fits it, starting with the lesson's first step. */
+  /** The run that fits each step, beginning with the lesson's first step. */
   readonly steps: Readonly<Record<string, string>>;
-  /** The recording's file, if it is beside the page. */
+  /** File name of the recording; null if it is not next to the page. */
   readonly bundle: string | null;
-  /** Contents that scripts of parts have delivered: gzip of framed messages, in base64. */
+  /** Contents of parts that their scripts have delivered: framed messages, compressed with gzip, in base64. */
   readonly brought: Record<string, string>;
 }
 
-/** Null: the page came from a server. */
+/** Returns null if the page came from a server. */
 export function siteOf(scope: unknown = globalThis): Site | null {
   return (scope as { readonly duetSite?: Site }).duetSite ?? null;
 }

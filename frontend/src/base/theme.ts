@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Colours for canvases; the same values as in ui/tokens.css. Each colour has one meaning. */
+/** The colours for canvases, which equal those in ui/tokens.css. Each colour has one meaning. */
 
 export interface Theme {
   readonly name: 'light' | 'dark';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Resolves a typed lesson or step: a number, or a part of its name. Pure; backend/src/duet/lessons/document.py has the
- * same rules.
+ * Finds the lesson or step that a person typed, by its number or a part of its name. Pure.
+ * backend/src/duet/lessons/document.py has the same rules.
  */
 
-/** Normalise a typed word to the form of names. */
+/** Convert a typed word to the form in which names are written. */
 export function plain(word: string): string {
   const text = word
     .trim()
@@ -20,8 +20,8 @@ function parts(name: string): readonly [number: number | null, words: string] {
 }
 
 /**
- * The one name that a word matches: the name, its number, its beginning (with or without the number), or the beginning
- * of a later word in it. Null: no match, or several.
+ * The one name that a word matches; null if none or several do. A word matches a name that is equal, a name with that
+ * number, and a name that begins with it (with or without its number) or has a later word that begins with it.
  */
 export function resolveName(word: string, names: readonly string[]): string | null {
   const text = plain(word);
@@ -33,7 +33,7 @@ export function resolveName(word: string, names: readonly string[]): string | nu
   return text !== '' && found.length === 1 ? (found[0] ?? null) : null;
 }
 
-/** The step that a word matches, by its position from 1 or by its name. */
+/** The step that a word matches, either by its position counted from 1 or by its name. */
 export function resolveStep(word: string, ids: readonly string[]): string | null {
   const text = plain(word);
   if (ids.includes(text)) return text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Units as types, and number formats for people. */
+/** Types for units, and number formats for people. */
 
 import { formatLocale } from 'd3-format';
 import { locale, t } from './lang/t.ts';
@@ -7,10 +7,10 @@ import { english } from './lang/tags.ts';
 
 declare const brand: unique symbol;
 
-/** Nanoseconds since this lane's workload start. Exact up to 104 days. */
+/** Nanoseconds since the start of the lane's workload. Values up to 104 days are exact. */
 export type Nanos = number & { readonly [brand]: 'ns' };
 
-/** Brand a number as nanoseconds: a moment or a length on a lane's axis. */
+/** Mark a number as nanoseconds: a moment or a length on a lane's axis. */
 export function ns(value: number): Nanos {
   return value as Nanos;
 }
@@ -19,7 +19,7 @@ export const microsecond = 1e3;
 export const millisecond = 1e6;
 export const second = 1e9;
 
-/** d3's formats with the visitor's separators and an ASCII minus sign. */
+/** d3's number formats, with the separators of the visitor's language and an ASCII minus sign. */
 function formatsOf(tag: string) {
   const parts = new Intl.NumberFormat(tag).formatToParts(12345.6);
   const sign = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
@@ -42,13 +42,13 @@ function formats() {
   return known;
 }
 
-/** With 0 to 3 decimal places: "1,234.500". */
+/** Format a number with 0 to 3 decimal places: "1,234.500". */
 export function formatPlaces(value: number, places: number): string {
   const { withPlaces, format } = formats();
   return (withPlaces[places] ?? format(`,.${places}f`))(value);
 }
 
-/** Three significant digits without trailing zeros: 0.004, 0.25, 5.2, 14, 1,204. */
+/** Format a number with three significant digits, without trailing zeros: 0.004, 0.25, 5.2, 14, 1,204. */
 export function formatFigure(value: number): string {
   const size = Math.abs(value);
   if (size >= 100) return formats().whole(value);
@@ -63,7 +63,7 @@ function trim(text: string): string {
   return short.replace('.', formats().decimal);
 }
 
-/** A length of guest time: "5.2 ms", "14 µs", "0". */
+/** Format a length of guest time: "5.2 ms", "14 µs", "0". */
 export function formatNs(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return '0';
@@ -73,19 +73,21 @@ export function formatNs(value: number): string {
   return `${formatFigure(value / second)} s`;
 }
 
-/** A moment on the axis in ms, with the decimal places that a window of `span` can show. */
+/**
+ * Format a moment on the axis in ms, with as many decimal places as can be distinguished in a window of length `span`.
+ */
 export function formatMoment(value: number, span: number): string {
   const places =
     span > 200 * millisecond ? 0 : span > 20 * millisecond ? 1 : span > 2 * millisecond ? 2 : 3;
   return `${formatPlaces(value / millisecond, places)} ms`;
 }
 
-/** A moment for the readout, always three decimal places: "1,234.567 ms". */
+/** Format a moment for the readout, always with three decimal places: "1,234.567 ms". */
 export function momentMs(value: number): string {
   return `${formatPlaces(value / millisecond, 3)} ms`;
 }
 
-/** An integer: "12,916". */
+/** Format an integer: "12,916". */
 export function formatCount(value: number): string {
   return formats().whole(value);
 }
@@ -96,19 +98,22 @@ export function speedWords(speed: number): string {
   return t('1 s here = {time} in the guest', { time: formatNs(speed * second) });
 }
 
-/** Unit of an axis that counts points instead of guest time: "entry", "entries". */
+/** The unit of an axis that counts points instead of guest time: "entry", and in the plural "entries". */
 export interface Unit {
   readonly unit: string;
   readonly plural: string;
 }
 
-/** Describe a speed on an axis of steps of `stepNs`: "1 s here = 40 entries". */
+/** Describe a speed on an axis whose steps are `stepNs` long: "1 s here = 40 entries". */
 export function stepSpeedWords(speed: number, stepNs: number, of: Unit): string {
   const n = (speed * second) / stepNs;
   return t('1 s here = {n} {unit}', { n: formatFigure(n), unit: n === 1 ? of.unit : of.plural });
 }
 
-/** "1 hog", "9 hogs". A lesson's noun gets its plural from the language's rule. */
+/**
+ * Format a number with its noun: "1 hog", "9 hogs". By default the plural follows the rule of the page's language,
+ * which is the translation of '{one}s'.
+ */
 export function plural(n: number, one: string, many = t('{one}s', { one })): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;
 }

@@ -62,7 +62,7 @@ test('lanes that count different things have no common axis', () => {
   const [time, entries] = [null, counted].map((axis) => ({ ...run, axis }));
   expect(whyNoCommonAxis(lesson, entries!, entries!)).toBe('');
   expect(whyNoCommonAxis(lesson, time!, entries!)).toContain(
-    'the first run’s axis counts guest time, the second’s entries',
+    'the first run’s axis counts guest time, and the second run’s counts entries',
   );
 });
 
@@ -75,7 +75,7 @@ test('runs whose operations are different things are not compared', () => {
   });
   const two = { ...lesson, workloads };
   expect(whyNoCommonAxis(two, run, { ...run, workload: 'fio' })).toContain(
-    'of the second a visit.',
+    'but an operation of the second run is a visit.',
   );
   expect(whyNoCommonAxis(two, { ...run, workload: 'fio' }, { ...run, workload: 'fio' })).toBe('');
   expect(lessonOfRun(two, 'fio')).toBe(lessonOfRun(two, 'fio'));

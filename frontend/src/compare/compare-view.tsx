@@ -58,7 +58,7 @@ import {
   useSecondStore,
 } from './use-compare-view.ts';
 
-// Props that all parts of a side-by-side page get from the two runs.
+// What all parts of a page with two runs need to know about them.
 
 interface Runs {
   readonly ids: Readonly<Record<Side, string>>;
@@ -66,7 +66,7 @@ interface Runs {
   readonly index: (side: Side) => RunIndex | null;
 }
 
-// One lane of one of the two runs, and each run's badges: source, clock, losses, lenses.
+// A lane of one of the two runs, and each run's badges: source, clock, losses and lenses.
 
 interface StripProps {
   readonly side: Side;
@@ -131,7 +131,7 @@ function Strip({ side, lesson, scene, arms, place }: StripProps) {
 
 interface LaneProps {
   readonly side: Side;
-  /** The arm. */
+  /** Name of the arm. */
   readonly name: string;
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -201,7 +201,7 @@ function Lane({ side, name, lesson, scene, runs, found, theme, frame, playback }
   );
 }
 
-/** Distinguishes two lanes of an arm: date, and differences of knobs, kernel and host. */
+/** What distinguishes the two lanes of an arm: the runs' dates, and differences in knobs, kernel and host. */
 export function laneWords(found: Comparison, side: Side, arm: string): string {
   const at = side === 'first' ? 0 : 1;
   const differs = found.differences
@@ -211,7 +211,7 @@ export function laneWords(found: Comparison, side: Side, arm: string): string {
   return [day(found.sides[at]?.created ?? ''), ...differs.slice(0, 3)].filter(Boolean).join(' · ');
 }
 
-// Text alternative of both runs: each lane's window, lanes of the same arm one after the other.
+// The text alternative of both runs: what is in each lane's window. Lanes of the same arm follow each other.
 
 interface CompareWordsProps {
   readonly lesson: Lesson;
@@ -255,7 +255,7 @@ function CompareWords({ lesson, arms, runs, frames, playback, onClose }: Compare
   );
 }
 
-// Differences of two runs, their lanes arm by arm, and a common transport.
+// The differences between two runs, their lanes grouped by arm, and a common transport.
 
 interface CompareViewPageProps {
   readonly lesson: Lesson;
@@ -268,7 +268,7 @@ interface CompareViewPageProps {
   readonly visit: number;
 }
 
-/** Keys of the lesson page that do nothing here. */
+/** Keys of the lesson page that have no function here. */
 const without: ReadonlySet<Act> = new Set<Act>([
   ...(['scope', 'questions', 'caveats', 'knobs', 'present'] as const),
 ]);
@@ -280,7 +280,7 @@ function CompareViewPage(props: CompareViewPageProps) {
   const plain = usePlayback('page');
   const playback = usePlayback();
   const index = useRunIndex();
-  // Both runs have the same operation, as whyNoCommonAxis() ensures.
+  // Both runs count the same kind of operation; whyNoCommonAxis() ensures this.
   const lesson = lessonOfRun(props.lesson, index?.workload ?? '');
   const [help, setHelp] = useState(false);
   const whole = useSettled(index);
@@ -430,7 +430,7 @@ function ArmLanes({ arms, frames, ...given }: LanesProps) {
   ));
 }
 
-/** The lesson for axis and scrubber: each arm twice, once per run. */
+/** The lesson for the axis and the scrubber. It has every arm twice, once per run. */
 export function titled(lesson: Lesson, arms: readonly string[]): Lesson {
   const both = lesson.arms
     .filter((arm) => arms.includes(arm.name))
@@ -444,7 +444,10 @@ export function titled(lesson: Lesson, arms: readonly string[]): Lesson {
   return { ...lesson, arms: both };
 }
 
-/** Whether the view places lanes in columns: two lanes need no more height than one. Then so does this page. */
+/**
+ * Whether the view places its lanes in columns, where two lanes need no more height than one. If so, this page does the
+ * same.
+ */
 function laidBeside(lesson: Lesson, scene: Scene, runs: Runs): boolean {
   const whole = runs.index('first');
   const [lane] = whole?.lanes ?? [];
@@ -490,7 +493,7 @@ export function CompareView({ slug, place, go, visit }: CompareViewProps) {
   return <Both {...{ lesson, runs, found, place, go, visit }} />;
 }
 
-/** Why the lanes of two runs cannot share an axis; empty: they can. */
+/** Why the lanes of two runs cannot share an axis; empty if they can. */
 export function whyNoCommonAxis(lesson: Lesson, one: RunIndex, other: RunIndex): string {
   if (!allViews().has(lesson.view))
     return t('This page has no view called {view}: reload it.', { view: lesson.view });
@@ -499,12 +502,12 @@ export function whyNoCommonAxis(lesson: Lesson, one: RunIndex, other: RunIndex):
     const [a, b] = [one, other].map((index) => lessonOfRun(lesson, index.workload).operation);
     if (a?.name === b?.name) return '';
     return t(
-      'An operation of the first run is a {name}, of the second a {name2}. Choose runs of one workload.',
+      'An operation of the first run is a {name}, but an operation of the second run is a {name2}. Choose two runs of the same workload.',
       { name: a?.name, name2: b?.name },
     );
   }
   return t(
-    'Their lanes have no common axis: the first run’s axis counts {left}, the second’s {right}. Choose runs of one workload.',
+    'Their lanes have no common axis: the first run’s axis counts {left}, and the second run’s counts {right}. Choose two runs of the same workload.',
     { left, right },
   );
 }
@@ -527,7 +530,7 @@ function Both(props: {
       const [one, other] = [runs.index('first'), runs.index('second')];
       return one && other && pairIndex(one, other, shown);
     };
-    // A step's moment is searched in the first run, whose lanes have the lesson's arm names.
+    // A step's moment is looked up in the first run, whose lanes have the lesson's names.
     const currentIndex = () => runs.index('first');
     const news = [runs.stores.first.events, runs.stores.second.events];
     return { index, whole: index, currentIndex, news };
@@ -539,7 +542,7 @@ function Both(props: {
   );
 }
 
-/** The requested arms that both runs have, in the lesson's order; if none, all that both have. */
+/** The requested arms that both runs have, in the lesson's order. If there are none, all arms that both runs have. */
 export function commonArms(
   lesson: Pick<Lesson, 'arms'>,
   found: Pick<Comparison, 'sides'>,

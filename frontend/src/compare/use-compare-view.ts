@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Two runs at once: a store and connection for each, and the server's list of their differences. */
+/** Two runs at once, each with a store and a connection of its own, and the server's list of their differences. */
 
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -13,7 +13,7 @@ import { connect } from '../store/connect.ts';
 import { calmly } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';
 
-/** Id of the run that an address names, before the lesson is known (unlike runIdOf). */
+/** The id of the run that an address names. Unlike runIdOf, it does not need the lesson. */
 export function comparedId(slug: string, name: string): string {
   return name.includes(':') ? name : recordingId({ slug }, { name });
 }
@@ -28,7 +28,7 @@ export function useSecondStore(): Store {
   return second;
 }
 
-/** Keep a run on a store, even if another run starts live. */
+/** Keep showing a run in a store, even if another run starts live. */
 export function useOpened(store: Store, slug: string, id: string, wanted: boolean): void {
   const shown = useSyncExternalStore(store.run.subscribe, () => store.run.get()?.run_id ?? null);
   useEffect(() => {
@@ -36,14 +36,14 @@ export function useOpened(store: Store, slug: string, id: string, wanted: boolea
   }, [store, slug, id, shown, wanted]);
 }
 
-/** The index of a run; null before it arrives. */
+/** The index of a run; null until the run arrives. */
 export function indexOf(store: Store, id: string): RunIndex | null {
   const run = store.shown();
   const lesson = store.lesson.get();
   return run === null || lesson === null || run.id !== id ? null : indexRun(run, lesson);
 }
 
-/** Re-render on news of a store other than the page's own, at most ten times a second. */
+/** Re-render when a store other than the page's own changes, at most ten times a second. */
 export function useNews(store: Store): void {
   const [subscribe] = useState(() => calmly(store.events));
   useSyncExternalStore(subscribe, () => `${store.run.get()?.run_id} ${store.shown()?.version}`);
@@ -52,11 +52,11 @@ export function useNews(store: Store): void {
 
 export interface Compared {
   readonly found: Comparison | null;
-  /** Why the runs cannot be compared; empty: they can. */
+  /** Why the runs cannot be compared; empty if they can. */
   readonly refused: string;
 }
 
-/** Request the differences of two runs, before any lane is shown. */
+/** Request the differences between two runs, before any of their lanes are shown. */
 export function useComparison(slug: string, first: string | null, second: string): Compared {
   const [compared, set] = useState<Compared>({ found: null, refused: '' });
   useEffect(() => {
@@ -86,7 +86,11 @@ async function compare(
       ),
     );
   if (first === null)
-    throw new Error(t('The address names one run (with) but not the other (run): name both.'));
+    throw new Error(
+      t(
+        'The address names only one of the two runs: “with” is there, but “run” is missing. Name both.',
+      ),
+    );
   if (first === second) throw new Error(t('Both are the same run: choose another one.'));
   const found = await fetchChecked(
     `api/compare?${new URLSearchParams({ first, second })}`,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * <kernel-duet lesson="NN-slug" step="its-id" at="12.5">: a step of a lesson in other people's slides and pages.
+ * <kernel-duet lesson="NN-slug" step="its-id" at="12.5"> shows a step of a lesson in other people's slides and pages.
  *
- * A frame with the embedded page. It loads when visible and pauses when hidden, as slides are. With `autoplay` it
- * resumes when visible again.
+ * The element contains a frame with the embedded page. The frame is loaded when the element becomes visible, and paused
+ * when it is hidden, as slides are. With `autoplay` it plays on when it is visible again.
  */
 
 import {
@@ -14,9 +14,9 @@ import {
   tag,
 } from './frame-messages.ts';
 
-// Computes the frame's address from the attributes of <kernel-duet>. Pure.
+// Computes the address for the frame from the attributes of <kernel-duet>. Pure.
 
-/** Attributes copied into the address unchanged; `Place` reads them. */
+/** Attributes that are copied into the address unchanged, where `Place` reads them. */
 const placed = [
   ...(['lesson', 'step', 'at', 'run', 'with', 'arms', 'speed', 'align', 'n'] as const),
   ...(['from', 'for', 'knobs', 'clock', 'workload', 'open', 'lang'] as const),
@@ -24,7 +24,10 @@ const placed = [
 
 export type Attributes = (name: string) => string | null;
 
-/** The folder of the page: `src`, or the folder of this script. Only http, https and files. */
+/**
+ * The folder of the page: `src`, or if that is missing, the folder of this script. Only http, https and file addresses
+ * are allowed.
+ */
 export function folderOf(src: string | null, script: string, document: string): URL | null {
   try {
     const folder = new URL(src ?? './', src === null ? script || document : document);
@@ -34,7 +37,7 @@ export function folderOf(src: string | null, script: string, document: string): 
   }
 }
 
-/** Address of the page in the frame, at the place that the attributes name. */
+/** The address for the frame: the page at the place that the attributes name. */
 export function frameAddress(folder: URL, of: Attributes): string {
   const query = new URLSearchParams({ embed: '1' });
   for (const name of placed) {
@@ -42,14 +45,14 @@ export function frameAddress(folder: URL, of: Attributes): string {
     if (value !== null && value !== '') query.set(name, value);
   }
   const page = new URL(folder);
-  // A folder opened as a file has no server that adds index.html.
+  // A folder that is opened as a file has no server to add index.html.
   if (page.protocol === 'file:' && page.pathname.endsWith('/')) page.pathname += 'index.html';
   page.search = query.toString();
   page.hash = '';
   return page.href;
 }
 
-/** CSS aspect ratio from `16/9` or `4 / 3`; default if invalid. */
+/** The CSS aspect ratio for `16/9` or `4 / 3`; the default if the text is invalid. */
 export function ratioOf(text: string | null): string {
   const match = /^\s*(\d{1,4})\s*[/:]\s*(\d{1,4})\s*$/.exec(text ?? '');
   return match ? `${match[1]} / ${match[2]}` : '16 / 10';
@@ -63,7 +66,7 @@ p { margin: 0; font: 14px/1.5 system-ui, sans-serif }
 p.print { display: none }
 @media print { iframe { display: none } p.print { display: block } }
 `;
-/** URL of this script, which only exists while the script runs. */
+/** The URL of this script; it is only known while the script runs. */
 const script = (document.currentScript as HTMLScriptElement | null)?.src ?? '';
 
 export class KernelDuet extends HTMLElement {
@@ -72,7 +75,7 @@ export class KernelDuet extends HTMLElement {
   #sight: IntersectionObserver | null = null;
   #seen = false;
   #ready = false;
-  /** Paused because it was hidden. */
+  /** Whether the element was paused because it was hidden. */
   #paused = false;
 
   connectedCallback(): void {
@@ -94,7 +97,7 @@ export class KernelDuet extends HTMLElement {
   attributeChangedCallback(name: string, old: string | null, value: string | null): void {
     if (!this.isConnected || old === value) return;
     const at = name === 'at' && value !== null ? Number(value) : Number.NaN;
-    // A new moment of the same step needs no reload.
+    // If only the moment changed, the frame need not be reloaded.
     if (this.#ready && Number.isFinite(at)) this.#say({ kind: tag, act: 'seek', at_ms: at });
     else this.#draw();
   }
@@ -113,13 +116,13 @@ export class KernelDuet extends HTMLElement {
       this.#press(event.data.act, event.data.key);
     if (event.data.act !== 'ready') return;
     this.#ready = true;
-    // A slide that moves in may be hidden at this moment: check again later.
+    // A slide that moves in may still be hidden now, so check again later.
     this.#look(this.#seen);
     if (this.#seen && this.hasAttribute('autoplay')) this.play();
     this.dispatchEvent(new CustomEvent('ready'));
   };
 
-  /** Repeat a key press that the frame does not use; Escape also moves the focus out of the frame. */
+  /** Repeat a key press that the frame does not use. Escape also takes the focus out of the frame. */
   #press(act: 'keydown' | 'keyup', key: DeckKey): void {
     if (this.shadowRoot?.activeElement !== this.#frame) return;
     if (key === 'Escape') {
@@ -144,7 +147,8 @@ export class KernelDuet extends HTMLElement {
   }
 
   #say(message: FrameMessage): void {
-    // The target origin is `*`, since a file's origin is `null`. The frame accepts nothing that acts on a guest.
+    // The target origin is `*`, because the origin of a file is `null`. This is safe: the frame accepts nothing that
+    // acts on a guest.
     this.#frame?.contentWindow?.postMessage(message, '*');
   }
 

@@ -3,7 +3,7 @@
 
 export const tag = 'kernel-duet';
 
-/** Keys that control a deck of slides, with the deprecated KeyboardEvent.keyCode that decks still read. */
+/** Keys that control a slide deck. Each has its deprecated KeyboardEvent.keyCode, which decks still read. */
 export const deckKeys = {
   Escape: 27,
   ' ': 32,

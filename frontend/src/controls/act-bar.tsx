@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Actions on a running live run: a button each, with a number field if the action takes one. */
+/** Actions on a live run that is running: a button for each, and a number field if the action takes a number. */
 
 import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -15,7 +15,7 @@ interface ActBarProps {
   readonly onAct: (name: string, value: number) => void;
 }
 
-/** Actions of the run's workload; none for a recording. */
+/** The actions of the run's workload; a recording has none. */
 export function ActBar({ lesson, run, onAct }: ActBarProps) {
   const denied = useDenied('run');
   const acts = Object.entries(lesson.acts).filter(([, act]) => act.workload === run?.workload);
@@ -79,7 +79,7 @@ function ActButton({ name, act, most, running, onAct }: ButtonProps) {
   );
 }
 
-// Live slow motion: the visitor in control may hold the guests. Shows how far each one ran on.
+// Slow motion of a live run: the visitor in control may hold the guests. The bar shows how far each guest ran on.
 
 interface HoldBarProps {
   readonly lesson: Lesson;
@@ -91,7 +91,7 @@ interface HoldBarProps {
 
 const most = 1_000_000;
 
-/** "requested at access 1,204, stopped at 1,391: 187 more". A guest does not stop at once. */
+/** "requested at access 1,204, stopped at 1,391: 187 more". A guest does not stop immediately. */
 export function holdWords({ phase, after, asked, stood, message }: HeldMessage): string {
   if (phase === 'going') return message;
   if (asked === null) return t('is being held');
@@ -109,12 +109,12 @@ export function holdWords({ phase, after, asked, stood, message }: HeldMessage):
   });
 }
 
-/** Whether a visitor has control, or would get it with the next command. */
+/** Whether a visitor has control, or would get it with their next command. */
 export function mayAct({ by, may_take }: ControlMessage): boolean {
   return by === 'you' || (by === 'nobody' && may_take);
 }
 
-/** Shown only for a live run under the microscope; the buttons only to the visitor in control. */
+/** Only shown for a live run under the microscope. Only the visitor in control sees the buttons. */
 export function HoldBar({ lesson, run, control, holds, onHold }: HoldBarProps) {
   const [after, setAfter] = useState(0);
   if (run?.source !== 'live' || !lesson.microscope?.workloads.includes(run.workload)) return null;
@@ -135,7 +135,7 @@ export function HoldBar({ lesson, run, control, holds, onHold }: HoldBarProps) {
           title={
             held
               ? t('their clocks continue from where they stopped')
-              : t('stops the guests, and counts how far each one still ran')
+              : t('stops the guests, and shows how far each one ran on')
           }
           data-testid="hold"
         >

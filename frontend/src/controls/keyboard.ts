@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Keys of the lesson page: one list for the listener and the help sheet. */
+/** Keyboard shortcuts of the lesson page. The listener and the help sheet use the same list. */
 
 import { useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
 import type { Playback } from '../playback/hooks.tsx';
 
-// A key of the page.
+// A keyboard shortcut.
 
 interface KeyOf<Act extends string> {
   readonly act: Act;
-  /** `KeyboardEvent.key`, prefixed with `Shift+` where required. */
+  /** Values of `KeyboardEvent.key`; a prefix `Shift+` means that Shift is required. */
   readonly keys: readonly string[];
   readonly shown: string;
   readonly what: string;
 }
 
-// Keys for zoom, pan and window, equivalent to mouse wheel, drag and brush.
+// Actions of the keys that zoom and move the window, as the mouse wheel, dragging and brushing do.
 
 export type WindowAct =
   | 'zoom-in'
@@ -50,7 +50,7 @@ type Windows = Pick<Playback, 'now' | 'view' | 'zoom'> & {
   readonly state: Pick<Playback['state'], 'watermark'>;
 };
 
-/** Actions of the window keys. */
+/** What the keys for the window do. */
 export function windowActs({ now, view, zoom, state }: Windows): Record<WindowAct, () => void> {
   const move = (share: number) => {
     const { start, span } = now();
@@ -108,7 +108,10 @@ export type Key = KeyOf<Act>;
 
 const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
 
-/** All keys; `aligned` false omits those that align by an operation, `more` are those of plug-ins. */
+/**
+ * All keyboard shortcuts. If `aligned` is false, those that align by an operation are omitted; `more` are those of
+ * plug-ins.
+ */
 export function keyList(
   operation: string,
   beat = operation,
@@ -159,7 +162,9 @@ export function keyList(
       act: 'deselect',
       keys: ['Escape'],
       shown: 'Esc',
-      what: t('clear the selection and leave the picture: arrow keys step the run again'),
+      what: t(
+        'clear the selection and leave the picture, so that arrow keys step through the run again',
+      ),
     },
     ...more,
     { act: 'help', keys: ['?'], shown: '?', what: t('this sheet') },
@@ -167,7 +172,7 @@ export function keyList(
   return aligned ? all : all.filter(({ act }) => !byOperation.has(act));
 }
 
-/** The action of a key press; null: none, or an input field or widget uses the key. */
+/** The action of a key press; null if the key has none, or if an input field or widget uses it. */
 export function actOf(event: KeyboardEvent, keys: readonly Key[]): Act | null {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
   const target = event.target instanceof Element ? event.target : null;
@@ -179,7 +184,7 @@ export function actOf(event: KeyboardEvent, keys: readonly Key[]): Act | null {
   return keys.find((key) => key.keys.includes(name))?.act ?? null;
 }
 
-/** Listens on the whole page while mounted. */
+/** Listen to keys on the whole page while mounted. */
 export function useKeys(keys: readonly Key[], run: (act: Act) => void): void {
   const latest = useRef({ keys, run });
   latest.current = { keys, run };

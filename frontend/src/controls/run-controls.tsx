@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Knobs of a live run, the cost of changing them, and the buttons run, stop and again. */
+/** The knobs of a live run, what it costs to change them, and the buttons run, stop and again. */
 
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -21,7 +21,7 @@ import type { Lesson, Param } from '../protocol/lesson.ts';
 import { useDenied, useStore } from '../store/hooks.tsx';
 import { off } from '../ui/parts.tsx';
 
-// One knob: choices, a checkbox, a number field, or a stepper.
+// A knob, shown as choices, a checkbox, a number field or a stepper.
 
 interface KnobProps {
   readonly name: string;
@@ -133,7 +133,7 @@ function NumberField(props: {
   );
 }
 
-/** Most values for which the slider is precise enough. */
+/** Maximum number of a knob's values for which a slider is precise enough. */
 const MOST_VALUES = 64;
 
 /** A stepper for a small number: minus, slider, plus, and the value. */
@@ -152,7 +152,7 @@ function Stepper({ name, param, value, onChange }: KnobProps) {
         onClick={() => onChange(value - 1)}
         aria-label={t('fewer {title}', { title: param.title })}
         {...off(
-          param.min != null && value <= param.min && t('{min} is the least.', { min: param.min }),
+          param.min != null && value <= param.min && t('{min} is the minimum.', { min: param.min }),
         )}
       >
         −
@@ -178,7 +178,7 @@ function Stepper({ name, param, value, onChange }: KnobProps) {
         onClick={() => onChange(value + 1)}
         aria-label={t('more {title}', { title: param.title })}
         {...off(
-          param.max != null && value >= param.max && t('{max} is the most.', { max: param.max }),
+          param.max != null && value >= param.max && t('{max} is the maximum.', { max: param.max }),
         )}
       >
         +
@@ -187,13 +187,13 @@ function Stepper({ name, param, value, onChange }: KnobProps) {
   );
 }
 
-// All knobs of a live run except the one that is always visible: arms, clock, workload and params.
+// All knobs of a live run except the one that is always visible: arms, clock, workload and parameters.
 
 export interface ArmState {
   readonly name: string;
-  /** "built", "not built yet", "building 40 %", "booting", "running", "failed" */
+  /** State of the arm in words: "built", "not built yet", "building 40 %", "booting", "running" or "failed". */
   readonly words: string;
-  /** Its lane is a copy of a template, so another run starts at once. */
+  /** Whether the lane is a copy of a template, so that another run can start at once. */
   readonly copied?: boolean;
 }
 
@@ -201,7 +201,7 @@ interface KnobPanelProps {
   readonly id: string;
   readonly lesson: Lesson;
   readonly knobs: Knobs;
-  /** The knob that is shown elsewhere. */
+  /** Name of the knob that is shown elsewhere. */
   readonly first: string;
   readonly armStates: readonly ArmState[];
   readonly clockTitle: ReactNode;
@@ -293,22 +293,22 @@ function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
 interface RunControlsProps {
   readonly lesson: Lesson;
   readonly knobs: Knobs;
-  /** Knobs of the run on the stage; null: no run yet. */
+  /** Knobs of the run on the stage; null while there is no run. */
   readonly shown: Knobs | null;
-  /** Guest time in a recording, ns (see recordedNs). */
+  /** Guest time that the recording covers, ns (see recordedNs). */
   readonly recorded?: number | null;
   readonly live: boolean;
   readonly running: boolean;
   readonly armStates: readonly ArmState[];
-  /** Why this viewer may not run; empty: they may. */
+  /** Why this viewer may not start a run; empty if they may. */
   readonly blocked: string;
   readonly onKnobs: (knobs: Knobs) => void;
   readonly onRun: () => void;
   readonly onStop: () => void;
   readonly onAgain: () => void;
-  /** Title of the clock's knob; default: plain text. */
+  /** Title of the clock's knob; by default plain text. */
   readonly clockTitle?: ReactNode;
-  /** Another way to start a run, before the buttons. */
+  /** Another way to start a run, shown before the buttons. */
   readonly tool?: ReactNode;
 }
 
@@ -330,7 +330,7 @@ export function RunControls(props: RunControlsProps) {
     knobs,
     onRun: props.onRun,
   });
-  // The number of threads is always visible; the others are one click away.
+  // The number of threads is always visible; the other knobs need a click.
   const first = knobOf(lesson, 'threads') ?? '';
   const main = lesson.params[first];
   const line = runLine(lesson, shown, knobs, first, props.recorded);
@@ -378,7 +378,7 @@ export function RunControls(props: RunControlsProps) {
       )}
       {boots.length > 0 && (
         <p className="small quiet" data-testid="needs-boot">
-          {t('Changing the {list} requires a reboot: run boots the guests again first.', {
+          {t('Changing the {list} requires a reboot, so “run” boots the guests again first.', {
             list: list(boots),
           })}
         </p>
@@ -395,18 +395,18 @@ export function RunControls(props: RunControlsProps) {
   );
 }
 
-/** Time after the last change until a run may start, ms. */
+/** Time from the last change of a knob until a run may start, ms. */
 const REST_MS = 250;
 
 interface Follow {
   readonly offered: boolean;
-  /** A run with these knobs can start, and would differ from the one shown. */
+  /** Whether a run with these knobs can start, and would differ from the one on the stage. */
   readonly wanted: boolean;
   readonly knobs: Knobs;
   readonly onRun: () => void;
 }
 
-/** Starts runs as knobs change, if lanes are copies of templates and the viewer has enabled it. */
+/** Starts a run whenever knobs change, if the lanes are copies of templates and the viewer has switched this on. */
 function useFollow({ offered, wanted, knobs, onRun }: Follow) {
   const [on, set] = useState(false);
   const latest = useRef({ wanted, onRun });
@@ -423,7 +423,7 @@ function useFollow({ offered, wanted, knobs, onRun }: Follow) {
   return { offered, on, set };
 }
 
-/** Escape closes the knobs wherever the focus is; a dialog over them closes first. */
+/** Escape closes the knobs wherever the focus is. If a dialog is open over them, Escape closes the dialog first. */
 function useEscape(open: boolean, close: () => void): void {
   const latest = useRef(close);
   latest.current = close;
@@ -441,7 +441,7 @@ function useEscape(open: boolean, close: () => void): void {
 interface ButtonsProps
   extends Pick<RunControlsProps, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain' | 'tool'> {
   readonly blocked: string;
-  /** *Run* would repeat what the stage shows. */
+  /** Whether *run* would only repeat the run on the stage. */
   readonly same: boolean;
 }
 
@@ -487,13 +487,13 @@ function RunButtons(props: ButtonsProps) {
   );
 }
 
-// Knobs of a model on the page go to the store, which the index reads.
+// Knobs of a model on the page are written to the store, from which the index reads them.
 
 export function useModel(lesson: Lesson, knobs: Knobs): void {
   const store = useStore();
   const values = modelParams(lesson, knobs);
   const key = JSON.stringify(values);
-  // Before other effects of the same change: where a step opens depends on its knobs.
+  // Must run before other effects of the same change, because the place where a step opens depends on its knobs.
   useLayoutEffect(() => {
     store.setModel(JSON.parse(key));
   }, [store, key]);

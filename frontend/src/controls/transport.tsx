@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The footer: play, step by beat, speed, alignment, jumps, and the scrubber. */
+/** The footer: play, step from beat to beat, speed, alignment, jumps, and the scrubber. */
 
 import {
   type ComponentProps,
@@ -38,18 +38,18 @@ import { chooseTheme } from '../ui/theme.ts';
 import { Overview } from '../views/overview/index.tsx';
 import { type Act, windowActs } from './keyboard.ts';
 
-// Play and step buttons: one row, with fewer buttons for a frame in slides.
+// The play and step buttons in one row. A frame in slides has fewer of them.
 
 interface PlayProps {
   readonly moving: boolean;
-  /** Playback direction is backwards. */
+  /** Whether playback runs backwards. */
   readonly backwards: boolean;
   readonly empty: boolean;
   /** Name of one beat, such as "umount". */
   readonly beat: string;
   readonly onToggle: () => void;
   readonly onBeat: (by: 1 | -1) => void;
-  /** Absent: no such buttons. The same holds for the next property. */
+  /** If this or the next property is absent, its buttons are too. */
   readonly onEvent?: (by: 1 | -1) => void;
   readonly onBackwards?: () => void;
 }
@@ -85,7 +85,7 @@ function StepButton({
   );
 }
 
-/** Step and play buttons: back on the left, forward on the right. */
+/** The step and play buttons, with those that go back on the left and those that go forward on the right. */
 export function PlayButtons(props: PlayProps) {
   const { moving, backwards, empty, beat, onBeat, onEvent, onBackwards } = props;
   const back = moving && backwards;
@@ -159,7 +159,7 @@ export function PlayButtons(props: PlayProps) {
   );
 }
 
-// Readout of the moment, updated in each painted frame like the playhead's label.
+// The readout of the moment. Like the playhead's label, it is updated in every frame that is painted.
 
 interface MomentOutputProps extends Omit<OutputHTMLAttributes<HTMLOutputElement>, 'children'> {
   readonly axis: Axis | null;
@@ -177,7 +177,8 @@ export function MomentOutput({ axis, frame, ...more }: MomentOutputProps) {
     write();
     return frame.subscribe(write);
   }, [axis, frame]);
-  // Not live: screen readers read the sentence when the run stops; this would interrupt in every frame.
+  // Not a live region, which would interrupt a screen reader in every frame. Screen readers get the sentence when
+  // playback stops.
   return <output ref={output} aria-live="off" data-testid="moment" data-volatile {...more} />;
 }
 
@@ -185,35 +186,35 @@ interface TransportProps extends Required<PlayProps> {
   readonly frame: Frames;
   readonly speed: number;
   readonly align: Align;
-  /** The oscilloscope: replay the newest window repeatedly. */
+  /** Whether the oscilloscope is on, which replays the newest window again and again. */
   readonly armed: boolean;
   readonly live: boolean;
-  /** Operation by which lanes can be aligned, such as "umount". */
+  /** Name of the operation by which lanes can be aligned, such as "umount". */
   readonly operation: string;
-  /** Why they cannot be aligned; null: they can. */
+  /** Why lanes cannot be aligned by operations; null if they can. */
   readonly unaligned: string | null;
-  /** The operation at which `begin` aligns; null: the step names none. */
+  /** Number of the operation whose begin is aligned; null if the step names none. */
   readonly nth: number | null;
-  /** The operation at which lanes are aligned, from 1, and the last that every lane has. */
+  /** Number of the operation at which lanes are aligned, from 1, and of the last one that every lane has. */
   readonly at: { readonly n: number; readonly most: number };
   readonly onAt: (n: number) => void;
-  /** What the axis counts; null: guest time. */
+  /** What the axis counts; null if it shows guest time. */
   readonly axis: Axis | null;
   readonly overview: ReactNode;
-  /** Why the scrubber and the text alternative are hidden; empty: they are visible. */
+  /** Why the scrubber and the text alternative are hidden; empty if they are visible. */
   readonly hidden: string;
   /** Number of lanes in the scrubber. */
   readonly lanes: number;
   readonly onSpeed: (speed: number) => void;
   readonly onAlign: (align: Align) => void;
-  /** Null: the lesson declares no waits. */
+  /** Null if the lesson declares no waits. */
   readonly onLongWait: (() => void) | null;
   readonly onDivergence: () => void;
-  /** Why the jump or alignment is unavailable; empty: it is available. */
+  /** Why this jump or alignment is unavailable; empty if it is available. */
   readonly noLongWait: string;
   readonly noDivergence: string;
   readonly noMarker: string;
-  /** Null: nothing was lost. */
+  /** Null if no events were lost. */
   readonly onLoss: (() => void) | null;
   readonly onScope: () => void;
   readonly onWords: () => void;
@@ -229,10 +230,10 @@ function alignWords(name: Align, { operation, axis, nth }: TransportProps): stri
 }
 
 const alignTitles: Partial<Record<Align, string>> = {
-  marker: t('the first operation of every lane ends at once'),
+  marker: t('the first operation ends at the same moment on every lane'),
 };
 
-/** Field for the number of the aligned operation; applied once it is an integer that every lane has. */
+/** A field for the number of the aligned operation. The number is applied once it is an integer that every lane has. */
 function AtField({ at, operation, onAt }: Pick<TransportProps, 'at' | 'operation' | 'onAt'>) {
   const [draft, setDraft] = useState<string | null>(null);
   return (
@@ -240,10 +241,13 @@ function AtField({ at, operation, onAt }: Pick<TransportProps, 'at' | 'operation
       type="number"
       className="at-field"
       aria-label={t('{operation} to align at, 1 to {most}', { operation, most: at.most })}
-      title={t('the {operation} that happens on every lane at once; all have {count}', {
-        operation,
-        count: at.most.toLocaleString(locale()),
-      })}
+      title={t(
+        'the {operation} that happens at the same moment on every lane; every lane has {count}',
+        {
+          operation,
+          count: at.most.toLocaleString(locale()),
+        },
+      )}
       min={1}
       max={Math.max(1, at.most)}
       value={draft ?? at.n}
@@ -388,7 +392,7 @@ export function Transport(props: TransportProps) {
   );
 }
 
-// Transport and keys of a playback: the lanes of one run, or of two runs side by side.
+// The transport and the keys of a playback, whose lanes are those of one run or of two runs side by side.
 
 interface Given {
   readonly lesson: Lesson;
@@ -397,13 +401,13 @@ interface Given {
   readonly theme: Theme;
   readonly settled: boolean;
   readonly live: boolean;
-  /** The viewer has to predict first: nothing may reveal the answer. */
+  /** Whether the viewer has to predict first; until then nothing may reveal the answer. */
   readonly veiled?: boolean;
-  /** Also hide what would answer a later step's question. */
+  /** Whether to hide what would answer a later step's question. */
   readonly askedLater?: boolean;
-  /** Also hide the first divergence, which compares the lanes. */
+  /** Whether to hide the first divergence too, because it compares the lanes. */
   readonly uncounted?: boolean;
-  /** The lesson with a title for each lane, for axis and scrubber. */
+  /** The lesson with a title for each lane, for the axis and the scrubber. */
   readonly lanesOf?: Lesson;
   readonly onWords: () => void;
 }
@@ -416,7 +420,7 @@ export const askedSoon = t(
 export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
   const { lesson, scene, index } = given;
   const { state } = playback;
-  /** Align at an operation and go to its aligned moment. */
+  /** Align lanes at an operation and go to the moment at which they are aligned. */
   const onAt = (n: number) => {
     const by = playback.state.alignment;
     const at = index && together(index, by, n).at;
@@ -474,7 +478,7 @@ export function useTransport(playback: Playback, given: Given): ComponentProps<t
   };
 }
 
-/** Why a jump is unavailable; empty: it is available. */
+/** Why each jump is unavailable; empty if it is available. */
 function whyNot({ lesson, lanesOf = lesson, index, settled, veiled, uncounted }: Given) {
   if (index === null || !settled)
     return { noMarker: '', noLongWait: nothingYet, noDivergence: nothingYet };
@@ -485,7 +489,7 @@ function whyNot({ lesson, lanesOf = lesson, index, settled, veiled, uncounted }:
   };
 }
 
-/** Actions of the keys on all pages with lanes. */
+/** Actions for the keys that all pages with lanes have. */
 export function playbackActs(playback: Playback, theme: Theme) {
   return {
     toggle: playback.toggle,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Alignment of lanes: an offset per lane, added to the lane's own time. */
+/** Alignment of lanes: each lane has an offset that is added to its own time. */
 
 import { assertNever } from '../base/assert.ts';
 import { firstAtLeast } from '../base/columns.ts';
@@ -14,14 +14,17 @@ export type Offsets = ReadonlyMap<string, number>;
 
 export const noOffsets: Offsets = new Map();
 
-/** End of a lane's n-th operation (n from 1); null if it has not ended, or was evicted. */
+/** The end of a lane's n-th operation, counted from 1; null if it has not ended or was evicted. */
 export function opEnd(lane: LaneIndex, n: number): Nanos | null {
   const at = n - 1 - lane.opsEvicted;
   if (at < 0 || at >= lane.opsByEnd.length) return null;
   return ns(lane.ops.t1[lane.opsByEnd.order[at]!]!);
 }
 
-/** Begin of a lane's n-th operation (n from 1, in order of end); null if it has not ended, or was evicted. */
+/**
+ * The begin of a lane's n-th operation, counted from 1 in the order in which operations end; null if it has not ended
+ * or was evicted.
+ */
 export function opBegin(lane: LaneIndex, n: number): Nanos | null {
   const at = n - 1 - lane.opsEvicted;
   if (at < 0 || at >= lane.opsByEnd.length) return null;
@@ -30,9 +33,9 @@ export function opBegin(lane: LaneIndex, n: number): Nanos | null {
 
 /**
  * Return the offset of each lane for an alignment:
- * - `time`: the workload's start; all offsets are 0.
- * - `operation`: operation n ends at the same frame time on every lane; without `n`, the last operation that the
- *   slowest lane has ended by `around`.
+ * - `time`: lanes start together, so all offsets are 0.
+ * - `operation`: operation n ends at the same frame time on every lane. Without `n`, it is the last operation that the
+ * slowest lane has ended by `around`.
  * - `marker`: the first operation ends at the same frame time on every lane.
  * - `begin`: operation n begins at the same frame time on every lane.
  */
@@ -45,7 +48,7 @@ export function offsetsOf(
   return together(index, alignment, operationOf(index, alignment, around, nth)).offsets;
 }
 
-/** Number (from 1) of the operation at which lanes are aligned. */
+/** The number of the operation at which lanes are aligned, counted from 1. */
 export function operationOf(
   index: RunIndex,
   alignment: Alignment,
@@ -57,7 +60,7 @@ export function operationOf(
   return nth ?? 1;
 }
 
-/** Why the lanes of a lesson cannot be aligned by their operations; null: they can. */
+/** Why the lanes of a lesson cannot be aligned by their operations; null if they can. */
 export function unaligned({ operation }: Pick<Lesson, 'operation'>): string | null {
   if (operation.open !== null) return null;
   return t('no event tells when a {name} begins or ends, so lanes cannot be aligned by it', {
@@ -67,11 +70,11 @@ export function unaligned({ operation }: Pick<Lesson, 'operation'>): string | nu
 
 export interface Together {
   readonly offsets: Offsets;
-  /** Frame time of the aligned operation; null: lanes are not shifted, or no lane has that many operations. */
+  /** Frame time of the aligned operation; null if lanes are not shifted, or if no lane has that many operations. */
   readonly at: Nanos | null;
-  /** The lane that reaches the operation last. It is not shifted, so the axis shows its time. */
+  /** The lane that reaches the operation last. It is not shifted, so the axis shows its own time. */
   readonly last: string | null;
-  /** Lanes without that operation, or whose operation was evicted: they are not shifted. */
+  /** Lanes that are not shifted, because they lack the operation or it was evicted. */
   readonly lacking: readonly string[];
 }
 
@@ -92,7 +95,10 @@ export function together(index: RunIndex, alignment: Alignment, n: number): Toge
   }
 }
 
-/** Operations that every lane with any has ended: the highest number by which lanes can be aligned. */
+/**
+ * The highest number by which lanes can be aligned: the number of operations that every lane has ended. Lanes without
+ * any operation are ignored.
+ */
 export function operationsOfAll(index: RunIndex): number {
   const counts = index.lanes
     .filter((l) => l.opsByEnd.length > 0)
@@ -100,13 +106,13 @@ export function operationsOfAll(index: RunIndex): number {
   return counts.length === 0 ? 0 : Math.min(...counts);
 }
 
-/** Number of operations that the slowest lane has ended by `around`, at least 1. */
+/** The number of operations that the slowest lane has ended by `around`; at least 1. */
 function commonOperation(index: RunIndex, around: number): number {
   const counts = index.lanes.filter((l) => l.opsByEnd.length > 0).map((l) => opsUpTo(l, around));
   return counts.length === 0 ? 1 : Math.max(1, Math.min(...counts));
 }
 
-/** Shift every lane so that its operation coincides with that of the lane that reaches it last. */
+/** Shift every lane so that its operation coincides with that of the lane which reaches the operation last. */
 function latestTogether(index: RunIndex, of: (lane: LaneIndex) => Nanos | null): Together {
   const times = index.lanes.map((lane) => [lane.arm, of(lane)] as const);
   const latest = Math.max(...times.map(([, t]) => t ?? Number.NEGATIVE_INFINITY));
@@ -125,12 +131,12 @@ export function laneTime(offset: Offsets, arm: string, t: number): Nanos {
   return ns(t - (offset.get(arm) ?? 0));
 }
 
-// Lanes that stop after one operation, so that all lanes can be compared at that operation.
+// Lanes that stop after one operation, so that this operation can be compared on all lanes.
 
-/** Tolerance, ns: half a step of a counting axis. Offsets are sums, so a begin may be rounded. */
+/** Tolerance, ns: half a step of a counting axis. A begin may be rounded, because offsets are sums. */
 const slack = 500;
 
-/** Index in `opsByEnd` of the first operation that begins in the window; -1: none. */
+/** Index in `opsByEnd` of the first operation that begins in the window; -1 if none does. */
 export function heldOp(lane: LaneIndex, frame: Pick<Frame, 'start' | 'offset'>): number {
   const { order, length } = lane.opsByEnd;
   const start = laneTime(frame.offset, lane.arm, frame.start);
@@ -138,26 +144,26 @@ export function heldOp(lane: LaneIndex, frame: Pick<Frame, 'start' | 'offset'>):
   return p < length ? p : -1;
 }
 
-/** The frame's moment in the lane's own time, at most the end of the operation where the lane stops. */
+/** The frame's moment in the lane's own time, but not after the end of the operation at which the lane stops. */
 export function heldTime(lane: LaneIndex, frame: Frame): Nanos {
   const t = laneTime(frame.offset, lane.arm, frame.moment);
   const p = frame.hold === true ? heldOp(lane, frame) : -1;
   return p < 0 ? t : ns(Math.min(t, lane.ops.t1[lane.opsByEnd.order[p]!]!));
 }
 
-/** Operations of a lane up to the moment, for the lane's header. */
+/** Number of operations of a lane up to the moment, for the lane's header. */
 export function opsNow(lane: LaneIndex, frame: Frame): number {
   return opsUpTo(lane, heldTime(lane, frame));
 }
 
-// What the common axis counts, and where lanes are aligned, in words.
+// A description in words of what the common axis counts and where lanes are aligned.
 
 type Names = Pick<Lesson, 'operation' | 'arms'>;
 
 export interface AxisWords {
-  /** "guest time since the workload's start" */
+  /** What the axis counts, such as "guest time since the workload's start". */
   readonly title: string;
-  /** The aligned moment and its name, such as "umount 100"; null: lanes start together. */
+  /** The aligned moment and its name, such as "umount 100"; null if lanes start together. */
   readonly flag: { readonly t: Nanos; readonly words: string } | null;
 }
 
@@ -165,7 +171,7 @@ function counted(axis: Axis | null): string {
   return axis === null ? t('guest time') : axis.plural;
 }
 
-/** The aligned moment and its name; null: lanes are not shifted. */
+/** The aligned moment and its name; null if lanes are not shifted. */
 export function axisFlag(index: RunIndex, frame: Frame, operation: string): AxisWords['flag'] {
   const { by, n, at = together(index, by, n).at } = frame.aligned ?? { by: 'time', n: 1 };
   return at === null ? null : { t: at, words: nthWords(operation, n) };
@@ -175,7 +181,7 @@ function nthWords(operation: string, n: number): string {
   return `${operation} ${n.toLocaleString(locale())}`;
 }
 
-/** Describe the axis of a frame. */
+/** Describe in words what the axis of a frame counts and where lanes are aligned. */
 export function axisWords(index: RunIndex, frame: Frame, lesson: Names): AxisWords {
   const { by, n } = frame.aligned ?? { by: 'time', n: 1 };
   const since = t("{axis} since the workload's start", { axis: counted(index.axis) });
@@ -191,9 +197,12 @@ export function axisWords(index: RunIndex, frame: Frame, lesson: Names): AxisWor
   const left =
     lacking.length === 0
       ? ''
-      : t('; {not} {lacking} none', { not, lacking: lacking.length === 1 ? t('has') : t('have') });
+      : t('; {not} {lacking} no such operation', {
+          not,
+          lacking: lacking.length === 1 ? t('has') : t('have'),
+        });
   return {
-    title: t('{axis}{own}; {what} {happens} on every lane at once{left}', {
+    title: t('{axis}{own}; {what} {happens} at the same moment on every lane{left}', {
       axis: counted(index.axis),
       own,
       what,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Figures in texts. Code that writes a number also states what it counts, in which part of the run, and on which mark.
- * The text stays a string; `collect` returns the figures in it. The page outlines their marks, and a test checks that
- * no two figures of one moment disagree (test/figures).
+ * Figures in texts. Code that writes a number also states what it counts, for which part of the run, and for which
+ * mark. The text itself remains a string, and `collect` returns the figures in it. The page outlines their marks, and a
+ * test checks that figures shown at the same moment do not contradict each other (test/figures).
  */
 
 import { t } from '../base/lang/t.ts';
@@ -10,11 +10,11 @@ import { formatCount, formatNs } from '../base/units.ts';
 import type { Mark, Region } from './types.ts';
 
 /**
- * Part of the run that a figure covers. The first three need no words; the text names each other one.
- * - `mark`: the whole mark, also its part outside the window
+ * The part of the run that a figure covers. The first three need no words; for the others the text names the part.
+ * - `mark`: the whole mark, including any part outside the window
  * - `now`: the state at the moment
- * - `setup`: parameters of the run, the same at every moment
- * - `operation`: the current operation up to the moment, or the previous one if none is running
+ * - `setup`: parameters of the run, which are the same at every moment
+ * - `operation`: the current operation up to the moment; if none is running, the previous one
  * - `window`: the whole window; `recent`: the time just before the moment
  * - `far`: the run up to the moment; `run`: the whole run; `model`: a model's result for the whole run
  */
@@ -32,19 +32,19 @@ export type Scope =
 export interface Figure {
   readonly scope: Scope;
   readonly arm: string;
-  /** The quantity; equal quantities have equal names, whichever code writes them. */
+  /** The quantity. Equal quantities have equal names, even if different code writes them. */
   readonly what: string;
   readonly value: number;
   readonly text: string;
   readonly mark: Mark | null;
 }
 
-/** Texts frozen while a picture moves, by quantity; null: nothing is frozen. */
+/** The texts that are frozen while a picture moves, by quantity; null if nothing is frozen. */
 let held: Map<string, string> | null = null;
 
 /**
- * Call `make` with frozen figures: a figure in `texts` keeps its text there, a new one is added. Null: nothing is
- * frozen.
+ * Call `make` with frozen figures: a figure in `texts` keeps its text, and a new figure is added to `texts`. If `texts`
+ * is null, nothing is frozen.
  */
 export function withFrozenFigures<T>(texts: Map<string, string> | null, make: () => T): T {
   const outer = held;
@@ -56,7 +56,7 @@ export function withFrozenFigures<T>(texts: Map<string, string> | null, make: ()
   }
 }
 
-/** A text that is frozen together with the figures; `what` is its key. */
+/** Return a text that is frozen together with the figures; `what` is its key. */
 export function frozenText(what: string, text: string): string {
   if (held === null) return text;
   const known = held.get(what);
@@ -64,7 +64,10 @@ export function frozenText(what: string, text: string): string {
   return known ?? text;
 }
 
-/** Compare only the number: "3" and "3 visits" are one form. */
+/**
+ * The form of a text, without its number. A figure may be written as "3" and also as "3 visits"; each form is frozen
+ * separately.
+ */
 function form(text: string): string {
   return text.replaceAll(/\d[\d,.]*/g, '#');
 }
@@ -91,26 +94,26 @@ export function figure(
   return frozenText(`${scope} ${arm} ${what} ${of} ${form(text)}`, text);
 }
 
-/** Length of a whole mark. */
+/** The length of a whole mark, as a figure. */
 export function lengthOf(mark: Mark): string {
   const value = mark.t1 - mark.t0;
   return figure('mark', mark.arm, 'length', value, formatNs(value), mark);
 }
 
-/** Time since a mark began, up to `at`. */
+/** The time from a mark's begin to `at`, as a figure. */
 export function sinceBegin(mark: Mark, at: number): string {
   const value = at - mark.t0;
   return figure('now', mark.arm, t('since its start'), value, formatNs(value), mark);
 }
 
-/** Words about a region of the picture instead of a mark. */
+/** Record that a text is about a region of the picture instead of a mark, and return the text. */
 export function about(arm: string, name: string, text: string): string {
   const known = collected?.regions.some((one) => one.arm === arm && one.name === name);
   if (known === false) collected?.regions.push({ arm, name });
   return text;
 }
 
-/** Call `make`; return its result, the figures it wrote, and the regions it mentioned. */
+/** Call `make` and return its result, together with the figures that it wrote and the regions that it mentioned. */
 export function collect<T>(make: () => T): {
   readonly made: T;
   readonly figures: readonly Figure[];
@@ -126,7 +129,7 @@ export function collect<T>(make: () => T): {
   }
 }
 
-/** Marks of the figures, without duplicates. */
+/** The marks of the figures, each mark once. */
 export function marksOf(figures: readonly Figure[]): readonly Mark[] {
   const found = new Map<string, Mark>();
   for (const { mark } of figures)

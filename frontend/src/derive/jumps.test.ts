@@ -57,7 +57,7 @@ test('lanes that take as long do not part, and one lane parts from nobody', () =
     storm-0  RR!RR!RRR!
   `);
   expect(noDivergence(alike, testLesson)).toMatch(
-    /^The umounts of all lanes take about as long: 300 µs on rwsem and 333 µs on SRCU on average\.$/,
+    /^The umounts take about equally long on all lanes: 300 µs on rwsem and 333 µs on SRCU on average\.$/,
   );
   expect(firstDivergence(alike, noOffsets)).toBeNull();
   const alone = indexOf('rwsem\nstorm-0  RR!RR!');
@@ -108,7 +108,9 @@ test('a long wait says who waits, for how long, and what is long; a later one th
   expect(words).toBe(
     'Here storm-0 on SRCU waits for an SRCU grace period, for 500 µs. "Long" means at least half of the longest wait (250 µs).',
   );
-  expect(jumpWords('long_wait', 5 * cell, index, frame, testLesson)).toContain('first of the run');
+  expect(jumpWords('long_wait', 5 * cell, index, frame, testLesson)).toContain(
+    'this is the first one again.',
+  );
 });
 
 test('aligning by marker says where it is and which lanes were moved', () => {
@@ -116,7 +118,7 @@ test('aligning by marker says where it is and which lanes were moved', () => {
   const offset = offsetsOf(index, 'operation', 0, 3);
   const frame = { ...frameOver(0, 20, 0), offset, aligned: { by: 'operation', n: 3 } as const };
   expect(jumpWords('align', 0, index, frame, testLesson)).toBe(
-    'Umount 3 ends on every lane at once, at 1.300 ms; moved to align: rwsem by 400 µs.',
+    'Umount 3 ends at the same moment on every lane, at 1.300 ms; moved to align: rwsem by 400 µs.',
   );
   const time = { ...frame, aligned: { by: 'time', n: 1 } as const, offset: noOffsets };
   expect(jumpWords('align', 0, index, time, testLesson)).toContain('its own time');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Jumps: moments to step to, the first divergence of lanes, and a sentence on each: why it is unavailable, or where it
- * led. Pure.
+ * Jumps: moments to go to, the first divergence of lanes, and for each jump a sentence that says where it led or why it
+ * is unavailable. Pure.
  */
 
 import { firstAbove, firstAtLeast } from '../base/columns.ts';
@@ -14,11 +14,11 @@ import { momentWords, stepNs } from './retime.ts';
 import type { Frame, LaneIndex, RunIndex } from './types.ts';
 import { armTitle, capital, fieldValue, list, shortTitle } from './words.ts';
 
-// Moments to step to, in frame time: lane time plus the lane's offset.
+// Moments to which the page can step, in frame time: the lane's time plus its offset.
 
 export type Direction = 1 | -1;
 
-/** The nearest of the lanes' answers in the direction. */
+/** Of the lanes' answers, the one that is nearest in the given direction. */
 function nearest(
   index: RunIndex,
   offset: Offsets,
@@ -36,7 +36,7 @@ function nearest(
   return best === null ? null : ns(best);
 }
 
-/** In a sorted sequence, the first value after t, or the last before it. */
+/** In a sorted sequence, the first value after t, or the last value before it. */
 function neighbour(
   length: number,
   at: (i: number) => number,
@@ -47,7 +47,7 @@ function neighbour(
   return i >= 0 && i < length ? at(i) : null;
 }
 
-/** The next or previous beat (a point that the lesson declares, or the end of an operation) on any lane. */
+/** The next or previous beat on any lane. A beat is a point that the lesson declares, or the end of an operation. */
 export function beatAfter(
   index: RunIndex,
   offset: Offsets,
@@ -64,7 +64,7 @@ export function beatAfter(
   });
 }
 
-/** The next or previous begin of a span, or point, on any lane. */
+/** The next or previous event on any lane: the begin of a span, or a point. */
 export function eventAfter(
   index: RunIndex,
   offset: Offsets,
@@ -87,7 +87,7 @@ export function eventAfter(
   });
 }
 
-/** The first loss that begins after t on any lane, wrapping around to the start. */
+/** The first loss of events that begins after t on any lane. After the last one, the search starts over. */
 export function nextLoss(index: RunIndex, offset: Offsets, t: number): Nanos | null {
   const after = (from: number) =>
     nearest(index, offset, 1, (lane, shift) => {
@@ -105,12 +105,12 @@ export interface LongWait {
   readonly t1: Nanos;
 }
 
-/** Least length of a long wait, ns: half of the longest on any lane shown. */
+/** Minimum length of a long wait, ns: half of the longest wait on the lanes shown. */
 function longFrom(index: RunIndex): number {
   return Math.max(...index.lanes.map((lane) => lane.longestWait), 0) / 2;
 }
 
-/** The first long wait that begins after t (frame time), wrapping around to the start. */
+/** The first long wait that begins after t (frame time). After the last one, the search starts over. */
 export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongWait | null {
   const least = longFrom(index);
   if (least <= 0) return null;
@@ -143,7 +143,7 @@ export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongW
   return best;
 }
 
-/** The lesson's waits of at most `longest` ns on any lane, longest first. */
+/** The longest of the lesson's waits that last at most `longest` ns, on any lane, in descending order. */
 export function longestWaits(
   index: RunIndex,
   offset: Offsets,
@@ -176,11 +176,11 @@ function trimToLongest(waits: LongWait[], most: number): void {
   waits.length = Math.min(waits.length, most);
 }
 
-// The first divergence of lanes: the first operation that took at least twice as long on the lane with the longer mean.
-// On a counting axis: the first entry that is not equal on every lane. Or the reason that there is none. Pure; times
-// are each lane's own.
+// The first divergence of lanes, or the reason that there is none. It is the first operation that took at least twice
+// as long on the lane with the longest mean as on the one with the shortest. On a counting axis it is the first entry
+// that differs between lanes. Pure; times are each lane's own.
 
-/** Why lanes cannot be compared, or do not diverge. */
+/** Why lanes cannot be compared, or why they do not diverge. */
 type NoParting =
   | 'alone'
   | 'host_order'
@@ -192,15 +192,15 @@ type NoParting =
 
 interface Parting {
   readonly by: 'operation' | 'entry';
-  /** Counted from 1. */
+  /** Number of the operation or entry, from 1. */
   readonly n: number;
-  /** Per lane: when it ends there, and its index in the table of operations or points. */
+  /** For each lane, when the operation or entry ends, and its index in the table of operations or points. */
   readonly lanes: readonly { readonly arm: string; readonly t: number; readonly place: number }[];
 }
 
-/** Least ratio of a divergence. */
+/** Minimum ratio between two lengths that counts as a divergence. */
 const apart = 2;
-/** Lanes whose mean lengths differ by less than this factor do not diverge: single operations always differ. */
+/** Lanes whose mean lengths differ by less than this factor do not diverge, because single operations always differ. */
 const alike = 1.25;
 
 const known = new WeakMap<RunIndex, { readonly version: number; readonly found: Found }>();
@@ -242,14 +242,14 @@ function byOperation(lanes: readonly LaneIndex[]): Found {
   return 'never_twice';
 }
 
-/** Mean length of a lane's operations, ns; 0 without operations. */
+/** Mean length of a lane's operations, ns; 0 if it has none. */
 function meanOf({ ops, opsByEnd: { order, length } }: LaneIndex): number {
   let sum = 0;
   for (let i = 0; i < length; i++) sum += ops.t1[order[i]!]! - ops.t0[order[i]!]!;
   return length === 0 ? 0 : sum / length;
 }
 
-/** Index of an operation in the table; `at` counts from 0 at the workload's start. */
+/** Index of an operation in the table. `at` counts operations from 0, beginning at the workload's start. */
 function placeOf(lane: LaneIndex, at: number): number {
   return lane.opsByEnd.order[at - lane.opsEvicted]!;
 }
@@ -278,22 +278,22 @@ function byEntry(lanes: readonly LaneIndex[], point: string): Found {
   return 'same_entries';
 }
 
-/** Frame time at which the diverging operation has ended on every lane. */
+/** The frame time at which every lane has ended the diverging operation. */
 export function firstDivergence(index: RunIndex, offset: Offsets): Nanos | null {
   const found = partingOf(index);
   if (typeof found === 'string') return null;
   return ns(Math.max(...found.lanes.map(({ arm, t }) => t + (offset.get(arm) ?? 0))));
 }
 
-/** Playback requests whose destination depends on the data. */
+/** Requests to playback whose destination depends on the data. */
 export type Jump = 'divergence' | 'long_wait' | 'loss' | 'align';
 
-/** Describe a point of the axis in the view's words, by its index in the lane's table. */
+/** Describes a point of the axis in the view's words. The point is given by its index in the lane's table. */
 export type EntryWords = (lane: LaneIndex, place: number) => string;
 
 type Names = Pick<Lesson, 'arms' | 'operation' | 'points' | 'axis' | 'thread'>;
 
-/** Why there is no first divergence; empty: there is one. */
+/** Why there is no first divergence; empty if there is one. */
 export function noDivergence(index: RunIndex, lesson: Names): string {
   const found = partingOf(index);
   return typeof found === 'string' ? whyNot(found, index, lesson) : '';
@@ -307,7 +307,7 @@ function whyNot(why: NoParting, index: RunIndex, lesson: Names): string {
       return t('There is only one lane; a divergence needs two.');
     case 'host_order':
       return t(
-        '{plural} are in the order in which the host ran the vCPUs, so comparing the same number on two lanes says nothing.',
+        '{plural} are in the order in which the host ran the vCPUs, so comparing equal numbers on two lanes says nothing.',
         { plural: capital(unit?.plural ?? 'accesses') },
       );
     case 'no_operations':
@@ -322,28 +322,30 @@ function whyNot(why: NoParting, index: RunIndex, lesson: Names): string {
         t('{l} on {lesson}', { l: formatNs(meanOf(l)), lesson: armTitle(lesson, l) }),
       );
       const also =
-        why === 'alike' ? '' : t(', and no {name} takes twice as long on the slowest', { name });
-      return t('The {plural} of all lanes take about as long: {means} on average{also}.', {
+        why === 'alike'
+          ? ''
+          : t(', and no {name} takes twice as long on the slowest lane', { name });
+      return t('The {plural} take about equally long on all lanes: {means} on average{also}.', {
         plural,
         means: list(means),
         also,
       });
     }
     case 'same_entries':
-      return t('All lanes have the same {plural}, up to the end of the shortest.', {
+      return t('All lanes have the same {plural}, up to the end of the shortest lane.', {
         plural: unit?.plural ?? t('entries'),
       });
   }
 }
 
-/** Why there is no long wait; empty: there is one. */
+/** Why there is no long wait; empty if there is one. */
 export function noLongWait(index: RunIndex): string {
   if (longFrom(index) > 0) return '';
   const lanes = index.lanes.length === 1 ? t('On this lane') : t('On these lanes');
   return t('{lanes} no task waits for what the lesson is about.', { lanes });
 }
 
-/** Why lanes cannot be aligned by their first operation; empty: they can. */
+/** Why lanes cannot be aligned by their first operation; empty if they can. */
 export function noMarker(index: RunIndex, { operation }: Names): string {
   if (index.lanes.length < 2)
     return t('There is only one lane, so there is nothing to align it with.');
@@ -352,7 +354,7 @@ export function noMarker(index: RunIndex, { operation }: Names): string {
     : t('No lane has ended a {name} yet.', { name: operation.name });
 }
 
-/** Describe the destination of a jump; `from`: the moment before the jump. */
+/** A sentence about the destination of a jump. `from` is the moment before the jump. */
 export function jumpWords(
   what: Jump,
   from: number,
@@ -410,7 +412,7 @@ function partingWords(
   });
 }
 
-/** "lblk 0, fate 2": the fields in which any of these points differs from the others. */
+/** Describe the fields in which these points differ, such as "lblk 0, fate 2". */
 function differingFields(
   all: readonly { readonly lane: LaneIndex; readonly place: number }[],
   index: RunIndex,
@@ -437,7 +439,7 @@ function waitWords(from: number, index: RunIndex, frame: Frame, lesson: Names): 
     t('a {thread}', { thread: lesson.thread });
   const kind = index.kinds[wait.kind];
   const again =
-    wait.t0 <= from ? t(' There is none after this, so this is the first of the run again.') : '';
+    wait.t0 <= from ? t(' There are none later in the run, so this is the first one again.') : '';
   const what = kind === undefined ? t('waits') : shortTitle(kind);
   return t(
     'Here {who} on {lesson} {what}, for {t1}. "Long" means at least half of the longest wait ({index}).{again}',
@@ -468,7 +470,7 @@ function alignWords(index: RunIndex, { aligned, offset }: Frame, lesson: Names):
   const { at, last } = together(index, by, n);
   const what = `${lesson.operation.name} ${n.toLocaleString(locale())}`;
   if (at === null || last === null)
-    return t('No lane has ended {what} yet, so nothing moved.', { what });
+    return t('No lane has ended {what} yet, so no lane was moved.', { what });
   const { axis } = index;
   const words = (t: number) => (axis === null ? momentMs(t) : momentWords(axis, t));
   const length = (t: number) => (axis === null ? formatNs(t) : momentWords(axis, t));
@@ -483,7 +485,7 @@ function alignWords(index: RunIndex, { aligned, offset }: Frame, lesson: Names):
       ? t('no lane had to be moved')
       : t('moved to align: {shifts}', { shifts: list(shifts) });
   const verb = by === 'begin' ? t('begins') : t('ends');
-  return t('{what} {verb} on every lane at once, at {at}; {moved}.', {
+  return t('{what} {verb} at the same moment on every lane, at {at}; {moved}.', {
     what: capital(what),
     verb,
     at: words(at),

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The index of one lane. Each update adds only what came since the last one; a growing run never causes a rebuild. */
+/**
+ * The index of one lane. Each update adds only what arrived since the last update, so a growing run never causes a
+ * rebuild.
+ */
 
 import { firstAbove, firstAtLeast, growColumn } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
@@ -22,10 +25,11 @@ import type {
   Strand,
 } from './types.ts';
 
-// Spans of one row and layer in order of begin, with the time of each kind per bucket. Spans arrive in order of END, so
-// an outer function span arrives after the inner ones and is inserted before them.
+// The spans of one row and layer in order of their begin, and the time per kind in each bucket. Spans arrive in the
+// order in which they END. The span of an outer function therefore arrives after the inner ones, and is inserted before
+// them.
 
-/** 1.05 ms, 8.4 ms, 67 ms, 0.54 s. Narrower windows draw spans one by one. */
+/** Sizes of buckets, ns: 1.05 ms, 8.4 ms, 67 ms, 0.54 s. In narrower windows every span is drawn. */
 export const bucketSizes: readonly number[] = [2 ** 20, 2 ** 23, 2 ** 26, 2 ** 29];
 
 class Level implements LodLevel {
@@ -59,7 +63,7 @@ class Level implements LodLevel {
     for (let bucket = first; bucket <= last; bucket++) {
       const begin = Math.max(from, bucket * this.bucketNs);
       const end = Math.min(t1, (bucket + 1) * this.bucketNs);
-      // An instant counts as 1 ns, so that it is never 0.
+      // An instant counts as 1 ns, so that its time is not 0.
       const at = bucket * this.kinds + local;
       this.ns[at] = this.ns[at]! + Math.max(end - begin, bucket === first ? 1 : 0);
     }
@@ -73,10 +77,10 @@ export class StrandBuilder implements Strand {
   length = 0;
   longest = 0;
   readonly levels: readonly Level[];
-  /** Kind -> its column in the levels; -1: the kind belongs to another layer. */
+  /** For each kind, its column in the levels; -1 if the kind belongs to another layer. */
   readonly #local: Int16Array;
 
-  /** `kindOf` lists the lesson's kinds of this layer. */
+  /** `kindOf` lists the lesson's kinds that belong to this layer. */
   constructor(row: number, layer: Layer, kindOf: Uint8Array) {
     this.row = row;
     this.layer = layer;
@@ -85,7 +89,7 @@ export class StrandBuilder implements Strand {
     for (const [local, kind] of kindOf.entries()) this.#local[kind] = local;
   }
 
-  /** Insert span `index` of the table; `order` stays sorted by t0. */
+  /** Insert span `index` of the table into `order`, which stays sorted by t0. */
   add(spans: SpanTable, index: number): void {
     const t0 = spans.t0[index]!;
     const t1 = spans.t1[index]!;
@@ -104,7 +108,7 @@ export class StrandBuilder implements Strand {
     for (const level of this.levels) level.add(t0, t1, local);
   }
 
-  /** Follow an eviction: the table dropped its oldest `dropped` entries and moved the rest down. */
+  /** Follow an eviction: the table has dropped its `dropped` oldest entries and moved the others down. */
   shift(dropped: number): void {
     let live = 0;
     for (let i = 0; i < this.length; i++) {
@@ -115,7 +119,7 @@ export class StrandBuilder implements Strand {
   }
 }
 
-// The strands of a lane: spans by row and layer, updated on arrival and eviction.
+// The strands of a lane: its spans by row and layer. They are updated when spans arrive or are evicted.
 
 const layers: readonly Layer[] = ['state', 'function', 'track'];
 
@@ -145,12 +149,12 @@ class Strands {
     this.#epoch = spans.epoch;
   }
 
-  /** Ordered by row, then by layer. */
+  /** Strands sorted by row, then by layer. */
   get sorted(): readonly StrandBuilder[] {
     return this.#sorted;
   }
 
-  /** Of kinds that the lesson marks as waits, ns. */
+  /** The longest span whose kind the lesson marks as a wait, ns. */
   get longestWait(): number {
     return this.#longestWait;
   }
@@ -163,7 +167,7 @@ class Strands {
     return this.#strands.get(keyOf(row, layer)) ?? null;
   }
 
-  /** Add the spans that came since the last call. */
+  /** Add the spans that arrived since the last call. */
   update(): void {
     this.#followMoves();
     const spans = this.#spans;
@@ -193,7 +197,7 @@ class Strands {
     return strand;
   }
 
-  /** Spans were evicted, or the table was reset. */
+  /** Handles spans that were evicted, and a table that was reset. */
   #followMoves(): void {
     const { epoch, evicted } = this.#spans;
     if (epoch === this.#epoch) return;
@@ -216,9 +220,9 @@ function keyOf(row: number, layer: Layer): number {
   return row * layers.length + layers.indexOf(layer);
 }
 
-// Orders of a growing table by one of its columns.
+// Orders of a growing table, each sorted by one of the columns.
 
-/** Indices of a growing table, sorted by one column. Rows arrive nearly sorted. */
+/** The indices of a growing table's rows, sorted by one column. Rows arrive almost in this order. */
 class SortedOrder implements Order {
   order = new Uint32Array(0);
   length = 0;
@@ -239,11 +243,11 @@ class SortedOrder implements Order {
 
 interface Table {
   readonly length: number;
-  /** Changes when rows were evicted, or the table was reset. */
+  /** Changes when rows have been evicted or the table was reset. */
   readonly epoch: number;
 }
 
-/** Follows a table row by row; starts over when its rows moved. */
+/** Adds a table's new rows to an order; starts over if the rows have moved. */
 class TableOrder<T extends Table> {
   readonly #table: T;
   readonly #key: (table: T) => Float64Array;
@@ -261,7 +265,7 @@ class TableOrder<T extends Table> {
     return this.#sorted;
   }
 
-  /** Add the rows that came since the last call. */
+  /** Add the rows that arrived since the last call. */
   update(): void {
     const { epoch, length } = this.#table;
     if (epoch !== this.#epoch) {
@@ -273,7 +277,8 @@ class TableOrder<T extends Table> {
   }
 }
 
-// Points by name: table indices in order of time. Grows with the table; rebuilt when entries move.
+// Table indices of the points of each name, in order of time. They grow with the table, and are rebuilt when its
+// entries move.
 
 class Places implements Order {
   order = new Uint32Array(0);
@@ -316,7 +321,7 @@ export class PointIndex {
   }
 }
 
-/** Positions [from, to) in an order of points with times in [a, b). */
+/** The positions [from, to) of the points in an order whose times are in [a, b). */
 export function pointRange(
   points: PointTable,
   of: Order,
@@ -327,7 +332,7 @@ export function pointRange(
   return { from: firstAtLeast(of.length, at, a), to: firstAtLeast(of.length, at, b) };
 }
 
-/** Number of points in an order at or before t. */
+/** The number of points in an order whose time is t or earlier. */
 export function pointsUpTo(points: PointTable, of: Order, t: number): number {
   return firstAbove(of.length, (i) => points.t[of.order[i]!]!, t);
 }
@@ -429,7 +434,7 @@ export class LaneIndexer implements LaneIndex {
     return this.#strands.layerOf(kind);
   }
 
-  /** Add what came since the last call. */
+  /** Add what arrived since the last call. */
   update(): void {
     this.#points.update();
     this.#strands.update();
@@ -438,7 +443,7 @@ export class LaneIndexer implements LaneIndex {
   }
 }
 
-/** Time up to which a lane is known; infinite once it has ended. */
+/** The time up to which a lane's data are known; infinite if the lane has ended. */
 export function completeUpTo(lane: Pick<LaneIndex, 'watermark' | 'ended'>): Nanos {
   return lane.ended ? ns(Number.POSITIVE_INFINITY) : lane.watermark;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Durations of operations as dots: one per operation, thinned by id when there are too many. */
+/**
+ * Durations of operations for a dot plot with a dot per operation. If there are too many, a hash of ids selects some.
+ */
 
 import { firstAbove, hashUnit, quantile } from '../base/columns.ts';
 import type { LaneIndex } from './types.ts';
@@ -13,7 +15,7 @@ export interface LatencySample {
 
 export interface Latencies {
   readonly arm: string;
-  /** Operations that ended up to the moment; `dots` has at most `most` of them. */
+  /** Number of operations that have ended up to the moment; `samples` contains about `most` of them. */
   readonly n: number;
   readonly mean: number;
   readonly median: number;
@@ -24,7 +26,10 @@ export interface Latencies {
 
 const quantilesOfNewest = 20_000;
 
-/** Durations of the operations that ended up to `until` (lane time). The newest are kept, thinned deterministically. */
+/**
+ * The durations of operations that ended by `until` (lane time). The statistics use the newest
+ * 20,000 operations. Of these, a hash of their ids selects about `most` samples, so the selection is always the same.
+ */
 export function latenciesOf(lane: LaneIndex, until: number, most = 400): Latencies {
   const { order, length } = lane.opsByEnd;
   const { ops } = lane;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Scene -> window and moment: where a step opens. */
+/** Finds where a step opens: the window and moment of a scene in a run. */
 
 import { firstAtLeast, quantile } from '../base/columns.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
@@ -9,9 +9,10 @@ import { isWait, opsUpTo, spansIn, threadRows } from './query.ts';
 import { stepNs } from './retime.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 
-// The most typical of several windows of a run: operations and waiting closest to the usual.
+// The most typical of several windows of a run: the window whose operations and waiting are nearest to the usual
+// amount.
 
-/** Operations per lane in the window at each start. */
+/** For each window, the number of operations per lane. */
 function countsPerWindow(
   index: RunIndex,
   starts: readonly number[],
@@ -26,7 +27,7 @@ function countsPerWindow(
     });
 }
 
-/** Cumulative time that a lane's threads spent in the lesson's waits, per bucket of the finest level. */
+/** The time that a lane's threads have spent in the lesson's waits, summed up to each bucket of the finest level. */
 function waitedUpTo(index: RunIndex, lane: LaneIndex): { bucketNs: number; sums: Float64Array } {
   const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state')?.levels[0] ?? []);
   const buckets = Math.max(0, ...strands.map((level) => level.buckets));
@@ -41,7 +42,7 @@ function waitedUpTo(index: RunIndex, lane: LaneIndex): { bucketNs: number; sums:
   return { bucketNs: strands[0]?.bucketNs ?? 1, sums };
 }
 
-/** Deviation of each window's share of waiting from the lane's own, 0 to about 1. */
+/** By how much each window's share of waiting deviates from that of the whole lane, from 0 to about 1. */
 function waitsOff(
   index: RunIndex,
   starts: readonly number[],
@@ -61,7 +62,7 @@ function waitsOff(
   });
 }
 
-/** Start of the most typical window of this span; null: no windows, or no operations. */
+/** The start of the most typical window of this length; null if there are no windows or no operations. */
 export function mostTypical(
   index: RunIndex,
   starts: readonly number[],
@@ -88,20 +89,22 @@ export function mostTypical(
   return starts[best] ?? null;
 }
 
-// Windows of the oscilloscope: the newest window that is complete on every lane.
+// Windows for the oscilloscope, which shows the newest window that is complete on every lane.
 
 export interface Window {
   readonly start: Nanos;
   readonly span: number;
 }
 
-/** End of a lane's last operation, frame time; its watermark without operations. */
+/** Frame time at which a lane's last operation ends; without operations, the lane's watermark. */
 function lastOp(lane: LaneIndex, shift: number): number {
   const { order, length } = lane.opsByEnd;
   return (length > 0 ? lane.ops.t1[order[length - 1]!]! : lane.watermark) + shift;
 }
 
-/** Frame time up to which every lane has something to show. An ended lane has nothing after its last operation. */
+/**
+ * Frame time up to which every lane has something to show. A lane that has ended has nothing after its last operation.
+ */
 function completeTo(index: RunIndex, offset: ReadonlyMap<string, number>): number {
   let end = Number.POSITIVE_INFINITY;
   for (const lane of index.lanes) {
@@ -112,7 +115,7 @@ function completeTo(index: RunIndex, offset: ReadonlyMap<string, number>): numbe
   return Number.isFinite(end) ? end : 0;
 }
 
-/** Whether an operation or a link occurred on this lane in [a, b). */
+/** Whether a lane has an operation or a link in [a, b). */
 function isActive(lane: LaneIndex, a: number, b: number): boolean {
   if (opsUpTo(lane, b) > opsUpTo(lane, a)) return true;
   const { order, length } = lane.linksByTime;
@@ -135,8 +138,8 @@ export function activeLanes(
 const triesBack = 24;
 
 /**
- * The newest complete window of `span`, starting at a multiple of `step` so that the grid does not move. Prefers a
- * nearby window in which more lanes are active.
+ * The newest complete window of length `span`. It starts at a multiple of `step`, so that the grid does not move. A
+ * nearby window is preferred if more lanes are active in it.
  */
 export function newestEpisode(
   index: RunIndex,
@@ -162,8 +165,9 @@ export function newestEpisode(
 const mostWindows = 4000;
 
 /**
- * The most typical window of a recording. On every lane, its operations are close to the median of the non-empty
- * windows, and its waiting is the usual amount. It represents the run, so it is neither the liveliest nor the calmest.
+ * The most typical window of a recording. On every lane, its number of operations is near the median of the non-empty
+ * windows, and its waiting is near the usual amount. It represents the run, so it is neither the busiest nor the
+ * quietest window.
  */
 function typicalEpisode(
   index: RunIndex,
@@ -179,7 +183,7 @@ function typicalEpisode(
   return best === null ? null : { start: ns(best), span };
 }
 
-/** The next window of a recording, wrapping around at the end. */
+/** The next window of a recording; after the last one comes the first. */
 export function nextEpisode(
   index: RunIndex,
   window: Window,
@@ -190,7 +194,10 @@ export function nextEpisode(
   return { start: ns(start + window.span <= limit ? start : 0), span: window.span };
 }
 
-/** Frame time at which the frame ends: the least watermark of running lanes, or the end of the last lane. */
+/**
+ * Frame time at which the frame ends: the least watermark of running lanes, or if none is running, the end of the last
+ * lane.
+ */
 export function frameEnd(index: RunIndex, offset: ReadonlyMap<string, number>): Nanos {
   let live = Number.POSITIVE_INFINITY;
   let end = 0;
@@ -204,42 +211,44 @@ export function frameEnd(index: RunIndex, offset: ReadonlyMap<string, number>): 
 
 export interface Place extends Window {
   readonly moment: Nanos;
-  /** Where the first sweep begins; default: the start of the window. */
+  /** Where the first sweep begins; by default at the start of the window. */
   readonly begin?: Nanos;
-  /** The place is the newest one and moves with the live run. */
+  /** Whether the place is the newest one and moves along with the live run. */
   readonly follows: boolean;
-  /** There are events to see; false: the oscilloscope waits for the first window of events. */
+  /** Whether there are events to see. If not, the oscilloscope waits for the first window with events. */
   readonly known: boolean;
 }
 
-/** Step of window starts: windows of half a tick or more start on a tick, so that the grid does not move. */
+/**
+ * Distance between starts of windows. Windows of at least two ticks start on a tick, so that the grid does not move.
+ */
 export function stepOf(index: RunIndex, span: number): number {
   return span >= 2 * index.tickNs ? index.tickNs : span / 4;
 }
 
-/** The window of this span with `moment` at `share` of its width. */
+/** The window of length `span` that has `moment` at `share` of its width. */
 export function windowAround(moment: number, span: number, share: number): Window {
   return { start: ns(Math.max(0, moment - span * share)), span };
 }
 
-/** What a finder needs of a scene. */
+/** The parts of a scene that finders need. */
 export type SceneWindow = Pick<Scene, 'moment' | 'window_ms' | 'window_steps' | 'operation'> &
   Partial<Pick<Scene, 'focus'>>;
 
 export type Finder = (index: RunIndex, scene: SceneWindow) => Place | null;
 
-/** Length of a scene's window on the axis, ns; 0: fitted to what it shows. */
+/** Length of a scene's window on the axis, ns; 0 if the window is fitted to its content. */
 export function spanOf(scene: Pick<Scene, 'window_ms' | 'window_steps'>): number {
   return scene.window_ms * millisecond + scene.window_steps * stepNs;
 }
 
-/** A place that a finder found: `share` of the window lies before the moment. */
+/** A place that a finder has found. Of the window, `share` lies before the moment. */
 export function placeAround(moment: number, span: number, share: number): Place {
   const window = windowAround(moment, span, share);
   return { ...window, moment: ns(moment), follows: false, known: true };
 }
 
-/** Moments that every view has. */
+/** Finders of moments that every view has. */
 const common: Readonly<Record<string, Finder>> = {
   start: (_index, scene) => {
     const span = spanOf(scene);
@@ -254,7 +263,10 @@ const common: Readonly<Record<string, Finder>> = {
 
 export const commonMoments: readonly string[] = Object.keys(common);
 
-/** Where a scene opens in this run; `own` are the view's moments. Without a match: the newest window. */
+/**
+ * Where a scene opens in this run. `own` contains the view's finders. If none has the name of the scene's moment, the
+ * scene opens in the newest window.
+ */
 export function placeOf(
   index: RunIndex,
   scene: SceneWindow,
@@ -264,7 +276,10 @@ export function placeOf(
   return find?.(index, scene) ?? newest(index, spanOf(scene) || 30 * millisecond);
 }
 
-/** The nth operation on the lane where it begins last; a window without length gets that of the longest lane. */
+/**
+ * The nth operation on the lane where it begins last. If the scene gives no length for its window, it is that of the
+ * longest of these operations.
+ */
 function theOperation(index: RunIndex, scene: SceneWindow): Place | null {
   const begins = index.lanes.map((lane) => opBegin(lane, scene.operation));
   const lengths = index.lanes.map(
@@ -289,7 +304,7 @@ interface Op {
   readonly t1: number;
 }
 
-/** The window is fitted to the operation: a quarter of its length before and after. */
+/** A window that is fitted to an operation, with a quarter of its length before and after it. */
 function aroundOp(op: Op): Place {
   const length = op.t1 - op.t0;
   return {
@@ -304,8 +319,8 @@ function aroundOp(op: Op): Place {
 const opsLookedAt = 400;
 
 /**
- * The first operation that lasts about as long as the lane's median (within a fifth) and has the usual sleep. Otherwise,
- * the operation nearest to the median. The very first ones run with cold caches.
+ * The first operation whose length is within a fifth of the lane's median and which sleeps as usual. If there is none,
+ * it is the operation nearest to the median. The very first operations are not used, because they run with cold caches.
  */
 function typicalOp(index: RunIndex): Op | null {
   const lane = index.lanes.find((l) => l.opsByEnd.length > 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Two runs of a lesson on one axis. One index of all lanes drives playback, alignment and scrubber, as for one run.
- * Each lane is drawn from the index of its own run, because knobs and workload belong to a run.
+ * Two runs of a lesson on one axis. A common index of all lanes drives playback, alignment and scrubber, as if it were
+ * one run. Each lane is drawn from the index of its own run, because knobs and workload belong to a run.
  */
 
 import { type Offsets, together } from './align.ts';
@@ -10,7 +10,7 @@ import type { Frame, FrameSource, Frames, LaneIndex, Mark, Nanos, RunIndex } fro
 export type Side = 'first' | 'second';
 export const sides: readonly Side[] = ['first', 'second'];
 
-/** Name of a run's lane among the lanes of both runs. */
+/** The name that a run's lane has among the lanes of both runs. */
 export function laneKey(side: Side, arm: string): string {
   return `${side}:${arm}`;
 }
@@ -18,7 +18,8 @@ export function laneKey(side: Side, arm: string): string {
 const made = new WeakMap<RunIndex, { other: RunIndex; arms: string; index: RunIndex }>();
 
 /**
- * Lanes of both runs: for each arm the first run's, then the second's. Returns the same object while nothing changed.
+ * The lanes of both runs: for each arm, first the lane of the first run and then that of the second. Returns the same
+ * object while nothing changes.
  */
 export function pairIndex(one: RunIndex, other: RunIndex, arms: readonly string[]): RunIndex {
   const key = arms.join('\n');
@@ -38,7 +39,7 @@ export function pairIndex(one: RunIndex, other: RunIndex, arms: readonly string[
   return index;
 }
 
-/** A lane under its name in the pair. */
+/** Return a lane under the name that it has in the pair. */
 function keyed(lane: LaneIndex, side: Side): LaneIndex {
   return {
     arm: laneKey(side, lane.arm),
@@ -69,7 +70,7 @@ function keyed(lane: LaneIndex, side: Side): LaneIndex {
   };
 }
 
-/** The pair's frame for one run's lanes; `at`: where all lanes are aligned. */
+/** The pair's frame, reduced to the lanes of one run. `at` is the frame time at which all lanes are aligned. */
 export function frameOfSide(frame: Frame, side: Side, offset: Offsets, at: Nanos | null): Frame {
   const { aligned, selection } = frame;
   return {
@@ -80,7 +81,7 @@ export function frameOfSide(frame: Frame, side: Side, offset: Offsets, at: Nanos
   };
 }
 
-/** Offsets of one run's lanes, by arm. */
+/** The offsets of one run's lanes, by arm. */
 export function offsetOfSide(offset: Offsets, side: Side): Offsets {
   const prefix = laneKey(side, '');
   return new Map(
@@ -95,7 +96,7 @@ function markOfSide(mark: Mark, side: Side): Mark | null {
   return mark.arm.startsWith(prefix) ? { ...mark, arm: mark.arm.slice(prefix.length) } : null;
 }
 
-/** Frames of one run; the same objects while the pair's frame and offsets are unchanged. */
+/** The frames for one run; they are the same objects while the pair's frame and offsets are unchanged. */
 export function framesOfSide(
   both: FrameSource,
   side: Side,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Queries on a lane's index, by binary search. Times are the lane's own. */
+/** Queries on a lane's index by binary search. All times are the lane's own. */
 
 import { firstAbove, firstAtLeast } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { KindFacts, LaneIndex, Layer, Mark, RunIndex, SpanTable, Strand } from './types.ts';
 
-/** One span read out of the columns, for text and pointing; too slow for drawing. */
+/** A span that is read from the columns, for texts and for pointing. It is too slow for drawing. */
 export interface SpanRecord {
   readonly t0: Nanos;
   readonly t1: Nanos;
@@ -30,7 +30,7 @@ export function spanRecord(spans: SpanTable, i: number, open: boolean): SpanReco
   };
 }
 
-/** Positions [from, to) in the strand's order of spans that may touch [a, b). */
+/** The positions [from, to), in the strand's order, of spans that may overlap [a, b). */
 export function touching(
   spans: SpanTable,
   strand: Strand,
@@ -42,27 +42,27 @@ export function touching(
   if (strand.layer === 'function') {
     return { from: firstAtLeast(strand.length, at, a - strand.longest), to };
   }
-  // States and phases do not overlap: only the last one that began before `a` can still be running.
+  // States and phases do not overlap, so only the last one that begins before `a` can still be running.
   let from = firstAtLeast(strand.length, at, a);
   while (from > 0 && spans.t1[strand.order[from - 1]!]! > a) from -= 1;
   return { from, to };
 }
 
-/** Whether this open span was already reported as closed, so it is stale until the next `open` table. */
+/** Whether an open span has already been reported as closed. It is then stale until the next `open` table arrives. */
 export function isStale(lane: LaneIndex, layer: Layer, i: number): boolean {
   const strand = lane.strand(lane.open.row[i]!, layer);
   if (strand === null || strand.length === 0) return false;
   const at = (p: number) => lane.spans.t0[strand.order[p]!]!;
   const t0 = lane.open.t0[i]!;
   if (layer !== 'function') return at(strand.length - 1) >= t0;
-  // Calls inside an open call begin later and have ended: only its own end makes it stale.
+  // Calls inside an open call begin later and have ended, so only its own end makes it stale.
   for (let p = firstAtLeast(strand.length, at, t0); p < strand.length && at(p) === t0; p++) {
     if (lane.spans.kind[strand.order[p]!] === lane.open.kind[i]) return true;
   }
   return false;
 }
 
-/** Every span of a layer that touches [a, b), row by row in order of t0; open spans last. */
+/** All spans of a layer that overlap [a, b), row by row in order of t0. Open spans come last. */
 export function* spansIn(
   lane: LaneIndex,
   layer: Layer,
@@ -84,7 +84,10 @@ export function* spansIn(
   }
 }
 
-/** The span of this row and layer that covers t (the newest begun); null: idle or unknown. */
+/**
+ * The span of this row and layer that contains t; of several, the one that began last. Null if the row is idle or its
+ * state unknown.
+ */
 export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): SpanRecord | null {
   const strand = lane.strand(row, layer);
   const { spans, open } = lane;
@@ -104,7 +107,7 @@ export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): S
   return null;
 }
 
-/** The state of each workload thread at t, by row; null: idle or unknown. */
+/** The state of each workload thread at t, by row; null if it is idle or unknown. */
 export function statesAt(lane: LaneIndex, t: number): (SpanRecord | null)[] {
   return threadRows(lane).map((row) => spanAt(lane, row.row, 'state', t));
 }
@@ -113,18 +116,18 @@ export function threadRows(lane: LaneIndex) {
   return lane.rows.filter((row) => row.role === 'thread');
 }
 
-/** Operations that ended at or before t since the start. */
+/** The number of operations since the start that ended at t or earlier. */
 export function opsUpTo(lane: LaneIndex, t: number): number {
   const { order, length } = lane.opsByEnd;
   return lane.opsEvicted + firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
 }
 
-/** Whether events were lost on this lane in [from, to): counts there are lower bounds. */
+/** Whether events were lost on this lane in [from, to). If so, counts there are lower bounds. */
 export function lostIn(lane: LaneIndex, from: number, to: number): boolean {
   return lane.losses.some((loss) => loss.t0 < to && loss.t1 >= from);
 }
 
-/** The lesson's waits: state spans coloured `wait`. */
+/** The lesson's waits are spans of a state whose colour is `wait`. */
 export function isWait(kind: KindFacts | undefined): boolean {
   return kind?.layer === 'state' && kind.colour === 'wait' && kind.lesson;
 }
@@ -138,7 +141,7 @@ export function laneOf(index: RunIndex, arm: string): LaneIndex | null {
   return index.lanes.find((lane) => lane.arm === arm) ?? null;
 }
 
-/** Newest time up to which every running lane is complete; ended lanes do not limit it. */
+/** The time up to which all running lanes are complete; once all lanes have ended, the highest watermark. */
 export function commonWatermark(index: RunIndex): Nanos {
   let lowest = Number.POSITIVE_INFINITY;
   let highest = 0;
@@ -150,12 +153,13 @@ export function commonWatermark(index: RunIndex): Nanos {
   return ns(Number.isFinite(lowest) ? lowest : highest);
 }
 
-// Results cached per lane until the index has a new version.
+// Results that are cached per lane until its index has a new version.
 
 type Of<T> = (index: RunIndex, lane: LaneIndex) => T;
 
 /**
- * Cache the results of `find` by lane and version. The table's length is no key: the table may be ahead of the index.
+ * Cache the results of `find` by lane and version. The length of the table cannot be the key, because the table may be
+ * ahead of the index.
  */
 export function perVersion<T>(find: Of<T>): Of<T> {
   const known = new WeakMap<LaneIndex, { readonly version: number; readonly found: T }>();
@@ -168,7 +172,7 @@ export function perVersion<T>(find: Of<T>): Of<T> {
   };
 }
 
-// Kinds of spans that occur in a run, for legends.
+// The kinds of spans that occur in a run, for legends.
 
 const ofLane = perVersion((_index, { spans, open }: LaneIndex): ReadonlySet<number> => {
   const found = new Set<number>();
@@ -177,7 +181,7 @@ const ofLane = perVersion((_index, { spans, open }: LaneIndex): ReadonlySet<numb
   return found;
 });
 
-/** Names of kinds with a span on some lane. */
+/** The names of kinds that have a span on any lane. */
 export function kindsIn(index: RunIndex): ReadonlySet<string> {
   const names = index.lanes.flatMap((lane) =>
     [...ofLane(index, lane)].flatMap((kind) => index.kinds[kind]?.name ?? []),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A lane whose axis counts points instead of guest time: one step is one point (a visited entry, an access).
+ * A lane whose axis counts points instead of guest time. Each step is one point, such as a visited entry or an access.
  *
- * One step is one microsecond of frame time, so playback, zoom and beats need no second clock. Events between two
- * points map to the step of the first. The map is monotonic, so orders by time stay valid.
+ * A step is one microsecond of frame time, so that playback, zoom and beats need no second clock. Events between two
+ * points are mapped to the step of the first point. The mapping is monotonic, so orders by time remain valid.
  */
 
 import { firstAbove } from '../base/columns.ts';
@@ -19,21 +19,21 @@ import type {
   Strand,
 } from './types.ts';
 
-/** Frame time of one step, ns. */
+/** Length of a step in frame time, ns. */
 export const stepNs = 1000;
 
-/** A moment of the axis for the readout: "1,234.567 ms", or "128 entries". */
+/** Format a moment of the axis for the readout: "1,234.567 ms", or "128 entries". */
 export function momentWords(axis: Axis | null, t: number): string {
   if (axis === null) return momentMs(t);
   return plural(Math.max(0, Math.floor(t / stepNs + 1e-6)), axis.unit, axis.plural);
 }
 
-/** Describe a speed on this axis. */
+/** Describe a speed on the axis in words. */
 export function axisSpeedWords(axis: Axis | null, speed: number): string {
   return axis === null ? speedWords(speed) : stepSpeedWords(speed, stepNs, axis);
 }
 
-/** One object per state of a lane, so that caches keyed by the lane stay valid. */
+/** One object for each state of a lane, so that caches with the lane as their key remain valid. */
 const cache = new WeakMap<LaneIndex, { readonly at: string; readonly lane: LaneIndex }>();
 
 export function retimed(lane: LaneIndex, point: string): LaneIndex {
@@ -51,7 +51,7 @@ export function retimed(lane: LaneIndex, point: string): LaneIndex {
 function make(lane: LaneIndex, point: string): LaneIndex {
   const steps = lane.pointsOf(point);
   const guest = (k: number) => lane.points.t[steps.order[k]!]!;
-  /** Steps completed at a guest time. */
+  /** Frame time of the steps that are completed at a guest time. */
   const over = (t: number) => firstAbove(steps.length, guest, t) * stepNs;
   const column = (of: Float64Array, length: number) =>
     Float64Array.from({ length }, (_, i) => over(of[i]!));
@@ -121,7 +121,8 @@ function longestOf(spans: SpanTable, strand: Strand): number {
   return longest;
 }
 
-// Copy a table with mapped columns. Tables are classes whose columns are fields; other columns are copied by name.
+// Copy a table with its time columns mapped. Tables are classes whose columns are fields, so the other columns are
+// copied by name.
 
 function tableOf({ length, t0, t1, row, kind, cpu, arg, id }: SpanTable): SpanTable {
   return { length, t0, t1, row, kind, cpu, arg, id };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Store -> index. One indexer per lane, as long as the store has the run. */
+/** Builds the index of a run from the store. Each lane has one indexer as long as the store has the run. */
 
 import { second } from '../base/units.ts';
 import type { Axis, Lesson } from '../protocol/lesson.ts';
@@ -19,7 +19,7 @@ type Facts = Pick<Lesson, 'kinds' | 'points' | 'axis' | 'beat'>;
 const indexers = new WeakMap<LaneStore, Cached>();
 const indexes = new WeakMap<RunStore, RunIndex>();
 
-/** The axis of a run: what it counts; null: guest time. */
+/** What the axis of a run counts; null if it is guest time. */
 export function axisOf(lesson: Pick<Lesson, 'axis'>, workload: string): Axis | null {
   const { axis } = lesson;
   if (axis === null || axis.workloads.length === 0) return axis;
@@ -28,7 +28,9 @@ export function axisOf(lesson: Pick<Lesson, 'axis'>, workload: string): Axis | n
 
 const byWorkload = new WeakMap<Lesson, Map<string, Lesson>>();
 
-/** The lesson as seen by runs of a workload: with the workload's own operation, if declared. Memoised. */
+/**
+ * The lesson for runs of a workload: if the workload declares its own operation, it replaces the lesson's. Memoised.
+ */
 export function lessonOfRun(lesson: Lesson, workload: string): Lesson {
   const operation = lesson.workloads[workload]?.operation ?? null;
   if (operation === null) return lesson;
@@ -50,7 +52,7 @@ function indexLane(lane: LaneStore, { kinds, points }: Facts, axis: Axis | null)
   return axis === null ? cached.indexer : retimed(cached.indexer, axis.point);
 }
 
-/** The current index of a run; the same object while nothing changed. */
+/** The current index of a run; the same object while nothing has changed. */
 export function indexRun(run: RunStore, lesson: Facts & Pick<Lesson, 'hz'>): RunIndex {
   const old = indexes.get(run);
   if (old !== undefined && old.version === run.version && old.kinds === lesson.kinds) return old;
@@ -78,7 +80,7 @@ export function indexRun(run: RunStore, lesson: Facts & Pick<Lesson, 'hz'>): Run
   return index;
 }
 
-/** Only these arms, in this order. Memoised, so that a view gets the same object. */
+/** An index with only these arms, in this order. It is memoised, so that a view gets the same object. */
 const picked = new WeakMap<RunIndex, Map<string, RunIndex>>();
 
 export function pickLanes(index: RunIndex, arms: readonly string[]): RunIndex {

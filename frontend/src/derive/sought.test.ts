@@ -215,7 +215,7 @@ test('a run without such a window says so in one sentence, and shows its usual w
   expect(shown).toBe(false);
   expect(place.known).toBe(true);
   expect(unseenWords(index, sceneOf(one), lesson)).toBe(
-    'No 8 ms of this run show that it is so; this is its usual window.',
+    'No window of 8 ms in this run shows that it is so; this is the run’s usual window.',
   );
   const given = { ...sceneOf(one), moment: 'start' };
   expect(unseenWords(index, given, lesson)).toBe('This run does not show that it is so.');

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where a step opens in a run: a window that shows what the step claims, otherwise the usual window. */
+/**
+ * Finds where a step opens in a run: in a window that shows the step's claim, or if there is none, in the usual window.
+ */
 
 import { firstAtLeast } from '../base/columns.ts';
 import { t } from '../base/lang/t.ts';
@@ -19,17 +21,18 @@ import {
 import { threadRows } from './query.ts';
 import type { KindFacts, LaneIndex, RunIndex } from './types.ts';
 
-// Intervals that a step's `must_show` matches on a lane, in order of begin. Points and links have length 0. The lint
-// has the same rules (backend/src/duet/runs/sought.py); both run tests/fixtures/sought.json.
+// The intervals on a lane that match a step's `must_show`, in order of their begin. Points and links have length 0. The
+// server's lint uses the same rules (backend/src/duet/runs/sought.py), and both are tested with
+// tests/fixtures/sought.json.
 
 interface Found {
   readonly t0: Float64Array;
   readonly t1: Float64Array;
-  /** Length of the longest: how far before a window an overlapping interval may begin. */
+  /** Length of the longest interval. An interval that overlaps a window can begin at most this much earlier. */
   readonly longest: number;
 }
 
-/** What is needed of a lesson to find its names. */
+/** The parts of a lesson that are needed to look up its names. */
 interface Names {
   readonly kinds: readonly Pick<KindFacts, 'name'>[];
   readonly points: readonly Pick<Lesson['points'][number], 'name' | 'fields'>[];
@@ -38,7 +41,7 @@ interface Names {
 
 type Pairs = readonly (readonly [number, number])[];
 
-/** All intervals on this lane that match `one`, before any window is applied. */
+/** All intervals on this lane that match `one`, regardless of any window. */
 function findOn(lane: LaneIndex, one: Sought, names: Names): Found {
   let pairs = named(lane, one, names);
   if (one.during !== null) pairs = inside(pairs, spansOf(lane, one.during, names));
@@ -80,7 +83,7 @@ function pick(
   return pairs;
 }
 
-/** Spans that have ended. */
+/** The spans of a kind that have ended. */
 function spansOf({ spans }: LaneIndex, name: string, { kinds }: Names): Pairs {
   const of = kinds.findIndex((kind) => kind.name === name);
   return pick(spans.length, (i) => spans.kind[i] === of, spans.t0, spans.t1);
@@ -108,7 +111,10 @@ function pointsOf(lane: LaneIndex, name: string, where: Sought['where'], names: 
   return pairs;
 }
 
-/** Intervals between x-ray samples in which facts, or their share of others, grew as required. */
+/**
+ * Intervals between two x-ray samples in which facts grew as required, either in absolute terms or as a share of other
+ * facts.
+ */
 function looksOf(lane: LaneIndex, probe: string, { where, among }: Sought): Pairs {
   const looks = lane.samples(probe);
   const pairs: [number, number][] = [];
@@ -117,20 +123,20 @@ function looksOf(lane: LaneIndex, probe: string, { where, among }: Sought): Pair
     const grown = (fact: string) =>
       (after.facts[fact] ?? Number.NaN) - (before.facts[fact] ?? Number.NaN);
     const whole = among.reduce((sum, fact) => sum + grown(fact), 0);
-    // A share of 0 is not defined.
+    // If the whole is 0, the share is undefined.
     const value = (fact: string) =>
       among.length === 0 ? grown(fact) : whole > 0 ? grown(fact) / whole : Number.NaN;
     const fits = Object.entries(where).every(([fact, [least, largest]]) => {
       const found = value(fact);
       return found >= least && found <= largest;
     });
-    // Two samples at one time prove nothing.
+    // Two samples with the same time prove nothing.
     if (fits && after.t > before.t) pairs.push([before.t, after.t]);
   }
   return joined(pairs);
 }
 
-/** Merge touching intervals. */
+/** Merge intervals that overlap or touch. */
 function joined(pairs: Pairs): Pairs {
   const walls: [number, number][] = [];
   for (const [t0, t1] of pairs.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {
@@ -141,7 +147,7 @@ function joined(pairs: Pairs): Pairs {
   return walls;
 }
 
-/** Parts of the first intervals that lie in some of the second. */
+/** The parts of the first intervals that are inside one of the second. */
 function inside(pairs: Pairs, others: Pairs): Pairs {
   const walls = joined(others);
   const parts: [number, number][] = [];
@@ -154,9 +160,9 @@ function inside(pairs: Pairs, others: Pairs): Pairs {
   return parts;
 }
 
-/** Times at which at least `n` intervals overlap. */
+/** The times at which at least `n` intervals overlap. */
 function together(pairs: Pairs, n: number): Pairs {
-  // At equal times ends sort before begins: back-to-back intervals do not overlap.
+  // At equal times, ends are sorted before begins, so that adjacent intervals do not overlap.
   const turns = pairs
     .flatMap(([t0, t1]) => [
       [t0, 1],
@@ -173,12 +179,12 @@ function together(pairs: Pairs, n: number): Pairs {
   return times;
 }
 
-// Whether a window shows what is sought on a lane, and how much of it.
+// Whether a window shows what is sought on a lane, and how much of it. Pure.
 
-/** Least share of the window for an interval that is longer and not entirely visible. */
+/** An interval that is longer than required but only partly visible must cover at least this share of the window. */
 const share = 1 / 20;
 
-/** Begin of the first interval in [a, b) that is long enough there; null: none. */
+/** The begin of the first interval in [a, b) of which enough is visible there; null if there is none. */
 function firstIn(found: Found, one: Sought, a: number, b: number): number | null {
   const { t0, t1 } = found;
   for (let i = 0; i < t0.length && t0[i]! < b; i++) {
@@ -188,7 +194,10 @@ function firstIn(found: Found, one: Sought, a: number, b: number): number | null
   return null;
 }
 
-/** Amount in [a, b): time, or the number of zero-length intervals; -1: too little, or too much. */
+/**
+ * How much is visible in [a, b): a time, or for intervals of length 0 their number. It is -1 if this is too little or
+ * too much.
+ */
 function amountIn(found: Found, one: Sought, a: number, b: number): number {
   const { t0, t1, longest } = found;
   const at = (i: number) => t0[i]!;
@@ -211,15 +220,15 @@ function amountIn(found: Found, one: Sought, a: number, b: number): number {
   return time > 0 ? time : seen;
 }
 
-// Which windows of a run show what a step must show, and which is best. Deterministic.
+// Which windows of a run show what a step must show, and which of them is best. The result is deterministic.
 
-/** What is needed of a step. */
+/** The parts of a step that the search needs. */
 export type Claimed = Pick<
   Scene,
   'moment' | 'window_ms' | 'window_steps' | 'operation' | 'align' | 'arms' | 'show' | 'must_show'
 >;
 
-/** Most windows compared. */
+/** Maximum number of windows that are compared. */
 const mostWindows = 4000;
 
 interface Lane {
@@ -227,12 +236,12 @@ interface Lane {
   readonly marks: readonly { readonly one: Sought; readonly found: Found }[];
 }
 
-/** Answers for windows of one run and step. Hidden lanes are ignored. */
+/** The search in one run for one step. It judges windows, and ignores hidden lanes. */
 export class Search {
   readonly #index: RunIndex;
   readonly #scene: Claimed;
   readonly #lanes: readonly Lane[];
-  /** Offsets at which each window aligns the lanes. */
+  /** The offsets by which lanes are aligned in each window. */
   readonly offsets: Offsets;
 
   constructor(index: RunIndex, scene: Claimed, names: Names) {
@@ -249,12 +258,12 @@ export class Search {
       scene.align === 'time' ? noOffsets : offsetsOf(index, scene.align, 0, scene.operation);
   }
 
-  /** Whether the run has a lane with a claim. */
+  /** Whether the run has a lane about which the step claims something. */
   get asks(): boolean {
     return this.#lanes.some((lane) => lane.marks.length > 0);
   }
 
-  /** Amount of what is marked `most` in the window; -1: something required is missing. */
+  /** How much the window shows of what is marked `most`; -1 if it lacks something that is required. */
   amount({ start, span }: Window): number {
     let most = 0;
     for (const { lane, marks } of this.#lanes) {
@@ -269,7 +278,7 @@ export class Search {
     return most;
   }
 
-  /** Frame time of the first interval that `opens` the step in the window; null: none. */
+  /** Frame time of the first interval in the window that `opens` the step; null if there is none. */
   opening({ start, span }: Window): number | null {
     let first: number | null = null;
     for (const { lane, marks } of this.#lanes) {
@@ -282,15 +291,15 @@ export class Search {
     return first;
   }
 
-  /** End of the window on a lane; with `hold`, the end of the operation that the window begins with. */
+  /** The end of the window on a lane; with `hold`, the end of the operation with which the window begins. */
   #endOn(lane: LaneIndex, start: Window['start'], end: number): number {
     if (!this.#scene.show.includes('hold')) return end;
     const held = heldOp(lane, { start, offset: this.offsets });
-    // Include what lies exactly at the end.
+    // Adds 1 ns to include what lies exactly at the end.
     return held < 0 ? end : Math.min(end, lane.ops.t1[lane.opsByEnd.order[held]!]! + 1);
   }
 
-  /** Candidate windows, in order. */
+  /** The windows to compare, in order. */
   windows(): readonly Window[] {
     const { moment } = this.#scene;
     const span = spanOf(this.#scene);
@@ -317,8 +326,8 @@ export class Search {
   }
 
   /**
-   * A window around each operation of the first lane, with a quarter of its length before and after; without operations
-   * the whole run.
+   * A window around each operation of the first lane, with a quarter of its length before and after it. If there are no
+   * operations, the window is the whole run.
    */
   #aroundEach(): Window[] {
     const lane = this.#index.lanes.find((one) => one.ops.length > 0);
@@ -341,7 +350,7 @@ function opTimes(lane: LaneIndex, n: number): { t0: number; t1: number } | null 
   return t0 === null || t1 === null ? null : { t0, t1 };
 }
 
-/** Frame time up to which every lane with data shows it. */
+/** Frame time up to which all lanes with data can be shown. */
 function endOf(index: RunIndex, offsets: Offsets): number {
   let end = Number.POSITIVE_INFINITY;
   for (const { arm, ops, opsByEnd, points, spans, watermark } of index.lanes) {
@@ -353,7 +362,7 @@ function endOf(index: RunIndex, offsets: Offsets): number {
   return Number.isFinite(end) ? end : 0;
 }
 
-/** Windows that show the claim, largest amount first, then earliest. */
+/** The windows that show the claim. Those that show most come first, and among equal ones the earliest. */
 function bestWindows(search: Search): readonly Window[] {
   return search
     .windows()
@@ -364,30 +373,30 @@ function bestWindows(search: Search): readonly Window[] {
     .map(({ window }) => window);
 }
 
-/** Moments whose window is fixed instead of searched. */
+/** Moments for which the window is fixed, so that no search is needed. */
 const given: ReadonlySet<string> = new Set(['start', 'operation']);
 
 interface Answer {
   readonly place: Place;
-  /** Whether the window shows the claim; null: no claim, or not known yet. */
+  /** Whether the window shows the claim; null if there is no claim, or if it is not known yet. */
   readonly shown: boolean | null;
 }
 
-/** Share of the window before the begin of what the step is about. */
+/** Share of the window that lies before the begin of what the step is about. */
 const lead = 1 / 25;
 
-/** Name of a search in the browser's profile. */
+/** Name of the search in the browser's profiler. */
 export const searchMeasure = 'duet: window of a step';
 
 const answers = new WeakMap<RunIndex, Map<Claimed, Answer>>();
 
-/** No more data will come: what is missing now is not in the run. */
+/** Whether no more data will arrive, so that anything missing now is not in the run. */
 function isWhole(index: RunIndex): boolean {
   const over = index.lanes.every((lane) => lane.ended || lane.failed);
   return over && !index.live && index.reading !== 'coming';
 }
 
-/** The step's own moment if it shows the claim; otherwise the most typical of the best windows. */
+/** The step's own moment if it shows the claim. Otherwise it is the most typical of the best windows. */
 export function claimedPlace(
   index: RunIndex,
   scene: Claimed & Pick<Scene, 'focus'>,
@@ -408,10 +417,10 @@ export function claimedPlace(
   return answer;
 }
 
-/** Share of the window after the end of the run. */
+/** Share of the window that may lie after the end of the run. */
 const tail = 1 / 25;
 
-/** A window that would extend past the end of a finished run shifts to earlier time. */
+/** Move a window that would extend past the end of a finished run to an earlier time. */
 function inRun(index: RunIndex, scene: Claimed, place: Place): Place {
   if (!isWhole(index) || index.axis !== null || scene.align !== 'time') return place;
   const end = Math.max(...index.lanes.map((lane) => lane.watermark));
@@ -421,7 +430,7 @@ function inRun(index: RunIndex, scene: Claimed, place: Place): Place {
 
 function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place): Answer {
   const ranks = scene.must_show!.marks.some((one) => one.most);
-  // Where windows are ranked or fixed, the step's own moment is ignored.
+  // If windows are ranked or fixed, the step's own moment is ignored.
   const here = !ranks && usual.known && search.amount(usual) >= 0;
   const window = here ? usual : mostUsual(index, bestWindows(search), search);
   if (window === undefined) return { place: usual, shown: false };
@@ -433,7 +442,7 @@ function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place)
   return { place: { start, span, moment, follows: false, known: true, ...begin }, shown: true };
 }
 
-/** Windows around operations have different lengths and cannot be compared: the first is taken. */
+/** Windows around operations differ in length, so they cannot be compared, and the first one is chosen. */
 function mostUsual(index: RunIndex, best: readonly Window[], { offsets }: Search) {
   const [first] = best;
   if (first === undefined || best.some(({ span }) => span !== first.span)) return first;
@@ -442,7 +451,7 @@ function mostUsual(index: RunIndex, best: readonly Window[], { offsets }: Search
   return best.find((one) => one.start === start) ?? first;
 }
 
-/** Warn that no window of the run shows the claim; empty: one does, or there is no claim. */
+/** A warning that no window of the run shows the claim; empty if one does, or if there is no claim. */
 export function unseenWords(
   index: RunIndex | null,
   scene: Claimed & Pick<Scene, 'focus'>,
@@ -455,7 +464,7 @@ export function unseenWords(
   const span = spanOf(scene);
   if (span === 0 || index.axis !== null || given.has(scene.moment))
     return t('This run does not show that {that}.', { that });
-  return t('No {span} of this run show that {that}; this is its usual window.', {
+  return t('No window of {span} in this run shows that {that}; this is the run’s usual window.', {
     span: formatNs(span),
     that,
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The window in words and figures: share of time per state, and the marks near the moment as a table. */
+/** The window in words and figures: the share of time in each state, and a table of the marks near the moment. */
 
 import { firstAtLeast } from '../base/columns.ts';
 import { t } from '../base/lang/t.ts';
@@ -22,7 +22,7 @@ import { armTitle, severalOf, shareWords, shortTitle, type Titles } from './word
 export interface StateShare {
   readonly kind: number;
   readonly title: string;
-  /** Of all threads' time in the window, 0 to 1. */
+  /** Share of the time of all threads in the window, 0 to 1. */
   readonly share: number;
   readonly ns: number;
   readonly n: number;
@@ -32,14 +32,14 @@ export interface LaneSummary {
   readonly arm: string;
   readonly title: string;
   readonly threads: number;
-  /** Operations that ended in the window. */
+  /** Number of operations that ended in the window. */
   readonly ops: number;
   readonly shares: readonly StateShare[];
   readonly losses: number;
   readonly sentence: string;
 }
 
-/** Shares of the threads' time per state in the window, by lane. */
+/** For each lane, the share of its threads' time that they spent in each state in the window. */
 export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSummary[] {
   return index.lanes.map((lane) => {
     const a = laneTime(frame.offset, lane.arm, frame.start);
@@ -72,25 +72,28 @@ export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSu
     const length = figure('window', lane.arm, 'length', b - a, formatNs(b - a));
     const { name: one, plural: many } = titles.operation;
     const done = figure('window', lane.arm, 'ops', ops, plural(ops, one, many));
-    const lost = losses > 0 ? t(' Events were lost here, so shares are not proven.') : '';
+    const lost = losses > 0 ? t(' Events were lost here, so the shares may be wrong.') : '';
     const sentence =
       shares.length === 0
         ? t('{title}: no data for this window.', { title })
-        : t("{title}, {length} of this window: {done}; of the {thread}' time {list}.{lost}", {
-            title,
-            length,
-            done,
-            thread: severalOf(titles.thread),
-            list: parts.join(', '),
-            lost,
-          });
+        : t(
+            "{title}, {length} of this window: {done}; shares of the {thread}' time: {list}.{lost}",
+            {
+              title,
+              length,
+              done,
+              thread: severalOf(titles.thread),
+              list: parts.join(', '),
+              lost,
+            },
+          );
     return { arm: lane.arm, title, threads: rows.size, ops, shares, losses, sentence };
   });
 }
 
 export interface NearbyRow {
   readonly mark: Mark;
-  /** Frame time. */
+  /** Begin of the mark in frame time. */
   readonly t0: Nanos;
   readonly when: string;
   readonly lane: string;
@@ -102,13 +105,13 @@ export interface NearbyRow {
 
 const mostNearby = 50;
 
-/** At most 50 marks nearest to the moment, in order of time. */
+/** The marks nearest to the moment, at most 50, in order of time. */
 export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyRow[] {
   const found: { span: SpanRecord; lane: LaneIndex; t0: number; far: number }[] = [];
   for (const lane of index.lanes) {
     const shift = frame.offset.get(lane.arm) ?? 0;
     const t = frame.moment - shift;
-    // Half a window on either side has more than 50 marks, except in nearly empty pictures.
+    // Half a window before and after the moment contains more than 50 marks, unless the picture is nearly empty.
     for (const layer of ['state', 'function', 'track'] as const) {
       for (const span of spansIn(lane, layer, t - frame.span / 2, t + frame.span / 2)) {
         const far = Math.max(0, span.t0 - t, t - span.t1);
@@ -127,23 +130,27 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
       lane: armTitle(titles, lane),
       row: lane.rows.find((r) => r.row === span.row)?.name ?? String(span.row),
       what: index.kinds[span.kind]?.title ?? 'unknown',
-      length: `${lengthOf(markOf(lane.arm, span))}${span.open ? t(', not over yet') : ''}`,
+      length: `${lengthOf(markOf(lane.arm, span))}${span.open ? t(', not finished yet') : ''}`,
       cpu: span.cpu < 0 ? '' : String(span.cpu),
     }));
 }
 
-// Time that a lane's threads have spent in the lesson's waits so far: prefix sums per strand, searched by bisection.
+// The time that a lane's threads have spent in the lesson's waits so far, from prefix sums per strand and a binary
+// search.
 
 export interface Waited {
-  /** Total, ns. */
+  /** Total time, ns. */
   readonly ns: number;
   /** Share of the time of all threads, 0 to 1. */
   readonly share: number;
-  /** The longest wait that has begun; null: none. */
+  /** The longest wait that has begun; null if there is none. */
   readonly longest: SpanRecord | null;
 }
 
-/** Per position of a strand's order: the sum of waits, ns, and the index of the longest (-1: none). */
+/**
+ * For each position in a strand's order, the sum of waits up to there, ns, and the index of the longest one (-1 if
+ * there is none).
+ */
 interface Sums {
   readonly length: number;
   readonly ns: Float64Array;
@@ -175,8 +182,9 @@ function sumsOf(index: RunIndex, lane: LaneIndex, strand: Strand): Sums {
 }
 
 /**
- * The lesson's waits from the start to `t` (lane time, ns); null: unknown, because history was evicted, events were
- * lost, or nothing has arrived up to `t`. A wait that is running counts up to `t`, but `longest` has its whole length.
+ * The lesson's waits from the start to `t` (lane time, ns). Null if this is unknown, because history was evicted,
+ * events were lost, or the data up to `t` have not arrived. A wait that is still running counts up to `t`, but
+ * `longest` has its whole length.
  */
 export function waitedUpTo(index: RunIndex, lane: LaneIndex, t: number): Waited | null {
   const rows = threadRows(lane);
@@ -210,7 +218,7 @@ export function waitedUpTo(index: RunIndex, lane: LaneIndex, t: number): Waited 
   return { ns, share: ns / (rows.length * t), longest };
 }
 
-/** "22 %"; "0.2 %" where rounding to whole numbers would hide it; "none". */
+/** Format a share: "22 %"; "0.2 %" if rounding to an integer would hide it; "none". */
 export function shareText(share: number): string {
   if (share === 0) return t('none');
   const percent = share * 100;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Types of an index. A view is a pure function of (index, frame, size); live means that the moment is now. */
+/**
+ * Types of an index. A view is a pure function of index, frame and size. A live run differs only in that the moment is
+ * now.
+ */
 
 import type { Nanos } from '../base/units.ts';
 import type { Axis } from '../protocol/lesson.ts';
@@ -10,36 +13,36 @@ export type { Nanos } from '../base/units.ts';
 export type { LaneSample, Loss, Row } from '../store/lane.ts';
 export type { LinkTable, OpTable, PointTable, SpanTable } from '../store/tables.ts';
 
-/** How lanes are aligned; see align.ts. */
+/** How lanes are aligned; align.ts explains each value. */
 export type Alignment = 'time' | 'operation' | 'marker' | 'begin';
 
-/** Views draw `mark` kinds from points; these kinds have no spans. */
+/** Kinds of the layer `mark` have no spans; views draw them from points. */
 export type Layer = 'state' | 'function' | 'track' | 'mark';
 
-/** Spans of one (row, layer), sorted by t0, with a level-of-detail pyramid for wide windows. */
+/** The spans of one row and layer, sorted by t0. A pyramid of levels of detail serves wide windows. */
 export interface Strand {
   readonly row: number;
   readonly layer: Layer;
-  /** Indices into the lane's SpanTable, sorted by t0; `length` entries are valid. */
+  /** Indices into the lane's SpanTable, sorted by t0. The first `length` entries are valid. */
   readonly order: Uint32Array;
   readonly length: number;
-  /** Length of the longest span: how far before a moment a span that covers it may begin. */
+  /** Length of the longest span. A span that contains a moment begins at most this much earlier. */
   readonly longest: number;
-  /** Time in state per bucket; bucketNs grows by a factor of 8 per level. */
+  /** Time in each state per bucket. From level to level, bucketNs grows by a factor of 8. */
   readonly levels: readonly LodLevel[];
 }
 
 export interface LodLevel {
   readonly bucketNs: number;
-  /** Nanoseconds per bucket and local kind: ns[bucket * kinds + local]. */
+  /** Nanoseconds per bucket and local kind, at ns[bucket * kinds + local]. */
   readonly ns: Float32Array;
   readonly kinds: number;
   readonly buckets: number;
-  /** Local kind -> kind of the lesson. */
+  /** The lesson's kind for each local kind. */
   readonly kindOf: Uint8Array;
 }
 
-/** Indices of a table in an order other than arrival. */
+/** The rows of a table in an order other than that of their arrival, as indices. */
 export interface Order {
   readonly order: Uint32Array;
   readonly length: number;
@@ -49,52 +52,52 @@ export interface LaneIndex {
   readonly arm: string;
   readonly rows: readonly Row[];
   readonly spans: SpanTable;
-  /** Spans that are open at the watermark. Their t1 is the watermark, not an end. */
+  /** Spans that are still open at the watermark. Their t1 is the watermark instead of an end. */
   readonly open: SpanTable;
   readonly ops: OpTable;
   readonly links: LinkTable;
   /** Single events with their fields, in order of time. */
   readonly points: PointTable;
   readonly strands: readonly Strand[];
-  /** Operations in order of their end. */
+  /** Operations in the order in which they ended. */
   readonly opsByEnd: Order;
   readonly linksByTime: Order;
-  /** Operations that ended before the oldest one kept. */
+  /** Number of operations that ended before the oldest one that is kept. */
   readonly opsEvicted: number;
-  /** The lesson's longest wait so far, ns. */
+  /** Length of the longest of the lesson's waits so far, ns. */
   readonly longestWait: number;
-  /** Data of this lane are complete up to here. Later is unknown, not idle. */
+  /** Time up to which the lane's data are complete. What comes later is unknown, not idle. */
   readonly watermark: Nanos;
-  /** The guest's monotonic clock at the lane's time 0, ns; null: unknown. */
+  /** The guest's monotonic clock at time 0 of the lane, ns; null if unknown. */
   readonly startNs: number | null;
-  /** Earlier history was evicted. */
+  /** Time before which history was evicted. */
   readonly historyFrom: Nanos;
   readonly losses: readonly Loss[];
   readonly ended: boolean;
   readonly failed: boolean;
   strand(row: number, layer: Layer): Strand | null;
-  /** Indices in `points` of one name, in order of time; empty for a name that the lesson lacks. */
+  /** Indices in `points` of the points with one name, in order of time; empty if the lesson lacks the name. */
   pointsOf(name: string): Order;
-  /** X-ray samples of a structure, in order of guest time; empty where none were taken. */
+  /** The x-ray samples of a structure, in order of guest time; empty if there are none. */
   samples(probe: string): readonly LaneSample[];
-  /** Probes and lenses with samples. */
+  /** Names of the probes and lenses that have samples. */
   probes(): readonly string[];
-  /** Convert a moment of this lane's axis to guest time; the identity on a time axis. */
+  /** Convert a moment of this lane's axis to guest time. On a time axis both are equal. */
   guestTime(t: number): Nanos;
-  /** Guest time of an entry of `points`, exact on every axis. */
+  /** The guest time of an entry of `points`. It is exact on every axis. */
   pointTime(i: number): Nanos;
-  /** Layer of a kind; undefined for a kind that the lesson does not declare. */
+  /** The layer of a kind; undefined if the lesson does not declare the kind. */
   layerOf(kind: number): Layer | undefined;
 }
 
-/** What derivations need of a kind. */
+/** The parts of a kind that derivations need. */
 export interface KindFacts {
   readonly name: string;
   readonly title: string;
   readonly colour: 'work' | 'wait' | 'mechanism' | 'gain' | 'vain' | 'hazard' | 'idle' | 'other';
   readonly layer: Layer;
   readonly evidence: 'measured' | 'counted' | 'modelled';
-  /** False: drawn and named, but no part of the lesson. */
+  /** Whether the kind is part of the lesson. If not, it is drawn and named, but not explained. */
   readonly lesson: boolean;
 }
 
@@ -103,26 +106,26 @@ export interface RunIndex {
   readonly source: 'live' | 'recorded';
   readonly clock: 'wall' | 'count';
   readonly live: boolean;
-  /** A recording arrives in parts; `unknown`: its size is not announced. */
+  /** How much of a recording has arrived, since it arrives in parts; `unknown` if its size was not announced. */
   readonly reading: 'unknown' | 'coming' | 'whole';
   readonly lanes: readonly LaneIndex[];
   readonly kinds: readonly KindFacts[];
-  /** What the axis counts instead of guest time; null: guest time. */
+  /** What the axis counts instead of guest time; null if it shows guest time. */
   readonly axis: Axis | null;
-  /** The order of points on the axis depends on how the host scheduled the vCPUs. */
+  /** Whether the order of points on the axis depends on how the host scheduled the vCPUs. */
   readonly hostOrder: boolean;
-  /** The point that is a beat; null: the end of an operation. */
+  /** Name of the point that is a beat; null if the end of an operation is. */
   readonly beat: string | null;
-  /** Knobs and workload of the run. */
+  /** The knobs of the run, and its workload. */
   readonly params: Readonly<Record<string, number>>;
   readonly workload: string;
   /** Length of a tick, ns (HZ of the base's configuration). */
   readonly tickNs: number;
-  /** Increases with every change of any lane. */
+  /** Increases whenever a lane changes. */
   readonly version: number;
 }
 
-/** A mark that a pointer or key selected: enough to find its raw records again. */
+/** A mark that was selected by pointer or key, with enough data to find its raw records again. */
 export interface Mark {
   readonly arm: string;
   readonly table: 'spans' | 'ops' | 'links' | 'points' | 'samples';
@@ -131,11 +134,11 @@ export interface Mark {
   readonly kind: number;
   readonly t0: Nanos;
   readonly t1: Nanos;
-  /** Still open at the watermark. */
+  /** Whether the mark is still open at the watermark. */
   readonly open?: boolean;
 }
 
-/** A part of a lane's picture, by a name that the view defines. */
+/** A part of a lane's picture, under a name that the view defines. */
 export interface Region {
   readonly arm: string;
   readonly name: string;
@@ -143,37 +146,40 @@ export interface Region {
 
 export interface Frame {
   readonly axis: 'time' | 'operation' | 'access';
-  /** The current moment; drawn as the playhead. */
+  /** The current moment, which is drawn as the playhead. */
   readonly moment: Nanos;
-  /** The window shown: [start, start + span). The same for all lanes. */
+  /** The window is [start, start + span), the same for all lanes. */
   readonly start: Nanos;
   readonly span: number;
-  /** Added to each lane's time before drawing (alignment by marker or by operation). */
+  /** Offset of each lane, which is added to its time before drawing (see Alignment). */
   readonly offset: ReadonlyMap<string, number>;
-  /** Alignment and its operation (from 1); `at`: the aligned frame time, if lanes that are not drawn here count. */
+  /**
+   * The alignment and the number of its operation, from 1. `at` is the aligned frame time, if it also depends on lanes
+   * that are not drawn here.
+   */
   readonly aligned?: { readonly by: Alignment; readonly n: number; readonly at?: Nanos | null };
   readonly selection: Mark | null;
   /** Marks that the step's sentence mentions at this moment. */
   readonly spoken?: readonly Mark[];
   /** Regions that the sentence mentions. */
   readonly regions?: readonly Region[];
-  /** Names of kinds in focus; others are muted. Empty: all. */
+  /** Names of the kinds in focus; all other kinds are muted. If empty, no kind is muted. */
   readonly focus: ReadonlySet<string>;
-  /** Whether to draw only what happened up to the moment (oscilloscope sweep) or the whole window. */
+  /** Whether only what happened up to the moment is drawn (a sweep of the oscilloscope), or the whole window. */
   readonly reveal: 'moment' | 'window';
-  /** Each lane stops at the end of the operation that its window begins with. */
+  /** Whether each lane stops at the end of the operation with which its window begins. */
   readonly hold?: boolean;
 }
 
-/** The current frame, and a subscription to new ones. */
+/** The current frame, and a way to subscribe to new ones. */
 export interface Frames {
   readonly get: () => Frame;
   readonly subscribe: (listener: () => void) => () => void;
 }
 
 /**
- * Where a canvas gets its frame, and when to redraw. `text`: the frame of sentences and tables. While the moment moves
- * it updates ten times a second, in a frame that is painted; at rest it is the same frame.
+ * Tells a canvas its frame, and when to redraw. `text` gives the frame for sentences and tables. While the moment
+ * moves, it is updated ten times a second, always with a frame that is painted. At rest both are the same frame.
  */
 export interface FrameSource extends Frames {
   readonly text?: Frames;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Parts of sentences: names of kinds and lanes. */
+/** Parts of sentences: the names of kinds and lanes. */
 
 import { isEnglish, locale, t } from '../base/lang/t.ts';
 import { formatNs } from '../base/units.ts';
@@ -7,11 +7,11 @@ import type { PointFacts } from '../protocol/lesson.ts';
 import { figure } from './figures.ts';
 import type { KindFacts, LaneIndex, PointTable } from './types.ts';
 
-/** What the sentences need of the lesson. */
+/** The parts of the lesson that sentences need. */
 export interface Titles {
   readonly arms: readonly { readonly name: string; readonly title: string }[];
   readonly operation: { readonly name: string; readonly plural: string };
-  /** What a row's thread is called. */
+  /** The noun for a row's thread, such as "hog". */
   readonly thread: string;
 }
 
@@ -19,12 +19,15 @@ export function armTitle(titles: Titles, lane: Pick<LaneIndex, 'arm'>): string {
   return titles.arms.find((arm) => arm.name === lane.arm)?.title ?? lane.arm;
 }
 
-/** "armed: asked for, waits for the next tick" -> "armed". */
+/** Shorten a title: "armed: asked for, waits for the next tick" gives "armed". */
 export function shortTitle(kind: KindFacts): string {
   return kind.title.split(/[:;]/)[0]!.trim();
 }
 
-/** "waits for an SRCU grace period", 8 -> "wait for an SRCU grace period". */
+/**
+ * The title of a kind as a verb for n threads: "waits for an SRCU grace period" and 8 give "wait for an SRCU grace
+ * period".
+ */
 export function verbFor(kind: KindFacts, n: number): string {
   const title = shortTitle(kind);
   if (title === 'running') return t('{n, plural, one {runs} other {run}}', { n });
@@ -33,15 +36,15 @@ export function verbFor(kind: KindFacts, n: number): string {
   return n === 1 ? title : title.replace(/^waits\b/, 'wait').replace(/^sleeps\b/, 'sleep');
 }
 
-/** The plural of a thread's name: "workers", "processes". */
+/** The plural of a noun for threads: "workers", "processes". */
 export function severalOf(thread: string): string {
   return /(s|x|ch|sh)$/.test(thread) ? t('{one}es', { one: thread }) : t('{one}s', { one: thread });
 }
 
-/** "a", "a and b", "a, b and c". */
+/** Join words: "a", "a and b", "a, b and c". */
 export function list(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? '';
-  // English has no comma before "and" here.
+  // English has no comma before "and" on this page.
   if (isEnglish()) return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
   return new Intl.ListFormat(locale()).format(parts);
 }
@@ -50,24 +53,24 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** "34 %": share of the time of a lane's threads in the window, 0 to 1. */
+/** Format the share of a lane's thread time in the window (0 to 1) as "34 %". */
 export function shareWords(lane: Pick<LaneIndex, 'arm'>, kind: KindFacts, share: number): string {
   const text = `${Math.round(share * 100)} %`;
   return figure('window', lane.arm, t('share {name}', { name: kind.name }), share, text);
 }
 
-// Fields of a point in words.
+// The fields of a point in words.
 
 const columns = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 
-/** "visited 12, freed 0" */
+/** Format a point's fields: "visited 12, freed 0". */
 export function fieldWords(points: PointTable, i: number, point: Pick<PointFacts, 'fields'>) {
   return point.fields
     .map((field, at) => `${field} ${fieldValue(field, points[columns[at]!]![i]!)}`)
     .join(', ');
 }
 
-/** Times and sizes with units; other numbers unchanged, because they may be names. */
+/** Format a field's value. Times and sizes get units; other numbers are unchanged, because they may be names. */
 export function fieldValue(field: string, value: number): string {
   if (field === 'ns' || field.endsWith('_ns')) return formatNs(value);
   return field.endsWith('bytes') ? `${value} B` : String(value);

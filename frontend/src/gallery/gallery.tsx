@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Gallery of every kind of view on recorded data, one exhibit per lesson: picture, sentence, text alternative, panels,
- * legend.
+ * A gallery of all kinds of views with recorded data. Each lesson has an exhibit with a picture, a sentence, a text
+ * alternative, panels and a legend.
  */
 
 import { useMemo, useState } from 'react';
@@ -27,7 +27,7 @@ import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { allViews, viewOf } from '../views/registry.ts';
 import './gallery.css';
 
-/** The page of exhibits. */
+/** The page with all exhibits. */
 export function Gallery({ slugs }: { readonly slugs: readonly string[] }) {
   return (
     <main className="gallery" data-testid="gallery">
@@ -40,7 +40,7 @@ export function Gallery({ slugs }: { readonly slugs: readonly string[] }) {
       <h1>{t('Gallery of views')}</h1>
       <p className="lead">
         {t(
-          '{n} kinds of view, each on a recording of real kernels. Space for nothing else: no story, no knobs.',
+          '{n} kinds of views, each with a recording of real kernels. There is no story here, and there are no knobs.',
           { n: allViews().size },
         )}
       </p>
@@ -139,7 +139,7 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
 
 const rowsShown = 8;
 
-/** The text alternative: counts, the window in words, the nearest marks. */
+/** The text alternative: counts, the window in words, and the marks nearest to the moment. */
 function Words({ arms }: { readonly arms: Lesson['arms'] }) {
   const counts = useCountTable();
   const summary = useSummary();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A recorded scene of a lesson with its own store and socket, for front page and gallery. */
+/**
+ * Shows a recorded scene of a lesson, with a store and a socket of its own. Used on the front page and in the gallery.
+ */
 
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -16,7 +18,7 @@ import { useTheme } from '../ui/theme.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { allViews, viewOf } from '../views/registry.ts';
 
-/** What can be shown once the recording has loaded. */
+/** The props of an exhibit's content, available once the recording has loaded. */
 export interface Shown {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -26,14 +28,14 @@ export interface Shown {
 
 interface Props {
   readonly slug: string;
-  /** Selects the scene; called when the lesson is known. */
+  /** Selects the scene; called once the lesson has arrived. */
   readonly pick: (lesson: Lesson) => Scene;
-  /** Wraps the picture once the lesson is known, for example with a choice of scenes. */
+  /** Wraps the picture, for example to add a choice of scenes; called once the lesson has arrived. */
   readonly frame?: (lesson: Lesson, scene: Scene, picture: ReactNode) => ReactNode;
   readonly children: (shown: Shown) => ReactNode;
 }
 
-/** Shares nothing with other exhibits, so that their runs do not replace each other. */
+/** Each exhibit has its own store, so that exhibits do not replace each other's runs. */
 export function Exhibit(props: Props) {
   const [store] = useState(() => new Store());
   useLayoutEffect(() => {
@@ -84,7 +86,7 @@ function Placed({ lesson, scene, wanted, children }: PlacedProps) {
   const run = useRun();
   const settled = useSettled(index?.runId === wanted ? index : null);
   const { goto, align } = usePlayback();
-  // Before the effects of children, which may start playback.
+  // Must run before the effects of children, which may start playback.
   useLayoutEffect(() => {
     if (!settled) return;
     align(scene.align, scene.operation);
@@ -99,7 +101,7 @@ function Placed({ lesson, scene, wanted, children }: PlacedProps) {
   });
 }
 
-/** The lanes of a scene with their names. They repeat their window while playing. */
+/** The lanes of a scene, with their names. Playback repeats the scene's window. */
 export function ExhibitLanes({
   lesson,
   scene,

@@ -26,7 +26,7 @@ import { Doors, OpeningPicture, openingLesson } from './opening.tsx';
 
 interface Props {
   readonly slug: string;
-  /** The card is hovered or focused. */
+  /** Whether the card is hovered or focused. */
   readonly moving: boolean;
   /** Opens the lesson. */
   readonly link: CardLink;
@@ -34,7 +34,7 @@ interface Props {
 
 type CardLink = Required<Pick<AnchorHTMLAttributes<HTMLAnchorElement>, 'href' | 'onClick'>>;
 
-/** Loads nothing until it is in view. */
+/** The recording is loaded only when the card is in view. */
 function Preview({ slug, moving, link }: Props) {
   const box = useRef<HTMLAnchorElement>(null);
   const [seen, setSeen] = useState(false);
@@ -47,7 +47,7 @@ function Preview({ slug, moving, link }: Props) {
     return () => observer.disconnect();
   }, [seen]);
   return (
-    // Hidden from keys and screen readers, since the card's question is the same link.
+    // Hidden from keyboard and screen readers, because the card's question links to the same lesson.
     <div className="preview-link" aria-hidden="true">
       <a
         ref={box}
@@ -69,7 +69,7 @@ function Preview({ slug, moving, link }: Props) {
   );
 }
 
-/** Details of a card that the greeting lacks; requested once per lesson. */
+/** Details of a lesson that the server's greeting does not contain; requested once per lesson. */
 type More = Partial<
   Pick<
     Lesson | NumbersLesson,
@@ -140,7 +140,7 @@ interface CardProps {
   readonly question: string;
   readonly available: boolean;
   readonly picture: boolean;
-  /** Null: not loaded yet. */
+  /** Null while it is not loaded. */
   readonly more: More | null;
   readonly onOpen: (slug: string) => void;
 }
@@ -208,7 +208,10 @@ function Card({ slug, title, question, available, picture, more, onOpen }: CardP
   );
 }
 
-/** The first published figure and its source; hidden behind a click while the lesson still asks for a prediction. */
+/**
+ * The first published figure and its source. They are hidden behind a click while the lesson still asks for a
+ * prediction.
+ */
 function Headline({ slug, published, mails, scenes, predictions }: More & { slug: string }) {
   const [wanted, setWanted] = useState(false);
   const first = published?.[0];
@@ -248,12 +251,12 @@ function Headline({ slug, published, mails, scenes, predictions }: More & { slug
   );
 }
 
-/** Content of a card without a picture. */
+/** What a card without a picture shows instead. */
 function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
   return (
     <>
       <p className="no-picture">
-        {rich('<b>No picture yet:</b> its numbers come from <code>{slug}</code>', {
+        {rich('<b>No picture yet:</b> the command <code>{slug}</code> prints its numbers', {
           b: (words) => <b>{words}</b>,
           slug: measureCommand(slug),
           code: (words) => <code>{words}</code>,
@@ -289,7 +292,7 @@ const readLesson = either<Lesson, NumbersLesson>(readPictureLesson, readNumbersL
 
 const none: readonly string[] = [];
 
-/** Details of lessons by slug, as they arrive. */
+/** Requests the details of lessons and returns them by slug, as they arrive. */
 function useMore(slugs: readonly string[]): Readonly<Record<string, More | null>> {
   const [more, setMore] = useState<Readonly<Record<string, More | null>>>({});
   const key = slugs.join();

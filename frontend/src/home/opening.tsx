@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Top of the front page: two recorded lanes in motion, and three links. */
+/** Top of the front page: two recorded lanes that play, and three links. */
 
 import { type ReactNode, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -9,10 +9,10 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { day } from '../ui/words.ts';
 import { Exhibit, ExhibitLanes, type Shown } from './exhibit.tsx';
 
-/** Facts about a lesson before it is opened. */
+/** What the page knows about a lesson before it is opened. */
 export type Candidate = Partial<Pick<Lesson, 'scenes' | 'hero' | 'recordings'>>;
 
-/** The first lesson whose hero scene compares two kernels and reveals no answer. */
+/** The first lesson whose hero scene compares two kernels but does not reveal an answer. */
 export function openingLesson(
   lessons: readonly (readonly [string, Candidate | null])[],
 ): string | null {
@@ -37,7 +37,7 @@ export function OpeningPicture({ slug }: { readonly slug: string }) {
   );
 }
 
-/** Repeats its window until paused; with reduced motion it waits for a press. */
+/** Repeats the scene's window until paused. With reduced motion, playback starts on a press. */
 function Moving(shown: Shown) {
   const { lesson, scene, recordedAt } = shown;
   const { state } = usePlayback();
@@ -72,7 +72,7 @@ function Moving(shown: Shown) {
 
 const tryCommand = "./duet try my.patch --run 'stress-ng --pipe 2'";
 
-/** Links for readers, instructors, and people with a patch. */
+/** Links for learners, instructors, and people who want to try their own patch. */
 export function Doors({ first, count }: { readonly first: string; readonly count: number }) {
   return (
     <ul className="doors" data-testid="doors">
@@ -86,7 +86,7 @@ export function Doors({ first, count }: { readonly first: string; readonly count
       <Door
         title={<a href={lessonAddress(first, 'slides')}>{t('Teach')}</a>}
         words={t(
-          'Each lesson is also a deck with speaker notes, a class on its own screens, and a lab.',
+          'Each lesson also comes as a slide deck with speaker notes, as a class that follows on its own screens, and as a lab.',
         )}
       />
       <Door

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The same of a page without a server: a script in its folder has the words of the page and of its lesson. */
+/**
+ * Translated texts for a page without a server: a script in its folder contains the texts of the page and of its
+ * lesson.
+ */
 
 import type { LessonWords } from '../base/lang/overlay.ts';
 import type { Catalogue } from '../base/lang/t.ts';
@@ -24,7 +27,7 @@ export async function pageWords(tag: Tag): Promise<Catalogue> {
   return (await words(tag)).page;
 }
 
-/** The page is one script, and so are its words. */
+/** The page is one script, and so are its translated texts. */
 export async function partWords(_tag: Tag, _folder: string): Promise<Catalogue> {
   return {};
 }

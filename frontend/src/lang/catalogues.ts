@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where the words of a language come from: chunks of the page, and the server for those of its lessons. */
+/** Sources of translated texts: chunks of the page, and the server for its lessons. */
 
 import type { LessonWords } from '../base/lang/overlay.ts';
 import type { Catalogue } from '../base/lang/t.ts';
@@ -11,18 +11,18 @@ const chunks: Partial<Record<Tag, Chunk>> = {
   de: () => import('./de/index.ts'),
   'zh-Hans': () => import('./zh-Hans/index.ts'),
 };
-/** Of folders that are loaded on demand. */
+/** Catalogues of folders that are loaded on demand. */
 const later = import.meta.glob<{ default: Catalogue }>([
   '../gallery/lang/*.json',
   '../plugins/*/*/lang/*.json',
 ]);
 
-/** What the page says from its start. */
+/** The texts that the page needs from its start. */
 export async function pageWords(tag: Tag): Promise<Catalogue> {
   return (await chunks[tag]?.())?.default ?? {};
 }
 
-/** What a folder of the page says that is loaded on demand. */
+/** The texts of a folder of the page that is loaded on demand. */
 export async function partWords(tag: Tag, folder: string): Promise<Catalogue> {
   return (await later[`../${folder}/lang/${tag}.json`]?.())?.default ?? {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The words of the visitor's language, before anything is said. */
+/** Loads the texts of the visitor's language before the page shows any. */
 
 import { setLessonTranslations } from '../base/lang/overlay.ts';
 import { addCatalogue, speak, spoken } from '../base/lang/t.ts';
@@ -7,7 +7,8 @@ import { directionOf, english, firstOf, type Tag, tagOf } from '../base/lang/tag
 import { readLang, withLang } from '../navigation/place.ts';
 import { lessonWords, pageWords, partWords } from './catalogues.ts';
 
-// Which language the page speaks: the address's, else what the visitor chose, else the browser's, else English.
+// The page's language: from the address, otherwise the visitor's stored choice, otherwise the browser's language,
+// otherwise English.
 
 const key = 'duet.lang';
 
@@ -19,14 +20,14 @@ export function wantedLanguage(
 }
 
 /**
- * The same place in another language, kept in this browser. The address names it only where the browser keeps nothing:
- * a link that is shared should speak the language of whoever opens it.
+ * Open the same place in another language, and store the choice in this browser. The address names the language only if
+ * the browser stores nothing, because a shared link should open in its reader's own language.
  */
 export function chooseLanguage(tag: Tag): void {
   location.assign(location.pathname + withLang(location.search, write(tag) ? null : tag));
 }
 
-/** A page in a frame of a file may be forbidden its store. */
+/** A page in a frame of a file may be denied storage. */
 function read(): string | null {
   try {
     return localStorage.getItem(key);
@@ -44,7 +45,7 @@ function write(tag: Tag): boolean {
   }
 }
 
-/** A page whose words do not come speaks English rather than not at all. */
+/** If the texts do not load, the page falls back to English. */
 const waitMs = 5000;
 
 export async function languageLoaded(tag: Tag = wantedLanguage()): Promise<void> {
@@ -55,13 +56,13 @@ export async function languageLoaded(tag: Tag = wantedLanguage()): Promise<void>
   setLessonTranslations(lessons ?? {});
 }
 
-/** A folder of the page that is loaded on demand, after its words: its modules may say some as they load. */
+/** Load the texts of a folder before its modules, because modules may call t() while loading. */
 export async function withWords<T>(folder: string, load: () => Promise<T>): Promise<T> {
   addCatalogue((await inTime(partWords(spoken(), folder))) ?? {});
   return load();
 }
 
-/** Null: it did not come, or not in time. */
+/** Null if the texts do not arrive, or not in time. */
 function inTime<T>(words: Promise<T>): Promise<T | null> {
   const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), waitMs));
   return Promise.race([words.catch(() => null), late]);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The small menu of languages. Each language is named by its own name, so that whoever reads it finds it. */
+/** The language menu. Each language is listed under its own name, so that its readers recognise it. */
 
 import { spoken, t } from '../base/lang/t.ts';
 import { english, isPseudo, languages, type Tag, tagOf } from '../base/lang/tags.ts';
 import { siteOf } from '../base/site.ts';
 import { chooseLanguage } from './load.ts';
 
-/** Of a language's tag. */
+/** Number of a tag's letters that the narrow menu shows. */
 const shortLetters = 2;
 
-/** A page without a server has the languages that its lesson has. */
+/** A page without a server offers the languages of its lesson. */
 function offered() {
   const parts = siteOf()?.parts;
   return languages.filter(({ tag }) => !parts || tag === english || `words-${tag}` in parts);
@@ -21,7 +21,7 @@ export function LanguageMenu() {
   if (choices.length < 2) return null;
   return (
     <span className="languages">
-      {/* In a hand there is no room for names: the list of the menu has them. */}
+      {/* A phone has no room for full names here; the menu's list shows them. */}
       <span className="languages-short" aria-hidden="true">
         {now.slice(0, shortLetters).toUpperCase()} ▾
       </span>

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Which files of a catalogue have a text. The page's own files lie in src/lang/TAG: `server` has what the parts that need
- * a server say alone, `page` has all else. Lessons' pictures, plug-ins and what is loaded on demand are folders with files
- * of their own, FOLDER/lang/TAG.json, with all that they say and `page` has not: none knows what another says. A site
- * without a server has the words of the page and of its view.
+ * Which catalogue file contains a text. The page's own files are in src/lang/TAG: `server` has the texts that only
+ * parts with a server use, and `page` has all others. Lessons' pictures, plug-ins, and folders that are loaded on
+ * demand have files of their own, FOLDER/lang/TAG.json. Each of these contains all texts of its folder that `page`
+ * lacks, independently of the other folders. A site without a server has the texts of the page and of its view.
  */
 
-/** Name of the file -> where its sources are. */
+/** Name of the file -> the folders of its sources. */
 const places: Readonly<Record<string, readonly string[]>> = {
-  // What a site says in place of a comparison.
+  // A site's replacement for the comparison page.
   page: ['compare/use-compare-view.ts'],
   server: ['compare/', 'home/', 'numbers/', 'protocol/segments.ts', 'protocol/socket.ts', 'runs/'],
 };
 
-/** Folders with words of their own, the outer one first: what is below a plug-in is loaded on demand. */
+/** Folders with catalogues of their own, the outer ones first. A folder inside a plug-in is loaded on demand. */
 const folders = [
   /^lessons\/[^/]+\/view(?=\/)/,
   /^plugins\/[^/]+(?=\/)/,
@@ -21,10 +21,10 @@ const folders = [
   /^gallery(?=\/)/,
 ];
 
-/** The first file of the catalogue: what several parts say, and all others. */
+/** The default file: texts that several parts share, and texts of all sources not listed above. */
 export const page = 'page';
 
-/** The part of the page, or the folder, that a source belongs to. */
+/** The part of the page, or the folder, to which a source belongs. */
 export function partOf(file: string): string {
   const folder = folders.findLast((one) => one.test(file));
   if (folder !== undefined) return folder.exec(file)?.[0] ?? page;
@@ -39,7 +39,7 @@ export function isFolder(part: string): boolean {
   return folders.some((one) => one.test(`${part}/`));
 }
 
-/** The files of a text that these sources say. */
+/** The catalogue files of a text that these sources use. */
 export function filesOf(sources: readonly string[]): readonly string[] {
   const parts = [...new Set(sources.map(partOf))];
   const [first, ...others] = parts.filter((part) => !isFolder(part));

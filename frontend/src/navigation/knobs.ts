@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Values that knobs can have, and the cost of changing them. Pure. */
+/** The values that knobs can have, and what it costs to change them. Pure. */
 
 import { t } from '../base/lang/t.ts';
 import { formatFigure, plural } from '../base/units.ts';
@@ -16,10 +16,10 @@ export interface Knobs {
   readonly workload: string;
 }
 
-/** The count clock runs on one vCPU, whatever the knob says. */
+/** The knob for CPUs; the count clock has one vCPU regardless of its value. */
 const cpuParam = (lesson: Pick<Lesson, 'params'>) => knobOf(lesson, 'cpus');
 
-/** The knob with this role, whatever its name; null: none. */
+/** The name of the knob with this role; null if the lesson has none. */
 export function knobOf(
   lesson: Pick<Lesson, 'params'>,
   role: NonNullable<Param['role']>,
@@ -36,7 +36,7 @@ export function firstKnobs(lesson: Lesson): Knobs {
   };
 }
 
-/** Params that a scene sets on a clock. */
+/** The parameters that a scene sets for a clock. */
 export function sceneParams(
   scene: Pick<Scene, 'params' | 'on_count'>,
   clock: ClockName,
@@ -45,8 +45,8 @@ export function sceneParams(
 }
 
 /**
- * The knobs after going to a scene, which sets arms, workload and params. Other knobs that need a boot, and the
- * duration, keep the viewer's value. Values that the previous scene had set are reset.
+ * The knobs after going to a scene. The scene sets the arms, the workload and its parameters. The duration and other
+ * knobs that need a boot keep the viewer's values, and values that the previous scene had set are reset.
  */
 export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene, from = scene): Knobs {
   const base = withWorkload(lesson, now, workloadFor(lesson, now, scene));
@@ -64,7 +64,7 @@ function stays(param: Param | undefined): boolean {
   return param?.role === 'duration' || param?.applies === 'boot';
 }
 
-/** Change the clock; knobs that still have the scene's value get its value for the new clock. */
+/** Change the clock. Knobs that still have the scene's value get the scene's value for the new clock. */
 export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockName): Knobs {
   const next = withClock(lesson, now, clock);
   if (next.clock === now.clock) return next;
@@ -78,8 +78,8 @@ export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockNa
 }
 
 /**
- * A workload that listens on the network needs the wall clock: on the count clock no input arrives while a guest runs,
- * and idle time is skipped.
+ * Change the workload. One that listens on the network needs the wall clock, because on the count clock no input
+ * arrives while a guest runs, and idle time is skipped.
  */
 export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knobs {
   const listens = (name: string) => lesson.workloads[name]?.input === true;
@@ -88,7 +88,7 @@ export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knob
   return listens(now.workload) ? withClock(lesson, next, lesson.clock) : next;
 }
 
-/** The scene's workload; if no scene names one, the viewer's choice. */
+/** The scene's workload. If no scene of the lesson names a workload, it is the viewer's choice. */
 function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
   if (lesson.scenes.every((s) => s.workload == null)) return now.workload;
   return workloadOf(lesson, scene);
@@ -96,7 +96,7 @@ function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
 
 type KnobPlace = Pick<Place, 'knobs' | 'clock' | 'workload'>;
 
-/** The knobs of a step with an address's values; unknown names and invalid values are dropped. */
+/** The knobs of a step, with the values from an address. Unknown names and invalid values are dropped. */
 export function knobsAt(lesson: Lesson, scene: Scene, place: KnobPlace): Knobs {
   let knobs = sceneKnobs(lesson, firstKnobs(lesson), scene);
   if (place.workload !== null && Object.hasOwn(lesson.workloads, place.workload))
@@ -107,7 +107,7 @@ export function knobsAt(lesson: Lesson, scene: Scene, place: KnobPlace): Knobs {
   return knobs;
 }
 
-/** The values that an address must contain: those that differ from the step's own. */
+/** The values that an address must contain, which are those that differ from the step's own. */
 export function knobPlace(lesson: Lesson, scene: Scene, knobs: Knobs): KnobPlace {
   const usual = sceneKnobs(lesson, firstKnobs(lesson), scene);
   const workload = knobs.workload === usual.workload ? null : knobs.workload;
@@ -118,7 +118,7 @@ export function knobPlace(lesson: Lesson, scene: Scene, knobs: Knobs): KnobPlace
   return { workload, clock, knobs: turned.length === 0 ? null : Object.fromEntries(turned) };
 }
 
-/** The nearest valid value of a knob. */
+/** The valid value of a knob that is nearest to this one. */
 export function clamp(param: Param, value: number): number {
   if (param.choices && param.choices.length > 0)
     return param.choices.includes(value) ? value : param.default;
@@ -145,7 +145,7 @@ export function withClock(lesson: Lesson, now: Knobs, clock: ClockName): Knobs {
   return settled(lesson, { ...now, clock, params });
 }
 
-/** Add or remove an arm, in the lesson's order; the last arm cannot be removed. */
+/** Add or remove an arm, keeping the lesson's order. The last arm cannot be removed. */
 export function withArm(lesson: Lesson, now: Knobs, arm: string, on: boolean): Knobs {
   const wanted = new Set(now.arms);
   if (on) wanted.add(arm);
@@ -160,7 +160,7 @@ function settled(lesson: Lesson, knobs: Knobs): Knobs {
   return { ...knobs, params: { ...knobs.params, [cpus]: 1 } };
 }
 
-/** Why a knob cannot be changed now; null: it can. */
+/** Why a knob cannot be changed now; null if it can. */
 export function fixedBecause(
   lesson: Pick<Lesson, 'params'>,
   knobs: Knobs,
@@ -173,7 +173,7 @@ export function fixedBecause(
   return null;
 }
 
-/** Titles of the knobs that differ from the run on the stage and require a reboot. */
+/** Titles of the knobs that require a reboot and differ from those of the run on the stage. */
 export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly string[] {
   const names = Object.entries(lesson.params)
     .filter(([k, p]) => p.applies === 'boot' && (run.params[k] ?? p.default) !== wanted.params[k])
@@ -182,12 +182,12 @@ export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly st
   return names;
 }
 
-/** Params of a run, without the knobs of a model on the page. */
+/** The parameters of a run, without knobs of a model on the page. */
 export function runParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
   return ofKnobs(lesson, knobs, (param) => param.applies !== 'model');
 }
 
-/** Knobs of a model on the page: they change the picture at once. */
+/** The knobs of a model on the page, which change the picture immediately. */
 export function modelParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
   return ofKnobs(lesson, knobs, (param) => param.applies === 'model');
 }
@@ -215,7 +215,7 @@ export function sameRun(run: Knobs, wanted: Knobs): boolean {
   );
 }
 
-/** A recording with these knobs; null: none. */
+/** A recording with these knobs; null if there is none. */
 export function equalRecording(
   lesson: Pick<Lesson, 'recordings' | 'workloads' | 'params'>,
   knobs: Knobs,
@@ -228,7 +228,7 @@ export function equalRecording(
   return equal ?? null;
 }
 
-/** A value with its unit. */
+/** Format a knob's value with its unit. */
 function valueWords(param: Param, value: number): string {
   const at = param.choices?.indexOf(value) ?? -1;
   const label = at >= 0 ? param.labels?.[at] : undefined;
@@ -238,7 +238,7 @@ function valueWords(param: Param, value: number): string {
   return param.unit ? `${value} ${param.unit}` : String(value);
 }
 
-/** "9 hogs"; for a named choice its name: "spinlocks: queued". */
+/** Format a knob: "9 hogs", or if the choice has a name, "spinlocks: queued". */
 export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: number): string {
   const param = lesson.params[name];
   if (!param) return `${name} ${value}`;
@@ -248,7 +248,7 @@ export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: n
   return `${param.title} ${valueWords(param, value)}`;
 }
 
-/** Params that are always stated for a run, plus those that differ from the lesson's defaults. */
+/** The parameters that are stated for every run, and those that differ from the lesson's defaults. */
 export function paramWords(
   lesson: Pick<Lesson, 'params'>,
   params: Readonly<Record<string, number>>,
@@ -259,12 +259,12 @@ export function paramWords(
     .map(([k]) => knobWords(lesson, k, params[k] ?? 0));
 }
 
-// Describes the run on the stage in one line, and how the next run would differ. Pure.
+// Describes the run on the stage in one line, including how the next run would differ. Pure.
 
-/** Knobs of the run on the stage; params may lack knobs that the lesson has added since. */
+/** Knobs of the run on the stage. Its parameters may lack knobs that the lesson has gained since. */
 type Shown = Pick<Knobs, 'params' | 'clock'>;
 
-/** Guest time of a recording's longest lane, ns; null: still loading, or nothing there. */
+/** Guest time of the longest lane of a recording, ns; null if it is still loading or empty. */
 export function recordedNs(
   run: Pick<RunMessage, 'source'> | null,
   index: Pick<RunIndex, 'lanes'> | null,
@@ -273,7 +273,7 @@ export function recordedNs(
   return Math.max(...index.lanes.map((lane) => lane.watermark));
 }
 
-/** Least share of the planned time at which a lane counts as completely recorded. */
+/** A lane that reaches this share of the planned time counts as completely recorded. */
 const whole = 0.95;
 
 /** "first 0.5 s recorded" if a recording was cut (docs/RECORDINGS.md); otherwise empty. */
@@ -286,8 +286,9 @@ function cutWords(seconds: number, recorded: number | null): string {
 }
 
 /**
- * "2 kernels, 2 vCPUs (next run: 4), 1 s, wall clock": the run on the stage, otherwise the next one. Omits knobs at
- * their default unless they have a role, and knobs that are `inSight` elsewhere unless the next run differs.
+ * Describe the run on the stage, or if there is none, the next run: "2 kernels, 2 vCPUs (next run: 4), 1 s, wall
+ * clock". Two kinds of knobs are omitted: those without a role that have their default, and those that are `inSight`
+ * elsewhere, unless they differ in the next run.
  *
  * @param recorded see recordedNs()
  */

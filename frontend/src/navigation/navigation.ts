@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The reducer that decides which run and moment a page shows. Input: reports of address, step, runs, index and
- * playback; output: commands. It has neither React nor a clock; `use-navigation.ts` executes the commands.
+ * The reducer that decides which run and which moment a page shows. Its input are reports about the address, the step,
+ * runs, the index and playback; its output are commands. It uses neither React nor a clock. `use-navigation.ts`
+ * executes the commands.
  */
 
 import { must } from '../base/assert.ts';
@@ -25,9 +26,9 @@ import { isOwn } from '../store/changes.ts';
 import { type Knobs, knobPlace, onClock, sceneKnobs, sceneParams } from './knobs.ts';
 import { type Align, elsewhere, type Pane, type Place, writePlace } from './place.ts';
 
-// The address of a playback state. Pure.
+// The address for a state of playback. Pure.
 
-/** A step's defaults, which the address omits. */
+/** The defaults of a step, which the address omits. */
 interface Usual {
   /** Guest seconds per real second. */
   readonly speed: number;
@@ -40,7 +41,7 @@ type Moment = Pick<
   'mode' | 'moment' | 'start' | 'span' | 'speed' | 'alignment' | 'operation'
 >;
 
-/** The operation that a step aligns at; undefined: the one near the window. */
+/** Number of the operation at which a step aligns; undefined for the one near the window. */
 export function nthOf(align: Align, scene: Pick<Scene, 'operation'>): number | undefined {
   return align === 'begin' ? scene.operation : undefined;
 }
@@ -49,12 +50,12 @@ function usualOf(scene: Pick<Scene, 'align' | 'operation'>, speed: number): Usua
   return { speed, align: scene.align, nth: nthOf(scene.align, scene) };
 }
 
-/** The place without an alignment that the lesson does not support. */
+/** The place, without any alignment that the lesson does not support. */
 function alignable<P extends Place>(lesson: Lesson, place: P): P {
   return unaligned(lesson) === null ? place : { ...place, align: null };
 }
 
-/** The address of a playback state; includes `run` if the moment is at rest. */
+/** The address for a state of playback. It includes `run` if the moment is at rest. */
 function placeAt(
   { mode, moment, start, span, speed, alignment, operation }: Moment,
   usual: Usual,
@@ -73,7 +74,7 @@ function placeAt(
   };
 }
 
-/** The complete link to the current moment, as if it were at rest. */
+/** The complete link to the current moment, as if the moment were at rest. */
 export function linkTo(
   now: Moment,
   {
@@ -85,7 +86,7 @@ export function linkTo(
     readonly place: Place;
     readonly usual: Usual;
     readonly run: string | null;
-    /** What the link states even if the step has the same value. */
+    /** Fields that the link states even if they have the step's value. */
     readonly also: Partial<Place>;
   },
 ): string {
@@ -99,49 +100,49 @@ export function linkTo(
   return `${location.origin}${location.pathname}${writePlace(to, location.search)}`;
 }
 
-// Which run a lesson page shows: the one in its address, otherwise the recording that fits the step best. A live or
-// saved run stays across steps while it fits them. Pure.
+// Which run a lesson page shows: the run in its address, or if there is none, the recording that fits the step best. A
+// live or saved run stays while its steps change, as long as it fits them. Pure.
 
 type ShownRun = Pick<RunMessage, 'run_id' | 'source' | 'arms' | 'params' | 'clock' | 'workload'>;
 
-/** The part of an address that selects the run. */
+/** The fields of an address that select the run. */
 export type Wanted = Pick<Place, 'run' | 'step'>;
 
 interface RunWorld {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly place: Wanted;
-  /** The run whose events are shown. */
+  /** The run whose events are on the stage. */
   readonly run: Pick<RunMessage, 'run_id' | 'source'> | null;
   /** A run that was announced but has no events yet. */
   readonly pending: Pick<RunMessage, 'run_id' | 'source'> | null;
   /** The last live run that this page requested. */
   readonly begun: string | null;
-  /** Runs that will not arrive, as the server has reported. */
+  /** Runs that will not arrive, according to the server. */
   readonly lost: ReadonlySet<string>;
 }
 
 interface RunState {
-  /** The last live run that the address already names. */
+  /** The latest live run that is already in the address. */
   readonly followed: string | null;
-  /** The run that was requested and is awaited. */
+  /** The run that was requested and has not arrived yet. */
   readonly opened: string | null;
   /** A run that did not arrive in time. */
   readonly late: string | null;
-  /** For which result of `readRun` the run was opened. */
+  /** The result of `readRun` for which the run was opened. */
   readonly openedFor: string;
   readonly leftFor: string;
 }
 
 type RunCommand =
   | { readonly type: 'open'; readonly run: string }
-  /** Report `late` unless the run arrives in time; null: stop waiting. */
+  /** Report `late` unless the run arrives in time. If `run` is null, stop waiting. */
   | { readonly type: 'await'; readonly run: string | null }
   /** Allow a lost run to be requested again. */
   | { readonly type: 'forgive'; readonly run: string }
   | { readonly type: 'go'; readonly change: Partial<Place> };
 
-/** `first`: the run that the page requested before the lesson was known. */
+/** The initial state. `first` is the run that the page requested before the lesson was known. */
 function firstRun(world: RunWorld, first: Wanted): RunState {
   const state = { followed: world.begun, opened: null, late: null, openedFor: '', leftFor: '' };
   const { named, wanted } = readRun(state, world);
@@ -151,7 +152,7 @@ function firstRun(world: RunWorld, first: Wanted): RunState {
 
 function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) {
   const { run, pending, begun, lost } = world;
-  // The server has moved this page to the run that it requested; the address follows.
+  // The server has moved this page to the live run that it requested, so the address follows.
   const moved = begun !== state.followed ? begun : null;
   const named = moved ?? place.run;
   const best = bestRecording(lesson, scene);
@@ -168,7 +169,7 @@ function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) 
     wanted,
     fitting,
     requests,
-    /** A recording of the lesson will arrive, however busy the server is, so the link's moment stays valid. */
+    /** A recording of the lesson will arrive even if the server is busy, so the moment in the link remains valid. */
     sure: lesson.recordings.some((recording) => recording.name === named),
     leaves: named !== null && misses !== null && (gone || state.late === misses),
     awaiting: requests !== null && state.late !== requests,
@@ -176,8 +177,8 @@ function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) 
 }
 
 /**
- * The step's recording, if the current run is live or saved and does not fit the step. Null: the run has the step's
- * lanes, knobs and workload, or is itself a recording, which is selected elsewhere.
+ * The step's recording, if the current run is live or saved and does not fit the step. Null if the run has the step's
+ * lanes, knobs and workload, or if it is a recording, because recordings are chosen elsewhere.
  */
 export function recordingInstead(
   lesson: Lesson,
@@ -191,7 +192,7 @@ export function recordingInstead(
   return fits ? null : (bestRecording(lesson, scene)?.name ?? null);
 }
 
-/** A moment of a lost run means nothing in another run. */
+/** The moment of a lost run has no meaning in another run. */
 const noMoment = { moment: null, window: null, nth: null } as const;
 
 function advanceRun(state: RunState, world: RunWorld): readonly [RunState, readonly RunCommand[]] {
@@ -212,16 +213,16 @@ function advanceRun(state: RunState, world: RunWorld): readonly [RunState, reado
   const leftFor = leaves ? JSON.stringify([named, fitting]) : '';
   if (leftFor !== state.leftFor) next = { ...next, leftFor };
   if (leaves && named !== null && leftFor !== state.leftFor) {
-    // The server has reported why.
+    // The server has reported the reason.
     commands.push({ type: 'go', change: { run: null, ...noMoment } });
-    // It may exist later. Its replacement is not requested again.
+    // The run may exist later, so it may be requested again. The run that replaces it is not requested again.
     for (const run of [named, runIdOf(world.lesson, named)])
       if (run !== fitting) commands.push({ type: 'forgive', run });
   }
   return [next, commands];
 }
 
-// Where playback goes: to a step's moment or a link's, and again when a live run ends. Pure.
+// Where playback goes: to a step's moment or to that of a link, and again when a live run ends. Pure.
 
 type SeenIndex = Pick<RunIndex, 'runId' | 'live' | 'reading'> & {
   readonly lanes: readonly Pick<LaneIndex, 'watermark'>[];
@@ -230,16 +231,16 @@ type SeenIndex = Pick<RunIndex, 'runId' | 'live' | 'reading'> & {
 interface MomentWorld {
   readonly scene: Scene;
   readonly place: Pick<Place, 'moment' | 'window' | 'align' | 'nth' | 'speed'>;
-  /** Increases when the place came from Back, Forward or a link, so all of it must be restored. */
+  /** Increases when the place came from Back, Forward or a link, which means that all of it must be restored. */
   readonly visit: number;
-  /** The run on the stage; null: none, or another one is awaited. */
+  /** The run on the stage; null if there is none, or if another run is awaited. */
   readonly index: SeenIndex | null;
-  /** The run has arrived completely. */
+  /** Whether the run has arrived completely. */
   readonly whole: boolean;
   readonly mode: Mode;
 }
 
-/** The last destination of playback: step, run, and visit of the address. */
+/** The last destination of playback: step, run, and number of the visit. */
 interface Taken {
   readonly scene: string;
   readonly run: string;
@@ -248,16 +249,16 @@ interface Taken {
 
 interface MomentState {
   readonly taken: Taken | null;
-  /** The scene, run and loading state for which playback was moved last. */
+  /** The scene, the run and its loading state for which playback was last moved. */
   readonly triedFor: string;
   /** The live run that is going on. */
   readonly lived: string | null;
 }
 
 type MomentCommand =
-  /** Go to a step's moment; `paused`: stay there. */
+  /** Go to a step's moment, and if `paused`, stay there. */
   | { readonly type: 'goto'; readonly scene: Scene; readonly paused: boolean }
-  /** Set exactly this window and moment, frame time in ns. */
+  /** Set exactly this window and this moment; frame time in ns. */
   | {
       readonly type: 'look';
       readonly start: number;
@@ -271,8 +272,8 @@ type MomentCommand =
 const firstMoment: MomentState = { taken: null, triedFor: '', lived: null };
 
 /**
- * Whether the part of the recording that has arrived covers a link's window on all lanes. That window is final; other
- * places depend on the whole run.
+ * Whether all lanes of the recording have arrived up to the end of a link's window. The place of such a link is final,
+ * while other places depend on the whole run.
  */
 function linkIsHere({ index, scene, place }: MomentWorld): boolean {
   if (index?.reading !== 'coming' || place.moment === null || place.window === null) return false;
@@ -308,7 +309,8 @@ function take(state: MomentState, world: MomentWorld, commands: MomentCommand[])
   if (run === null) return next;
   if (taken?.scene === scene.id && taken.run === run && taken.visit === visit) return next;
   const restore = (taken === null || taken.visit !== visit) && place.moment !== null;
-  // A place found in a part of a run is provisional: nothing plays, and a link's window fills as events arrive.
+  // A place that was found in a part of a run is preliminary, so nothing plays yet. The window of a link fills while
+  // events arrive.
   commands.push({ type: 'goto', scene, paused: restore || (coming && !here) });
   if (!here) {
     if (coming && restore && place.window !== null) commands.push(lookAt(place));
@@ -327,7 +329,7 @@ function lookAt({ moment, window }: MomentWorld['place']): MomentCommand {
     : { type: 'look', ...window, moment: moment ?? 0 };
 }
 
-/** A finished live run is known completely, so the step's own moment can be found. */
+/** Once a live run has ended, all of it is known, so the step's own moment can be found. */
 function follow(
   state: MomentState,
   { index, scene, mode }: MomentWorld,
@@ -340,58 +342,58 @@ function follow(
   return { ...state, lived: null };
 }
 
-/** All inputs of the reducer; every change is reported. */
+/** All inputs of the reducer. Every change of them is reported to it. */
 export interface World {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly place: Place;
-  /** See MomentWorld.visit. */
+  /** Number of the visit to the address (see MomentWorld.visit). */
   readonly visit: number;
   readonly index: MomentWorld['index'];
-  /** The run of `index` has arrived completely. */
+  /** Whether the run of `index` has arrived completely. */
   readonly whole: boolean;
   readonly playback: Pick<
     PlaybackState,
     'mode' | 'moment' | 'start' | 'span' | 'speed' | 'alignment' | 'operation'
   >;
-  /** The server's messages about runs; null: the run in the address is shown regardless. */
+  /** The server's messages about runs; null if the page shows the run in the address whatever the server says. */
   readonly runs: Pick<RunWorld, 'run' | 'pending' | 'begun' | 'lost'> | null;
 }
 
 export interface State {
   readonly run: RunState | null;
   readonly moment: MomentState;
-  /** The step's speed before anybody changed it. */
+  /** The step's speed, before the viewer changed it. */
   readonly usualSpeed: number;
-  /** The change that will be written to the address, as JSON; empty: none. */
+  /** The change that is to be written to the address, as JSON; empty if there is none. */
   readonly written: string;
 }
 
 export type Command =
   | RunCommand
   | MomentCommand
-  /** Write this to the address once the page is idle; null: discard what is pending. */
+  /** Write this change to the address when the page is idle; null discards the pending change. */
   | { readonly type: 'write'; readonly change: Partial<Place> | null };
 
 export type Event =
   | { readonly type: 'world'; readonly world: World }
-  /** Playback went to a step, whose speed this is. */
+  /** Playback went to a step, which has this speed. */
   | { readonly type: 'went'; readonly speed: number }
   /** A run did not arrive in time. */
   | { readonly type: 'late'; readonly run: string };
 
-/** Parts of the state that a page shows. */
+/** The parts of the state that a page shows. */
 export interface Shown {
-  /** Another recording was requested and is loading. */
+  /** Whether another recording was requested and is loading. */
   readonly awaiting: boolean;
-  /** A live run was requested and has no events yet. */
+  /** Whether a live run was requested and has no events yet. */
   readonly coming: boolean;
-  /** The run has arrived completely. */
+  /** Whether the run has arrived completely. */
   readonly whole: boolean;
-  /** See isSettled. */
+  /** Whether the viewer can control playback (see isSettled). */
   readonly settled: boolean;
   readonly usual: Usual;
-  /** Name of the run on the stage in the address; null: not named. */
+  /** The name that the run on the stage has in the address; null if it is not named there. */
   readonly runName: string | null;
 }
 
@@ -434,13 +436,13 @@ export function reduce(state: State, event: Event): readonly [State, readonly Co
   return [same ? state : { ...state, moment, run, written }, [...moves, ...write, ...opens]];
 }
 
-/** Merge a report's result with reports that arrived during its computation. */
+/** Merge the result of a report with reports that arrived while it was computed. */
 export function adopt(now: State, next: State): State {
   const { run, usualSpeed } = now;
   return { ...next, usualSpeed, run: next.run && { ...next.run, late: run?.late ?? null } };
 }
 
-/** Write a moment to the address once it rests, with its run and window; a moving one is not written. */
+/** Write the moment to the address, with its run and window, once it is at rest. A moving moment is not written. */
 function advanceAddress(state: State, world: World): readonly [string, readonly Command[]] {
   const { settled, awaiting, usual, runName } = read(state, world);
   const ready = settled && !awaiting;
@@ -471,7 +473,7 @@ function momentWorld(state: State, world: World): MomentWorld {
   };
 }
 
-// Changes of the address by a viewer's action: a step, a run, knobs, a pane. Pure.
+// Changes to the address that a viewer makes: another step, another run, knobs, a pane. Pure.
 
 type Change = Partial<Place>;
 
@@ -481,25 +483,25 @@ export function toStep(lesson: Lesson, scene: Scene, knobs: Knobs, id: string): 
   return { ...elsewhere, ...knobPlace(lesson, to, sceneKnobs(lesson, knobs, to, scene)), step: id };
 }
 
-/** The step `by` positions later; null: none. */
+/** The step that is `by` positions further; null if there is none. */
 export function stepAfter(lesson: Lesson, scene: Scene, by: number): string | null {
   return lesson.scenes[lesson.scenes.indexOf(scene) + by]?.id ?? null;
 }
 
-/** Another run, from its start and with its step's defaults. */
+/** Show another run from its start, with the step's defaults. */
 export function toRun(run: string): Change {
   return { ...elsewhere, run };
 }
 
-/** Back to what the step has recorded: knobs that were turned for a run of one's own go with that run. */
+/** Return to the step's recording. Knobs that were changed for the viewer's own run are reset along with that run. */
 export function toRecording(run: string): Change {
   return { ...toRun(run), knobs: null, clock: null, workload: null };
 }
 
-/** The run on show, and its moment, give way to the one that begins. */
+/** Remove the run on the stage and its moment from the address, because a new run begins. */
 export const toNewRun = { run: null, moment: null, window: null } as const satisfies Change;
 
-/** `now`: the current knobs with the visible arms. */
+/** @param now the current knobs with the visible arms */
 export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Knobs): Change {
   const next =
     requested.clock === now.clock
@@ -512,7 +514,7 @@ export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Kno
   return { ...changed, ...knobPlace(lesson, scene, next) };
 }
 
-/** Open or close a pane; without `open`, toggle it. */
+/** Open or close a pane; if `open` is missing, toggle it. */
 export function togglePane(
   panes: readonly Pane[],
   pane: Pane,
@@ -522,19 +524,22 @@ export function togglePane(
   return { panes: open ? [...others, pane] : others };
 }
 
-// The step and lanes that an address shows. Pure.
+// The step and the lanes that an address selects. Pure.
 
-/** The step that an address names (see `stepName`); the first if unknown. */
+/** The step that an address names (see `stepName`); if it is unknown, the first step. */
 export function sceneOf(lesson: Lesson, step: string | null): Scene {
   return named(lesson, stepName(lesson, step)) ?? must(lesson.scenes[0], 'a scene');
 }
 
-/** Whether a step has this name or a former one. */
+/** Whether a step has this name, or had it formerly. */
 export function hasStep(lesson: Lesson, step: string): boolean {
   return named(lesson, step) !== undefined;
 }
 
-/** Canonical step name: resolves a position from 1 or part of a name; unknown words are unchanged. */
+/**
+ * Resolve a step that is given by its position from 1 or by a part of its name. Names, former names and unknown words
+ * are returned unchanged.
+ */
 export function stepName(lesson: Lesson, step: string | null): string | null {
   if (step === null || named(lesson, step) !== undefined) return step;
   const ids = lesson.scenes.map(({ id }) => id);
@@ -545,7 +550,7 @@ function named(lesson: Lesson, step: string | null): Scene | undefined {
   return lesson.scenes.find((s) => s.id === step || (step !== null && s.was.includes(step)));
 }
 
-/** The arms that an address shows; default: the step's arms, and those that the viewer changed. */
+/** The arms that an address shows; by default the step's arms, and arms that the viewer changed. */
 export function armsOf(
   lesson: Lesson,
   scene: Scene,

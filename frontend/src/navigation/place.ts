@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A viewer's place, as in the address: lesson, step, run, knobs, moment, alignment, panes. Pure. */
+/** A viewer's place, as it is written in the address: lesson, step, run, knobs, moment, alignment, panes. Pure. */
 
 import { plain } from '../base/typed.ts';
 import type { Alignment } from '../derive/types.ts';
@@ -8,27 +8,27 @@ import type { ClockName } from '../protocol/messages.ts';
 export type Align = Alignment;
 
 export interface Place {
-  /** Slug, or a typed form of it; null: the front page. */
+  /** The lesson's slug, or what a person typed for it; null on the front page. */
   readonly lesson: string | null;
-  /** Scene id, or a typed form of it; null: the first scene. */
+  /** The scene's id, or what a person typed for it; null for the first scene. */
   readonly step: string | null;
-  /** Guest time in ns; null: the scene's moment. */
+  /** Guest time, ns; null for the scene's moment. */
   readonly moment: number | null;
-  /** Guest seconds per real second; null: the scene's speed. */
+  /** Guest seconds per real second; null for the scene's speed. */
   readonly speed: number | null;
-  /** Null: the scene's arms. */
+  /** Null for the scene's arms. */
   readonly arms: readonly string[] | null;
-  /** Null: the scene's alignment. */
+  /** Null for the scene's alignment. */
   readonly align: Align | null;
-  /** The operation at which lanes are aligned, from 1; null: the scene's. */
+  /** Number of the operation at which lanes are aligned, from 1; null for the scene's. */
   readonly nth: number | null;
-  /** Window of the stage, frame time in ns; null: the scene's. */
+  /** Window of the stage in frame time, ns; null for the scene's window. */
   readonly window: { readonly start: number; readonly span: number } | null;
-  /** A recording's name, or the id of another run; null: the recording that fits the scene. */
+  /** The name of a recording, or the id of another run; null for the recording that fits the scene. */
   readonly run: string | null;
-  /** Another run, shown beside this one. */
+  /** A second run that is shown side by side with this one. */
   readonly beside: string | null;
-  /** Knobs that differ from the scene's values. */
+  /** Knobs whose values differ from the scene's. */
   readonly knobs: Readonly<Record<string, number>> | null;
   readonly clock: ClockName | null;
   readonly workload: string | null;
@@ -37,24 +37,26 @@ export interface Place {
   readonly side: SideTab | null;
   /** The arm whose patch is shown. */
   readonly patch: string | null;
-  /** The selected hunk of that patch, from 1. */
+  /** Number of the selected hunk in that patch, from 1. */
   readonly hunk: number | null;
-  /** Presentation mode; null: the lesson page. */
+  /** How the lesson is presented; null for the lesson page. */
   readonly present: Present | null;
-  /** Press of the clicker within the step, from 1; null: the first. */
+  /** Number of the clicker's press within the step, from 1; null for the first. */
   readonly slide: number | null;
-  /** Embedded in a frame, for slides. */
+  /** Whether the page is embedded in a frame, for example in slides. */
   readonly embed: boolean;
 }
 
-/** Parts that a viewer may open or close. `knobs` inverts the scene's setting; `toy` replaces the lanes. */
+/**
+ * Parts of the page that a viewer can open or close. `knobs` inverts the scene's setting, and `toy` replaces the lanes.
+ */
 export const panes = ['words', 'knobs', 'questions', 'toy'] as const;
 export type Pane = (typeof panes)[number];
 
 export const sideTabs = ['patch', 'evidence'] as const;
 export type SideTab = (typeof sideTabs)[number];
 
-/** Slides on the projector, the speaker's window, and all slides for print. */
+/** Ways to present a lesson: slides on the projector, the speaker's window, and all slides for print. */
 export const presents = ['slides', 'notes', 'handout'] as const;
 export type Present = (typeof presents)[number];
 
@@ -81,7 +83,7 @@ export const frontPage: Place = {
   embed: false,
 };
 
-/** Fields that are reset when the step changes: the scene decides again. */
+/** Fields that are reset when the step changes, because the new scene decides them. */
 export const elsewhere = {
   moment: null,
   window: null,
@@ -101,7 +103,7 @@ const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const runName = /^[A-Za-z0-9][A-Za-z0-9:._-]{0,127}$/;
 const most = 64;
 
-/** Parse an address; invalid parts are ignored, never an error. */
+/** Parse an address. Invalid parts are ignored; they never cause an error. */
 export function readPlace(search: string): Place {
   const q = new URLSearchParams(search);
   const word = (key: string) => {
@@ -165,7 +167,7 @@ function millis(ns: number): string {
   return (ns / 1e6).toFixed(6).replace(/\.?0+$/, '');
 }
 
-/** Parse "name:9,other:10". */
+/** Parse knobs, as in "name:9,other:10". */
 function readKnobs(text: string | null): Record<string, number> | null {
   const pairs = (text ?? '')
     .split(',')
@@ -196,14 +198,14 @@ const own = [
   ...['align', 'n', 'open', 'side', 'patch', 'hunk', 'present', 'slide', 'embed'],
 ];
 
-/** Parameters of plug-ins that belong to a lesson's place and disappear with it. */
+/** Parameters of plug-ins that belong to a place in a lesson, and are removed from the address of the front page. */
 const ofLessons = new Set<string>();
 
 export function leaveOnFront(...keys: readonly string[]): void {
   for (const key of keys) ofLessons.add(key);
 }
 
-/** The address of a place; `keep` contains unrelated parameters. */
+/** The address of a place. `keep` contains other parameters, which are kept. */
 export function writePlace(place: Place, keep = ''): string {
   const q = new URLSearchParams(keep);
   for (const key of own) q.delete(key);
@@ -243,20 +245,20 @@ export function writePlace(place: Place, keep = ''): string {
   return searchOf(q);
 }
 
-/** The address of a lesson's first step on this server. */
+/** The address of the first step of a lesson on this server. */
 export function lessonAddress(slug: string, present: Present | null = null): string {
   return writePlace({ ...frontPage, lesson: slug, present }, location.search);
 }
 
 const languageTag = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 
-/** The language in an address. It is no part of a place, so links keep it. */
+/** The language in an address. Since it is not part of a place, links keep it. */
 export function readLang(search: string): string | null {
   const tag = new URLSearchParams(search).get('lang');
   return tag !== null && languageTag.test(tag) ? tag : null;
 }
 
-/** The same address in another language; null: the visitor's preferred one. */
+/** The same address in another language; null for the language that the visitor prefers. */
 export function withLang(search: string, tag: string | null): string {
   const q = new URLSearchParams(search);
   if (tag === null) q.delete('lang');
@@ -264,7 +266,7 @@ export function withLang(search: string, tag: string | null): string {
   return searchOf(q);
 }
 
-/** Parameters as a query string; empty without parameters. */
+/** Format parameters as a query string; empty if there are none. */
 export function searchOf(q: URLSearchParams): string {
   const text = q.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
   return text ? `?${text}` : '';

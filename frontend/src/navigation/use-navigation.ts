@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Reports changes to the navigation reducer, and executes its commands. */
+/** Reports changes to the navigation's reducer, and executes the commands that it returns. */
 
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { RunIndex } from '../derive/types.ts';
@@ -17,14 +17,18 @@ import {
 } from './navigation.ts';
 import { type Place, readPlace, writePlace } from './place.ts';
 
-// The address bar as state: a step or run adds a history entry, a moment replaces the current one.
+// The address bar as React state. A new step or run adds a history entry, while a new moment replaces the current
+// entry.
 
 export type Go = (change: Partial<Place>, how?: 'push' | 'replace') => void;
 
-/** Browsers limit replacements of history entries (hundreds in 30 s), so a dragged knob is written when it rests. */
+/**
+ * Browsers limit how often a history entry is replaced (some hundred times in 30 s), so a knob that is dragged is
+ * written when it rests.
+ */
 const replaceMs = 150;
 
-/** Writes addresses; replacements are debounced. */
+/** Writes addresses. Replacements are delayed, so that only the last one is written. */
 class Address {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #wanted: Place | null = null;
@@ -47,7 +51,7 @@ class Address {
     if (url !== null) history.replaceState(null, '', url);
   }
 
-  /** The viewer went elsewhere: pending writes belong to the old entry. */
+  /** Discard pending writes, because the viewer went elsewhere and they belong to the old history entry. */
   forget(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -62,11 +66,11 @@ class Address {
 
 interface Visit {
   readonly place: Place;
-  /** Increases when the place came from Back, Forward or a link, so all of it must be restored. */
+  /** Increases when the place came from Back, Forward or a link, which means that all of it must be restored. */
   readonly visit: number;
 }
 
-/** Go to a place as if by a link: all of it is restored. Replaces the history entry. */
+/** Go to a place as a link would, restoring all of it. Replaces the history entry. */
 export type VisitPlace = (to: Place) => void;
 
 export function usePlace(): readonly [Place, Go, number, VisitPlace] {
@@ -109,16 +113,16 @@ export function usePlace(): readonly [Place, Go, number, VisitPlace] {
   return [place, go, visit, visitPlace];
 }
 
-/** A run that takes longer is given up; a server reports a missing run at once. */
+/** The page gives up on a run that takes longer. If a run is missing, the server reports that at once. */
 const patienceMs = 30_000;
 
-/** A moment is written to the address after resting for so long. */
+/** Time that a moment must be at rest before it is written to the address, ms. */
 const momentRestMs = 300;
 
 interface Options {
   readonly playback: Playback;
   readonly go: Go;
-  /** See firstRun. */
+  /** The run and step that were requested first (see firstRun). */
   readonly first: Wanted;
 }
 
@@ -132,7 +136,7 @@ class Timer {
   }
 }
 
-/** `world` is the page's part of the reducer's input; playback comes from its own hook. */
+/** @param part the page's part of the reducer's input; the part about playback comes from a hook of its own */
 export function useNavigation(
   part: Omit<World, 'playback'>,
   { playback, go, first }: Options,
@@ -143,7 +147,7 @@ export function useNavigation(
   const { forgive } = useLost();
   const [patience] = useState(() => new Timer());
   const [rest] = useState(() => new Timer());
-  /** A state whose commands were executed is skipped until React renders the next one. */
+  /** The state whose commands were executed last; it is skipped until React renders a newer one. */
   const handled = useRef<typeof state | null>(null);
 
   const went = (speed: number) => setState((now) => reduce(now, { type: 'went', speed })[0]);
@@ -199,12 +203,12 @@ export function useNavigation(
   return read(state, world);
 }
 
-// Whether a run has arrived completely, also if no message announces it.
+// Whether a run has arrived completely, even if no message announces that.
 
-/** Without an announcement, a recording is complete after so long without messages. */
+/** Time without messages after which a recording counts as complete if nothing was announced, ms. */
 const quietMs = 250;
 
-/** True once a recording is complete, or the run is live and has some events. */
+/** Whether a recording is complete, or a live run has some events. */
 export function useSettled(index: RunIndex | null): boolean {
   const id = index?.runId ?? null;
   const [settled, setSettled] = useState<string | null>(null);
@@ -225,9 +229,9 @@ export function useSettled(index: RunIndex | null): boolean {
   return reading === 'whole' || (reading === 'unknown' && id !== null && settled === id);
 }
 
-// Marks the document as idle for tests and screenshots.
+// Marks the document while it is idle, for tests and screenshots.
 
-/** Set `data-idle` on the root element while nothing moves and nothing is awaited. */
+/** Set `data-idle` on the root element while nothing moves and the page waits for nothing. */
 export function useIdle(idle: boolean): void {
   useEffect(() => {
     let off = false;

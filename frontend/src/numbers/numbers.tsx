@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A lesson without a picture: question, arms with patches, prose, and the command that measures it. */
+/**
+ * A lesson without a picture: its question, its arms with their patches, its text, and the command that measures it.
+ */
 
 import { useMemo } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -14,7 +16,7 @@ import { copiedMs, Mark, useCopy } from '../ui/parts.tsx';
 
 // A command with a copy button.
 
-/** A command to copy; without clipboard access its text can be selected. */
+/** A command with a button that copies it. Without access to the clipboard, its text can be selected. */
 function Command({ text }: { readonly text: string }) {
   const [copied, copy] = useCopy(copiedMs);
   return (
@@ -32,7 +34,7 @@ function Command({ text }: { readonly text: string }) {
   );
 }
 
-// Figures that mails claim, with context and source.
+// Figures that mails claim, with the context of each figure and its source.
 
 type PublishedFiguresProps = {
   readonly lesson: Pick<NumbersLesson, 'slug' | 'published' | 'mails'>;
@@ -71,7 +73,7 @@ function PublishedFigures({ lesson }: PublishedFiguresProps) {
       </ul>
       <p className="quiet small">
         {t(
-          'These are the mail’s figures, not ours. This sets ours beside them, each with a verdict:',
+          'These are the mail’s figures, not ours. This command compares each of them with ours and gives a verdict:',
         )}
       </p>
       <Command text={`${measureCommand(lesson.slug)} --published`} />
@@ -114,7 +116,7 @@ export function NumbersPage({ lesson, onFront }: NumbersPageProps) {
       <section className="card" aria-label={t('No picture yet')} data-testid="no-picture">
         <p>
           {rich(
-            '<b>No picture yet.</b> This lesson is numbers only so far; they come from a terminal:',
+            '<b>No picture yet.</b> So far this lesson has only numbers, which this command prints in a terminal:',
             { b: (words) => <b>{words}</b> },
           )}
         </p>

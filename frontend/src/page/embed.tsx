@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The page for a frame in slides: the stage, one sentence, a minimal transport. Nothing here acts on a guest. */
+/**
+ * The page for a frame in slides: the stage, one sentence, and a minimal transport. It contains nothing that acts on a
+ * guest.
+ */
 
 import { useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -22,9 +25,9 @@ import { LessonToy, ToyButton, toyOpen } from './lesson-toy.tsx';
 import { LessonStage } from './stage.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 
-// Commands of the framing page: play, pause, seek.
+// Receives commands of the framing page: play, pause, seek.
 
-/** @param ready the run is loaded and can be played */
+/** @param ready whether the run is loaded and can be played */
 function useFrame(playback: Playback, ready: boolean): void {
   const latest = useRef(playback);
   latest.current = playback;
@@ -108,31 +111,32 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
   );
 }
 
-// Once the frame is clicked on, it has the keyboard focus, so it forwards unused keys to the deck.
+// Forwards keys to the deck. After a click the frame has the keyboard focus, so it passes on the keys that it does not
+// use.
 
 const typed = 'textarea, select, input:not([type="range"]), [role="dialog"], [contenteditable]';
 /** Elements that use the space bar and arrow keys. */
 const pressed = 'button, a, summary, input';
 const scrolling: ReadonlySet<DeckKey> = new Set(['Home', 'End', 'ArrowUp', 'ArrowDown', ' ']);
 
-/** The key if it is meant for the deck; null: the page or the browser uses it here. */
+/** The key if it is meant for the deck; null if this page or the browser uses it. */
 function deckKeyOf(event: KeyboardEvent): DeckKey | null {
   const { key, target, defaultPrevented } = event;
   if (!isDeckKey(key) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey)
     return null;
   const at = target instanceof Element ? target : null;
   if (at?.closest(typed)) return null;
-  // Escape clears the selection and returns the focus to the deck.
+  // Escape clears the selection, and also returns the focus to the deck.
   if (key === 'Escape') return key;
   if (defaultPrevented) return null;
-  // Clickers send these two; scrubbers do not need them.
+  // Clickers send these two keys; the scrubber does not need them.
   if (key === 'PageUp' || key === 'PageDown') return key;
   if (at?.closest(pressed)) return null;
   const { scrollHeight, clientHeight } = document.documentElement;
   return scrolling.has(key) && scrollHeight > clientHeight ? null : key;
 }
 
-/** Forward keys to the framing page. Returns a function that stops it. */
+/** Start forwarding keys to the framing page. Returns a function that stops it. */
 export function passKeys(): () => void {
   const held = new Set<DeckKey>();
   const say = (act: 'keydown' | 'keyup', key: DeckKey) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Dialogs over a lesson, and the sentence for screen readers. */
+/** The dialogs of a lesson page, and the sentence for screen readers. */
 
 import { t } from '../base/lang/t.ts';
 import { toRun } from '../navigation/navigation.ts';
@@ -54,7 +54,7 @@ export function LessonDialogs({ page }: { readonly page: LessonModel }) {
 function Recap({ page, onClose }: { readonly page: LessonModel; readonly onClose: () => void }) {
   const { lesson, dialog, site } = page;
   const lessons = useHello()?.lessons ?? [];
-  // A site has one lesson, even if its server listed several.
+  // An exported site contains one lesson, even if the server that exported it listed several.
   const next = site ? undefined : lessons[lessons.findIndex((l) => l.slug === lesson.slug) + 1];
   return (
     <RecapDialog

@@ -38,14 +38,14 @@ interface Props {
   readonly slug: string;
   readonly place: Place;
   readonly go: Go;
-  /** Rises when Back, Forward or a link changes the place (see usePlace). */
+  /** Increases when Back, Forward or a link changes the place (see usePlace). */
   readonly visit?: number;
 }
 
-/** A complete slug, as in all of our links. */
+/** A complete slug; all links of the page use complete slugs. */
 const whole = /^\d+(-[a-z0-9]+){2,}$/;
 
-/** Resolves a typed lesson name; a complete slug is requested at once. */
+/** Looks up the lesson for a typed name; a complete slug is opened without a lookup. */
 export function TypedLesson({
   typed,
   go,
@@ -72,7 +72,7 @@ export function LessonLoader({ slug, place: asked, go, visit = 0 }: Props) {
   const numbers = useNumbers();
   const ran = useRun()?.arms;
   const { open } = useCommands();
-  // Sent with the first request, so that no other recording is loaded first.
+  // The run and step are sent with the first request, so that no other recording is loaded first.
   const [first] = useState<Wanted>({ run: asked.run, step: asked.step });
   useEffect(() => open(slug, first.run, first.step), [open, slug, first]);
   const nameOf = (step: string | null) => (lesson?.slug === slug ? stepName(lesson, step) : step);
@@ -101,7 +101,7 @@ export function LessonLoader({ slug, place: asked, go, visit = 0 }: Props) {
   );
 }
 
-/** The server names a view that this page lacks: one of the two is older. */
+/** Shown if the server names a view that this page lacks, because one of the two is out of date. */
 function NoView({ lesson, onFront }: { readonly lesson: Lesson; readonly onFront: () => void }) {
   return (
     <main className="front" data-testid="no-view">
@@ -130,7 +130,7 @@ function Shell(props: LessonProps) {
   const workload = useRunIndex()?.workload ?? workloadOf(props.lesson, props.scene);
   const page = useLessonPage({ ...props, lesson: lessonOfRun(props.lesson, workload) });
   const { embed, present } = page.place;
-  // Printed pages have no term cards.
+  // Printed pages have no cards for terms.
   if (!embed && present === 'handout') return <HandoutPage page={page} />;
   return (
     <TermsProvider lesson={page.lesson}>
@@ -145,7 +145,7 @@ function Shell(props: LessonProps) {
   );
 }
 
-/** Keeps a viewer's change while they switch between page and slides. */
+/** Keeps a viewer's change of a patch while they switch between page and slides. */
 function Changing({
   page,
   children,

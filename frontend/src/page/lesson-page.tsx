@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The page of a lesson for reading: story, stage, side panel and transport. */
+/** The page on which a lesson is read: story, stage, side panel and transport. */
 
 import { useState } from 'react';
 import Markdown from 'react-markdown';
@@ -37,7 +37,7 @@ import {
   pendingWords,
 } from './use-lesson-page.ts';
 
-// Middle of a lesson page: run badges, controls of live runs, the stage and its legend.
+// Middle of a lesson page: badges of the run, controls for live runs, the stage and its legend.
 
 interface LessonMainProps {
   readonly page: LessonModel;
@@ -85,7 +85,7 @@ function LessonMain({ page }: LessonMainProps) {
   );
 }
 
-/** The link names a step that the lesson no longer has. */
+/** A notice that the link names a step which the lesson no longer has. */
 function UnknownStep({ page }: LessonMainProps) {
   const { lesson, place } = page;
   const { step } = place;
@@ -121,7 +121,7 @@ function State({ page }: LessonMainProps) {
   );
 }
 
-/** Whether knobs or patch are visible, which have tools for changing the patch. */
+/** Whether knobs or a patch are visible; both contain a button for changing the patch. */
 function offersChange(page: LessonModel): boolean {
   return (hasKnobs(page) && !toyOpen(page)) || page.scene.show.includes('patch');
 }
@@ -130,7 +130,7 @@ function hasKnobs({ scene, place }: LessonModel): boolean {
   return scene.show.includes('knobs') !== place.panes.includes('knobs');
 }
 
-/** Live runs on this server, to watch or cancel. */
+/** Live runs on this server, with buttons to watch or cancel them. */
 function OtherRuns({ page }: LessonMainProps) {
   const { lesson, scene, server, live, go } = page;
   if (!server.runs || page.site) return null;
@@ -172,12 +172,12 @@ function Controls({ page }: LessonMainProps) {
   );
 }
 
-// For instructors: what to say at this step, and the time against the lesson's plan.
+// For instructors: what to say at this step, and the elapsed time compared with the lesson's plan.
 
 interface StepNotesProps {
   readonly lesson: Pick<Lesson, 'slug' | 'scenes'>;
   readonly scene: Pick<Scene, 'id' | 'notes'>;
-  /** ms, when the page was opened. */
+  /** Time at which the page was opened, ms. */
   readonly opened: number;
 }
 
@@ -204,7 +204,7 @@ interface LessonPageProps {
   readonly page: LessonModel;
 }
 
-/** A viewer who started this run may see everything. */
+/** Nothing is hidden from a viewer who started the run themselves. */
 const nothing: Spoils = () => false;
 
 export function LessonPage({ page }: LessonPageProps) {

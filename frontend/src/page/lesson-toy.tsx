@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The interactive rule of a step: an invitation below its text, a tab over the stage, and the rule instead of the
- * lanes.
+ * The interactive rule of a step: an invitation below the step's text, a tab over the stage, and the rule in place of
+ * the lanes.
  */
 
 import { useState } from 'react';
@@ -20,12 +20,12 @@ interface Props {
   readonly page: LessonModel;
 }
 
-/** The interactive rule of a step; null: none. */
+/** The interactive rule of a step; null if it has none. */
 export function toyOf(lesson: Lesson, scene: Scene): Toy | TileToy | null {
   return scene.toy === null ? null : (viewOf(lesson.view).toys?.[scene.toy] ?? null);
 }
 
-/** Name of the run whose times the rule uses. */
+/** Name of the run from which the rule takes its times. */
 function runWords(run: RunMessage | null, name: string | null): string {
   if (run === null) return '';
   return run.source === 'live'
@@ -33,12 +33,12 @@ function runWords(run: RunMessage | null, name: string | null): string {
     : t('the recording {name}', { name: name ?? run.run_id });
 }
 
-/** Whether the rule replaces the lanes. */
+/** Whether the rule is shown instead of the lanes. */
 export function toyOpen({ lesson, scene, place }: LessonModel): boolean {
   return place.panes.includes('toy') && toyOf(lesson, scene) !== null;
 }
 
-/** Open or close the rule; pauses the run. */
+/** Open or close the rule; opening it pauses the run. */
 export function turnToy(page: LessonModel, open = !toyOpen(page)): void {
   if (open) page.playback.pause();
   page.toggle('toy', open);
@@ -63,7 +63,7 @@ export function ToyInvitation({ page }: Props) {
   );
 }
 
-/** For pages without tabs: slides and frames. */
+/** A button for pages without tabs: slides and frames. */
 export function ToyButton({ page, hint = '' }: Props & { readonly hint?: string }) {
   const toy = toyOf(page.lesson, page.scene);
   if (toy === null) return null;
@@ -107,17 +107,17 @@ export function ToyTabs({ page }: Props) {
   );
 }
 
-/** The rule of the step; works with or without a run. */
+/** The step's rule; it works with or without a run. */
 export function LessonToy({ page, font = 13 }: Props & { readonly font?: number }) {
   const { lesson, scene, server, nav } = page;
   const toy = toyOf(lesson, scene);
-  // Loading data would move the rule's marks while the viewer drags them.
+  // Wait for the whole run: data that arrive later would move the rule's marks while the viewer drags them.
   const index = nav.whole ? page.index : null;
   if (toy === null) return null;
   const run = index === null ? '' : runWords(server.run, nav.runName);
   return (
     <div className="toy-place">
-      {/* Another run has other times, so the rule is reset. */}
+      {/* A different run has different times, so the rule is reset. */}
       {'form' in toy ? (
         <TilesOfRun key={`${scene.id} ${index?.runId}`} {...{ toy, lesson, index, run, font }} />
       ) : (
@@ -136,7 +136,7 @@ interface OfRunProps<T> {
 }
 
 function ToyOfRun({ toy, lesson, index, run, font }: OfRunProps<Toy>) {
-  // Read once: a live run keeps changing.
+  // The times are read once, because a live run keeps changing.
   const [times] = useState(() => toy.times(index, lesson));
   return <ToyFrame {...{ toy, times, run, font }} />;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The question of a step: its card beside the text, and the place for the guess in the lane that is asked about. */
+/** The question of a step: its card beside the text, and the form over the lane that the question is about. */
 
 import { type ReactNode, useEffect } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -12,7 +12,7 @@ interface Props {
   readonly page: LessonModel;
 }
 
-/** How a guess is said: by the card or in the picture. */
+/** How a guess is stored, whether it is made in the card or in the picture. */
 function useSaying({ scene, guess, truth }: LessonModel) {
   const guessed = useGuessed(scene);
   return (choice: number) => {
@@ -47,17 +47,17 @@ export function Prediction({ page }: Props) {
   );
 }
 
-// In the picture: lanes that are known stand as they are, and the one that is asked about is blank.
+// In the picture, the lane that the question is about is covered. Other lanes that are already known stay visible.
 
 export interface AskedLanes {
   /** The lane that the question is about. */
   readonly arm: string;
   readonly known: readonly string[];
-  /** Over the body of a lane; null: it is shown. */
+  /** What covers a lane; null if the lane is visible. */
   readonly cover: (arm: string) => ReactNode;
 }
 
-/** Null: nothing is asked, or it is answered. */
+/** Null if the step asks nothing, or the question is answered. */
 export function useAskedLanes(page: LessonModel): AskedLanes | null {
   const { lesson, scene, arms, guess } = page;
   const say = useSaying(page);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The right side: the patch with running lines highlighted, and the evidence. On narrow screens these are tabs. */
+/**
+ * The right column: the evidence, and the patch with the lines that run highlighted. On narrow screens both are tabs.
+ */
 
 import { useMemo } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -30,9 +32,9 @@ interface Props {
   readonly arms: readonly string[];
   readonly index: RunIndex | null;
   readonly recorded: boolean;
-  /** The viewer is asked to predict, and may see these lanes before; null: all. */
+  /** Lanes that the viewer may see before predicting; null if all lanes may be seen. */
   readonly known: readonly string[] | null;
-  /** What would answer a later step's question. */
+  /** Whether a part would answer a later step's question. */
   readonly spoils: Spoils;
   readonly theme: Theme;
   readonly measured: MeasuredMessage | null;
@@ -43,7 +45,10 @@ interface Props {
   readonly go: Go;
 }
 
-/** Whether a step has anything to show here; `known`: the lanes that are shown before the guess, null after it. */
+/**
+ * Whether a step has anything to show here. `known` lists the lanes that are shown before the guess; it is null after
+ * it.
+ */
 export function hasSide(
   lesson: Lesson,
   scene: Scene,
@@ -106,7 +111,7 @@ export function Side(props: Props) {
   );
 }
 
-/** Before the guess: what is counted of the lanes that are shown. */
+/** Before the guess: counts of the lanes that are shown. */
 function Known(props: Props & { readonly known: readonly string[] }) {
   const { lesson, scene, index, recorded, theme, spoils, known } = props;
   const some = index !== null && index.lanes.length > 0;
@@ -123,7 +128,7 @@ function Known(props: Props & { readonly known: readonly string[] }) {
   );
 }
 
-/** Charts, tables and counts of the step, but what a later step asks. */
+/** Charts, tables and counts of the step, except those that would answer a later step's question. */
 function Evidence(props: Props) {
   const { lesson, scene, arms, index, recorded, theme, spoils, onKnob } = props;
   const { show } = scene;
@@ -147,14 +152,16 @@ function Evidence(props: Props) {
       {!spoils('counts') && <CountsPanel lesson={lesson} arms={arms} recorded={recorded} />}
       {asked && (
         <p className="small quiet" data-testid="asked-later">
-          {t('A later step asks about the other counts first; then they appear here too.')}
+          {t(
+            'A later step asks about the other counts. Once you have answered, they appear here too.',
+          )}
         </p>
       )}
     </div>
   );
 }
 
-/** Panels of the lesson's view that the step names; `only`: one of them. */
+/** The panels of the lesson's view that the step names; `only` selects one of them. */
 export function ViewPanels({
   lesson,
   scene,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The stage: every lane on one axis, a header over each, and a message while there is nothing to draw. */
+/** The stage: all lanes on one axis, a header above each lane, and a message while there is nothing to draw. */
 
 import { type CSSProperties, type ReactNode, useCallback } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -20,12 +20,12 @@ import { viewOf } from '../views/registry.ts';
 import { type AskedLanes, useAskedLanes } from './prediction.tsx';
 import { comingOf, type LessonModel } from './use-lesson-page.ts';
 
-// Marks a scrollable box while it has more content below, for style sheets.
+// Marks a scrollable box for style sheets while there is more content below.
 
-/** Smaller overflows are rounding errors. */
+/** A smaller overflow is a rounding error. */
 const leastPx = 4;
 
-/** A `ref` callback: the box has `data-below` while there is more content below. */
+/** A `ref` callback that sets `data-below` on the box while there is more content below. */
 function useBelow(): (box: HTMLElement) => () => void {
   return useCallback((box: HTMLElement) => {
     const look = () =>
@@ -60,24 +60,24 @@ interface Props {
   readonly lanes: readonly LaneMessage[];
   readonly builds: readonly BuildMessage[];
   readonly pending: boolean;
-  /** Lanes of the run whose events are drawn. */
+  /** Lanes of the run that is drawn. */
   readonly shown: readonly LaneMessage[];
-  /** Lane headers show no operation counts, because a later step asks about them. */
+  /** Whether lane headers hide operation counts, because a later step asks about them. */
   readonly uncounted?: boolean;
-  /** Progress of a recording that is loading; empty: none is. */
+  /** Progress of the recording that is loading; empty if none is loading. */
   readonly coming: string;
-  /** Warning that no window of the run shows the step's claim; empty: one does. */
+  /** A warning that no window of the run shows the step's claim; empty if one does. */
   readonly unseen: string;
   readonly theme: Theme;
-  /** Height of the header over each lane, px; default 34. */
+  /** Height of the header above each lane, px; default 34. */
   readonly headerHeight?: number;
-  /** A prediction is to be made first. */
+  /** What to cover while the viewer has to predict; null if nothing is asked. */
   readonly asked: AskedLanes | null;
   readonly onMark: (mark: Mark | null) => void;
   readonly onLoss: () => void;
   /** Drawn over the picture of the lanes. */
   readonly over?: ReactNode;
-  /** What an instructor highlights for the class. */
+  /** The mark or lane that an instructor highlights for the class. */
   readonly spotlight?: Spotlight | null;
 }
 
@@ -179,12 +179,12 @@ function Stage(props: Props) {
 
 type HeaderProps = Omit<Parameters<typeof LaneHeader>[0], 'lines' | 'lost' | 'total'>;
 
-/** A lane header that subscribes to what changes independently: guest output and losses. */
+/** A lane header. It subscribes by itself to guest output and losses, which change independently. */
 export function LiveLaneHeader(props: HeaderProps) {
   const lines = useLines(props.arm.name);
   const { losses } = useLoss(props.arm.name);
   const metrics = useMetrics(props.arm.name);
-  // Counts of a partly loaded recording are not those of the run.
+  // Counts from a partly loaded recording are lower than those of the run, so they are not shown.
   const part = useReading() !== null;
   const lostEvents = losses.reduce((sum, loss) => sum + (loss.events ?? 1), 0);
   return (
@@ -197,16 +197,16 @@ export function LiveLaneHeader(props: HeaderProps) {
   );
 }
 
-// The stage of a lesson, covered until the viewer has predicted.
+// The stage of a lesson, which is covered until the viewer has predicted.
 
-/** Height of headers over many lanes, px. */
+/** Height of the headers if there are many lanes, px. */
 const lowHeader = 26;
 const many = 3;
 
 interface LessonStageProps {
   readonly page: LessonModel;
   readonly headerHeight?: number;
-  /** The page reports elsewhere that the recording comes in, beside the picture. */
+  /** Whether the page reports the recording's progress elsewhere, next to the picture. */
   readonly reports?: boolean;
 }
 

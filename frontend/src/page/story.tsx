@@ -31,9 +31,9 @@ import { ToyInvitation } from './lesson-toy.tsx';
 import { Prediction } from './prediction.tsx';
 import type { LessonModel } from './use-lesson-page.ts';
 
-// Step navigation: dots and two buttons.
+// Navigation between steps: a dot per step and two buttons.
 
-/** Arrow keys change the step while the list has the focus. */
+/** A list of steps; arrow keys change the step while the list has the focus. */
 export function StepNav({
   lesson,
   scene,
@@ -105,17 +105,17 @@ export function StepNav({
   );
 }
 
-// A scrolling story: the step that a reader has reached, and how much of other steps may be shown. Pure.
+// For a story that scrolls: which step the reader has reached, and how much of the other steps may be shown. Pure.
 
 /** How much of a step's text is shown while another step is on the stage. */
 export type Readable =
   | 'all'
-  /** The part before its question. */
+  /** Only the part before the step's question. */
   | 'question'
-  /** Only the title: an earlier question is open, and the text might answer it. */
+  /** Only the title, because an earlier question is open and the text might answer it. */
   | 'title';
 
-/** `asking`: the steps whose question the viewer has not answered. */
+/** How much of a step's text may be shown. `asking` lists the steps whose question the viewer has not answered. */
 export function readable(
   scenes: readonly Scene[],
   now: Scene,
@@ -126,7 +126,7 @@ export function readable(
   return asking.includes(step) ? 'question' : 'all';
 }
 
-/** The first step with an open question between the current step and this one. */
+/** The first step with an open question, from the current step up to the one before `step`. */
 export function asksBefore(
   scenes: readonly Scene[],
   now: Scene,
@@ -140,45 +140,49 @@ export function asksBefore(
   });
 }
 
-/** Position of a step's text in the window, px. */
+/** Vertical position of a step's text in the window, px. */
 export interface Standing {
   readonly id: string;
   readonly top: number;
 }
 
 /**
- * The step whose text crosses a line of the window; between two texts, the upper one. Null: none begins above the line.
+ * The step whose text crosses a line of the window. Between two texts it is the upper one. Null if every text begins
+ * below the line.
  */
 export function reached(texts: readonly Standing[], line: number): string | null {
   return texts.findLast(({ top }) => top <= line)?.id ?? null;
 }
 
-// With all steps in one column, a step begins at its title, and scrolling to a step's text selects that step.
+// For all steps in one column: a step begins at its title, and scrolling to a step's text selects that step.
 
-/** A step is selected when scrolling has paused for so long: scrolling past steps selects none. */
+/** Scrolling must pause this long before a step is selected, so that steps which only scroll past are not. */
 const restMs = 140;
-/** Reading line, as a share of the window's height. */
+/** Height of the line at which people read, as a share of the window's height. */
 const eyes = 0.4;
-/** Longest time between a wheel, touch or key event and a scroll event that counts as the reader's. */
+/** Maximum time between a wheel, touch or key event and a scroll event that this event has caused. */
 const intendedMs = 1200;
 
 interface Reading {
   readonly on: boolean;
   /** The step on the stage. */
   readonly now: string;
-  /** Scrolling changes no step now: the viewer's own live run is going on, or they edit a patch. */
+  /**
+   * Whether scrolling leaves the step unchanged, because the viewer's own live run is going on or they are editing a
+   * patch.
+   */
   readonly fixed: boolean;
   readonly onReach: (id: string) => void;
 }
 
-/** For the element that contains the steps' texts, each with `data-step`. */
+/** For the element that contains the texts of all steps. Each text has a `data-step` attribute. */
 function useReading(
   box: RefObject<HTMLElement | null>,
   { on, now, fixed, onReach }: Reading,
 ): void {
   const latest = useRef({ now, fixed, onReach });
   latest.current = { now, fixed, onReach };
-  /** The step that scrolling selected, and the position where its text must stay. */
+  /** The step that scrolling has selected, and the position at which its text must stay. */
   const led = useRef<{ readonly id: string; readonly top: number } | null>(null);
 
   useLayoutEffect(() => {
@@ -186,7 +190,7 @@ function useReading(
     const from = led.current;
     led.current = null;
     if (!on || text === null) return;
-    // A reader who went to the picture of a question continues at the question.
+    // After a question was opened from its picture, the reader continues at the question.
     const asked = text.querySelector('[data-asking]');
     if (from?.id === now) scrollBy(0, text.getBoundingClientRect().top - from.top);
     else if (asked) asked.scrollIntoView({ block: 'center' });
@@ -197,7 +201,7 @@ function useReading(
     if (!on) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let held = false;
-    /** A scroll event arrived while a pointer button was down. */
+    /** Whether a scroll event arrived while a pointer button was down. */
     let late = false;
     const look = () => {
       const { now: here, fixed: still, onReach: reach } = latest.current;
@@ -208,7 +212,7 @@ function useReading(
       led.current = { id, top };
       reach(id);
     };
-    /** Time of the viewer's last scroll input. Kinetic scrolling continues without input events. */
+    /** Time of the viewer's last scroll input. Kinetic scrolling goes on without input events. */
     let moved = Number.NEGATIVE_INFINITY;
     const intend = (event: Event) => {
       // A key that the page handles itself does not scroll.
@@ -220,7 +224,7 @@ function useReading(
       clearTimeout(timer);
       timer = setTimeout(look, restMs);
     };
-    /** The viewer drags in the picture or the scrubber: the step must not change. */
+    /** While the viewer drags in the picture or the scrubber, the step must not change. */
     const press = (event: PointerEvent) => {
       const { target } = event;
       held = target instanceof Element && target.closest('.lanes, .transport') !== null;
@@ -231,7 +235,7 @@ function useReading(
       held = false;
       if (late) look();
     };
-    // A button released outside the window, or over a scrollbar, sends no event.
+    // Releasing the button outside the window, or over a scrollbar, sends no event.
     const move = ({ buttons }: PointerEvent) => {
       if (buttons === 0) release();
     };
@@ -267,10 +271,10 @@ function textOf(box: HTMLElement | null, id: string): HTMLElement | null {
 
 // A new step opens at its title instead of the previous scroll position.
 
-/** In a scrolling page the title is in view if it is in this share of the window. */
+/** In a scrolling page the title counts as visible within this share of the window. */
 const upper = 0.5;
 
-/** Not `on`: useReading controls scrolling. */
+/** `on` is false where useReading controls scrolling. */
 function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
   const story = useRef<HTMLElement>(null);
   const shown = useRef(step);
@@ -280,7 +284,7 @@ function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
     if (on && story.current) toTop(story.current);
   }, [step, on]);
   useEffect(() => {
-    // Otherwise Back and Forward would restore the scroll position of another step.
+    // Otherwise Back and Forward would restore another step's scroll position.
     const before = history.scrollRestoration;
     history.scrollRestoration = 'manual';
     return () => {
@@ -293,18 +297,18 @@ function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
 function toTop(story: HTMLElement): void {
   const text = story.querySelector('.story-text');
   if (text) text.scrollTop = 0;
-  // A reader who went to the picture of a question continues at the question.
+  // After a question was opened from its picture, the reader continues at the question.
   const asked = story.querySelector('[data-asking]');
   if (asked) return asked.scrollIntoView({ block: 'nearest' });
   const title = story.querySelector('h2')?.getBoundingClientRect();
   if (title && (title.top < 0 || title.bottom > innerHeight * upper)) story.scrollIntoView();
 }
 
-// Layouts of a lesson: three columns, a scrolling text beside its picture, or one column.
+// The layouts of a lesson: three columns, a scrolling text beside its picture, or one column.
 
 /**
- * `middle`: a column of text beside a fixed picture, at least 300 px and 520 px. `narrow`: no room for both. The layout
- * decides which elements exist where, so style sheets alone cannot do it.
+ * `middle` is a text column of at least 300 px beside a fixed picture of at least 520 px; `narrow` has no room for
+ * both. The layout decides where elements are in the document, so style sheets alone are not enough.
  */
 type Width = 'wide' | 'middle' | 'narrow';
 
@@ -319,30 +323,30 @@ interface StoryProps {
   readonly scene: Scene;
   /** In the middle layout all steps are in one column. */
   readonly width: Width;
-  /** Scrolling selects no other step now. */
+  /** Whether scrolling leaves the step unchanged. */
   readonly fixed: boolean;
-  /** The reader has scrolled to the text of a step. */
+  /** Called when the reader has scrolled to a step's text. */
   readonly onReach: (id: string) => void;
   /** The steps whose question is still open. */
   readonly asking: readonly Scene[];
   /** How the step differs on the count clock; empty on the wall clock. */
   readonly note?: string;
-  /** Computed from the events in view; empty without events. */
+  /** The sentence computed from the events in view; empty if there are no events. */
   readonly sentence: string;
   readonly recorded: boolean;
-  /** Why the picture does not show this step's parameters, and what to do; null: it does. */
+  /** Why the picture does not have this step's parameters, and what to do about it; null if it has them. */
   readonly mismatch: ReactNode;
   /** The prediction; the text below `---` is hidden until it is made. */
   readonly predict: ReactNode;
   readonly predicted: boolean;
   readonly children?: ReactNode;
-  /** Below the title of the first step. */
+  /** Content below the title of the first step. */
   readonly entry?: ReactNode;
-  /** Patch and evidence, in layouts where they are below the text. */
+  /** Patch and evidence, for layouts that place them below the text. */
   readonly side?: ReactNode;
-  /** After the last step. */
+  /** Content after the last step. */
   readonly end?: ReactNode;
-  /** What follows the last step; null: nothing. */
+  /** Opens what follows the last step; null if nothing does. */
   readonly onEnd?: (() => void) | null;
   readonly onStep: (id: string) => void;
   readonly onCaveats: () => void;
@@ -350,7 +354,7 @@ interface StoryProps {
   readonly answered: number;
 }
 
-/** Memoised: the page re-renders ten times a second while a moment moves. */
+/** Memoised, because the page re-renders ten times a second while the moment moves. */
 const Text = memo(({ children }: { readonly children: string }) => (
   <Markdown {...useMarked()}>{children}</Markdown>
 ));
@@ -372,7 +376,7 @@ function Story(props: StoryProps) {
       <div className="story-text" ref={box}>
         {steps.map((step) => (
           <article
-            // In wide and narrow layouts the element is reused, so that the focus inside survives.
+            // In the wide and narrow layouts the element is reused for every step, so that it keeps the focus.
             key={width === 'middle' ? step.id : 'the step'}
             data-step={step.id}
             aria-current={step === scene ? 'step' : undefined}
@@ -389,7 +393,7 @@ function Story(props: StoryProps) {
   );
 }
 
-/** The step on the stage, with everything that belongs to it. */
+/** The step on the stage, with its prediction, sentence and notes. */
 function Step(props: StoryProps) {
   const { lesson, scene } = props;
   const [before, after] = partsOf(lesson, scene);
@@ -406,7 +410,7 @@ function Step(props: StoryProps) {
           <Terms text={props.note} />
         </p>
       )}
-      {/* Keyed by step: otherwise an earlier step's guess would scroll to its card. */}
+      {/* The key is the step; otherwise a guess from an earlier step would scroll the page to its card. */}
       <Fragment key={scene.id}>{props.predict}</Fragment>
       {props.predicted && <Prose text={after} />}
       {props.mismatch}
@@ -432,7 +436,7 @@ function Step(props: StoryProps) {
   );
 }
 
-/** A step above or below the current one: its text, unless it answers an open question. */
+/** A step above or below the current one: its text, unless that would answer an open question. */
 function OtherStep({ step, ...props }: StoryProps & { readonly step: Scene }) {
   const { lesson, scene, asking } = props;
   const much = readable(lesson.scenes, scene, step, asking);
@@ -477,7 +481,7 @@ function Prose({ text }: { readonly text: string }) {
   );
 }
 
-/** The text of a step, before and after its question. */
+/** The parts of a step's text before and after its question. */
 function partsOf(lesson: Lesson, step: Scene): readonly [string, string] {
   const [before = '', after = ''] = (lesson.content[step.id] ?? '').split(/^---$/m);
   return [before, after];
@@ -500,7 +504,7 @@ export function Sentence({
   );
 }
 
-// Left side of a lesson page: the step's text, mismatch notes, prediction and questions.
+// The left column of a lesson page: the step's text, mismatch notes, the prediction and the questions.
 
 interface LessonStepsProps {
   readonly page: LessonModel;
@@ -508,9 +512,9 @@ interface LessonStepsProps {
 
 interface LessonStoryProps extends LessonStepsProps {
   readonly width: Width;
-  /** Patch and evidence, in layouts where they are below the text. */
+  /** Patch and evidence, for layouts that place them below the text. */
   readonly side: ReactNode;
-  /** A patch is being edited. */
+  /** Whether a patch is being edited. */
   readonly changing: boolean;
 }
 
@@ -558,7 +562,7 @@ export function LessonSteps({ page }: LessonStepsProps) {
   return <StepNav {...{ lesson, scene }} onStep={step} onEnd={recapOf(page)} />;
 }
 
-/** Opens the recap; null: the lesson has none. */
+/** Opens the recap; null if the lesson has none. */
 function recapOf({ lesson, setDialog }: LessonModel): (() => void) | null {
   return hasRecap(lesson) ? () => setDialog('recap') : null;
 }

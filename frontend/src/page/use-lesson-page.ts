@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** State shared by all pages of a lesson: run, moment, prediction, questions, dialogs and keys. */
+/** The state that all pages of a lesson share: run, moment, prediction, questions, dialogs and keys. */
 
 import { useEffect, useMemo, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -103,10 +103,10 @@ function useGuess(
   const id = scene.predict ?? '';
   const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
   const guess = scene.predict ? (answers.guesses[scene.predict] ?? null) : null;
-  // A link to a moment reveals its step. Pausing also writes a moment into the address, but must reveal nothing:
-  // evidence would appear beside the picture, and the lanes would shrink, at the press of a button.
+  // A link to a moment reveals its step. Pausing also writes a moment into the address, but it must not reveal
+  // anything: otherwise pressing pause would open the evidence and shrink the lanes.
   const [linked] = useState(() => (place.moment === null ? null : scene.id));
-  // Slides are shown to an audience, so guesses made in this browser do not count.
+  // Slides are shown to an audience, so guesses that were made in this browser do not count there.
   const [known, opened] = place.present === null ? [answers, seen] : [nobody, none];
   const looked = prediction === undefined || seen.has(scene.id) || reveal === 'revealed';
   const taught = reveal === 'later' || reveal === 'posed';
@@ -117,20 +117,20 @@ function useGuess(
     guess,
     answer,
     veiled,
-    /** A guess is made, and its answer waits for the one who teaches. */
+    /** A guess is made, but the instructor has not revealed the answer yet. */
     held: guess !== null && !open && veiled,
-    /** The answer is shown to all. */
+    /** Whether the instructor has shown the answer to everybody. */
     revealed: reveal === 'revealed',
-    /** What beside the picture would answer a later step's question. */
+    /** Which parts beside the picture would answer a later step's question. */
     spoils:
       place.embed || linked === scene.id
         ? nothing
         : spoilersOf(lesson, scene, known, opened, viewOf(lesson.view).tells),
-    /** The text that explains the answer may be shown. */
+    /** Whether the text that explains the answer may be shown. */
     predicted,
     /** The steps whose question is still open. */
     asking: askingSteps(lesson, answers, seen),
-    /** Opens the stage without a guess; null: only the one who teaches does. */
+    /** Opens the stage without a guess; null if only the instructor may open it. */
     reveal: reveal === 'posed' ? null : () => setSeen(new Set([...seen, scene.id])),
     say: (choice: number) => save({ ...answers, guesses: { ...answers.guesses, [id]: choice } }),
     forget: () => {
@@ -138,7 +138,7 @@ function useGuess(
       const { [id]: _old, ...truths } = answers.truths ?? {};
       save({ ...answers, guesses, truths });
     },
-    /** Store the answer of a run that is fit to judge the guess. */
+    /** Store the answer from a run that may judge the guess. */
     settle: (truth: number) => {
       if (guess === null || answers.truths?.[id] === truth) return;
       save({ ...answers, truths: { ...answers.truths, [id]: truth } });
@@ -147,8 +147,8 @@ function useGuess(
 }
 
 /**
- * Whether the stage is covered, and whether the text below the question is shown. Where a moment was requested by a
- * link or by stepping through the picture, both are revealed together.
+ * Whether the stage is covered, and whether the text below the question is shown. If a link or a step through the
+ * picture requested a moment, both are revealed.
  *
  * @param open nothing is asked, or the viewer has guessed or skipped
  */
@@ -163,7 +163,7 @@ export function coverOf(
 
 type Guess = ReturnType<typeof useGuess>;
 
-// Names a selected mark for its drawer and for answers. Pure.
+// Describe a selected mark, for its drawer and for answers. Pure.
 
 function pointedAt(index: RunIndex, mark: Mark): Pointed {
   const lane = laneOf(index, mark.arm);
@@ -178,7 +178,7 @@ function pointedAt(index: RunIndex, mark: Mark): Pointed {
   };
 }
 
-/** What a mark was made from, explained by its view or from the lane's tables. */
+/** What a mark was made from. The view explains it, or if the view does not, the lane's tables do. */
 export function behindOf(index: RunIndex, frame: Frame, lesson: Lesson, mark: Mark): Behind | null {
   const own = viewOf(lesson.view).behind;
   return own ? own(index, frame, lesson, mark) : behindMark(index, lesson, mark);
@@ -201,8 +201,9 @@ function useQuestions(
     setAsking(question);
   };
   /**
-   * Use a mark as the answer to the current question; false: there is none. A viewer with the list open and no choice
-   * yet wants to answer, and nothing must cover the picture.
+   * Use a mark as the answer to the current question; returns false if the mark's drawer should open instead. `listed`:
+   * the viewer has the list of questions open. If they have not chosen a question yet, a notice asks them to, and no
+   * drawer covers the picture.
    */
   const point = (mark: Mark, listed: boolean): boolean => {
     const question = asking === null ? undefined : lesson.questions[asking];
@@ -224,7 +225,7 @@ function useQuestions(
       const arm = lesson.arms.find((a) => a.name === mark.arm)?.title ?? mark.arm;
       const { operation } = lesson;
       const kind = mark.table === 'ops' ? operation.name : index.kinds[mark.kind]?.title;
-      // A mark without a kind is something that has not happened.
+      // A mark without a kind means that nothing has happened.
       const what =
         kind === undefined ? t('Nothing has happened to it') : t('That is “{kind}”', { kind });
       setSaid(t('{what} on {arm}. Look again.', { what, arm }));
@@ -234,7 +235,7 @@ function useQuestions(
   return { asking, said, ask, point, drop: () => setAsking(null) };
 }
 
-// The whole state of a lesson page, from the server's messages, and the actions on it.
+// The whole state of a lesson page, which is derived from the server's messages, and the actions that change it.
 
 type Server = ReturnType<typeof useServer>;
 
@@ -258,7 +259,7 @@ function useServer(lesson: string) {
   };
 }
 
-// State of each arm of a lesson: kernel, guest, failure. Pure, except for the kind of page.
+// The state of each arm of a lesson: kernel, guest, failure. Pure, except that it depends on the kind of page.
 
 type Seen = Pick<Server, 'run' | 'pending' | 'lanes' | 'builds'>;
 
@@ -293,9 +294,9 @@ export function failedArms(lesson: Lesson, seen: Seen) {
     .filter(({ phase }) => phase.bad);
 }
 
-// Sentences about runs that load, are prepared, were refused or do not fit. Pure.
+// Sentences about a run that is loading, in preparation, refused, or unfit for the step. Pure.
 
-/** Progress of a recording that is loading; empty: none is. */
+/** Progress of the recording that is loading; empty if none is loading. */
 export function comingWords(
   reading: ReadingMessage | null,
   run: RunMessage | null,
@@ -306,7 +307,7 @@ export function comingWords(
   return t('reading the recording…{share}', { share: share > 0 ? ` ${share} %` : '' });
 }
 
-/** The same for a page; empty while its place is still looked for. */
+/** The same for a page; empty while the page still looks for its place in the run. */
 export function comingOf({ nav, server }: Pick<LessonModel, 'nav' | 'server'>): string {
   return nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting);
 }
@@ -319,7 +320,7 @@ export function pendingWords(run: RunMessage): string {
   );
 }
 
-/** Why no live run can start now; empty: one can. */
+/** Why no live run can start now; empty if one can. */
 function blockedWords(connection: Connection, hello: HelloMessage | null): string {
   if (connection.state !== 'open') return t('There is no connection to the server now.');
   if (hello?.live !== false) return '';
@@ -328,7 +329,10 @@ function blockedWords(connection: Connection, hello: HelloMessage | null): strin
     : t('This server shows recordings only; its guests are switched off.');
 }
 
-/** Why a prediction is not judged now; empty: it is. A table answers regardless of the run on the stage. */
+/**
+ * Why a prediction is not judged now; empty if it is judged. A prediction that a recorded table answers does not depend
+ * on the run on the stage.
+ */
 export function notJudged(
   lesson: Lesson,
   scene: Scene,
@@ -340,7 +344,7 @@ export function notJudged(
   return unfit(lesson, scene, prediction.params, run) || unjudged(contended, prediction);
 }
 
-/** Why the run on the stage cannot answer a prediction; empty: it can. */
+/** Why the run on the stage cannot answer a prediction; empty if it can. */
 export function unfit(
   lesson: Lesson,
   scene: Scene,
@@ -358,7 +362,7 @@ export function unfit(
 
 // Live runs of a lesson page: the current knobs, and actions that start, stop, repeat or measure a run with them.
 
-/** Fewer runs per arm give no verdict. */
+/** Runs per arm; fewer would give no verdict. */
 const repeats = 5;
 
 const busyPhases: readonly RunMessage['phase'][] = [
@@ -377,7 +381,7 @@ interface Given {
   readonly go: Go;
 }
 
-/** `onBegin`: called when a run with these knobs was requested. */
+/** @param onBegin called when a run with these knobs has been requested */
 function useRunActions(
   { lesson, scene, arms, place, go }: Given,
   { run, pending, control, runs, connection, hello, commands }: Server,
@@ -393,7 +397,7 @@ function useRunActions(
   const taker = useRunTaker(lesson.slug, scene.id);
   const goesOn = run?.source === 'live' && busyPhases.includes(run.phase);
   const own = runs?.live.find((one) => one.yours && one.purpose === 'explain') ?? null;
-  /** The run that "stop" ends: the run under this visitor's control on the stage, otherwise the visitor's own run. */
+  /** The run that "stop" ends: the run on the stage if this visitor controls it, otherwise the visitor's own run. */
   const stoppable =
     goesOn && control?.run_id === run.run_id && mayAct(control) ? run.run_id : own?.run_id;
   const choiceOf = (requested: Knobs) => ({
@@ -407,13 +411,13 @@ function useRunActions(
   const turn = (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested), 'replace');
   return {
     knobs,
-    /** Knobs from the address only; arms come from the step. */
+    /** The knobs in the address alone; arms come from the step. */
     placed,
     goesOn,
     running: pending?.source === 'live' || stoppable !== undefined,
     blocked: blockedWords(connection, hello),
     turn,
-    /** Set one knob, clamped to what the lesson allows. */
+    /** Set one knob, clamped to the lesson's limits. */
     turnOne: (name: string, value: number) => turn(withParam(lesson, knobs, name, value)),
     begin: (with_: Knobs = knobs) => {
       letGo();
@@ -428,7 +432,7 @@ function useRunActions(
       if (taker?.patches) taker.attempt(choice);
       else commands.start(choice);
     },
-    /** Pass the current knobs to the plug-in that takes runs; null: none does. */
+    /** Pass the current knobs to the plug-in that takes runs; null if there is none. */
     attempt:
       taker === null
         ? null
@@ -468,7 +472,7 @@ export interface LessonProps {
 
 export type DialogName = 'recap' | 'help' | 'caveats' | 'losses' | 'lens' | 'runs';
 
-/** Keys that an embedded page lacks; keys for steps belong to the surrounding deck. */
+/** Keys that an embedded page lacks. The deck around the frame uses the keys for steps. */
 const ofReaders: ReadonlySet<Act> = new Set<Act>([
   'step-back',
   'step-on',
@@ -478,7 +482,7 @@ const ofReaders: ReadonlySet<Act> = new Set<Act>([
   'present',
 ]);
 
-/** Keys that do nothing before there are events. */
+/** Keys that do nothing while there are no events. */
 const ofTime: ReadonlySet<Act> = new Set<Act>([
   'toggle',
   'backwards',
@@ -509,13 +513,13 @@ export function useLessonPage(props: LessonProps) {
     { playback: plain, go: props.go, first },
   );
   const [answers, save] = useAnswers(lesson.slug);
-  // A follower has not requested the leader's moment: the question comes first.
+  // A follower did not request the leader's moment, so it must not reveal the step: the question comes first.
   const sought = led ? { ...place, moment: null } : place;
   const reveal = useReveal(scene);
   const guess = useGuess({ lesson, scene, place: sought }, answers, save, reveal);
   const playback = behindVeil(own, guess);
   const { veiled } = guess;
-  // Runs after the navigation's effects, which place a new step at its moment.
+  // This effect must run after those of the navigation, which move a new step to its moment.
   useEffect(() => plain.veil(veiled), [plain, veiled]);
   const questions = useQuestions(lesson, index, answers, save, usePointed(lesson));
   const ready = nav.settled && !nav.awaiting && !nav.coming;
@@ -523,7 +527,7 @@ export function useLessonPage(props: LessonProps) {
   const inLesson = useInLesson(seen, index);
   const [dialog, setDialog] = useState<DialogName | null>(null);
   const [records, setRecords] = useState<Behind | null>(null);
-  /** Once revealed, the stage stays revealed, also for the viewer's own run. */
+  /** A stage that was revealed stays revealed, also for the viewer's own run. */
   const stayOpen = () => {
     if (!guess.veiled) guess.reveal?.();
   };
@@ -550,7 +554,7 @@ export function useLessonPage(props: LessonProps) {
     questions.ask(number);
     toggle('questions', true);
   };
-  // Keep the same list while its keys are equal.
+  // Return the same list while its keys are equal.
   const [key] = leadKeys;
   const { embed } = place;
   const keys = useMemo(() => {
@@ -597,9 +601,9 @@ export function useLessonPage(props: LessonProps) {
     lenses: useLenses(lesson, arms),
     kernel: useKernel(),
     contended,
-    /** Why the run on the stage does not judge the guess; empty: it does. */
+    /** Why the run on the stage does not judge the guess; empty if it does. */
     blocked,
-    /** The right choice; null: it is not known yet. */
+    /** Index of the right choice; null while it is not known. */
     truth: answer && blocked === '' && nav.whole ? answer.choice : null,
     onMark: (mark: Mark | null) => {
       playback.select(mark);
@@ -616,7 +620,7 @@ export function useLessonPage(props: LessonProps) {
   };
 }
 
-/** Playback of a covered stage does nothing; pressing play skips the prediction. */
+/** Playback while the stage is covered: nothing plays, and pressing play skips the prediction. */
 function behindVeil(playback: Playback, { veiled, reveal }: Guess): Playback {
   if (!veiled) return playback;
   const first = (act: () => void) => () => {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Counts of the run on the stage, and its share of waiting. Never rates, because traced runs give none. */
+/**
+ * Counts of the run on the stage, and the share of time spent waiting. It never shows rates, because traced runs give
+ * none.
+ */
 
 import { rich, t } from '../base/lang/t.ts';
 import { formatCount } from '../base/units.ts';
@@ -18,7 +21,7 @@ interface Props {
   readonly recorded: boolean;
 }
 
-/** Counts of the lesson's view; default: operations and waits. */
+/** Shows the counts that the lesson's view defines; by default operations and waits. */
 export function CountsPanel({ lesson, arms, recorded }: Props) {
   const own = useCountTable();
   const now = useCounts();
@@ -67,7 +70,7 @@ export function CountsPanel({ lesson, arms, recorded }: Props) {
   );
 }
 
-/** Why a traced run gives no rates, and how its lanes ran. */
+/** Explains why a traced run gives no rates, and how its lanes ran. */
 export function TracedNote() {
   const how = useRun()?.apart ? t('one after another') : t('at the same time');
   return (
@@ -86,7 +89,7 @@ function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts
     <section className="panel" aria-label={t('Counts')} data-testid="counts">
       <h3 className="eyebrow">
         {rich('Up to this moment <span>{evidence}{recorded}</span>', {
-          evidence: counts.evidence === undefined ? t('counted') : t('each as stated'),
+          evidence: counts.evidence === undefined ? t('counted') : t('as stated for each figure'),
           recorded: recorded ? t(', recorded') : '',
           span: (words) => <span className="evidence">{words}</span>,
         })}
@@ -96,7 +99,7 @@ function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts
   );
 }
 
-/** Name of a lane's cycles: its first track of the lesson; null: none. */
+/** Title of what a lane does in cycles: the lesson's first track; null if it has none. */
 function cycleTitle(lesson: Pick<Lesson, 'tracks'>): string | null {
   return lesson.tracks.find((track) => track.lesson)?.title ?? null;
 }
@@ -104,7 +107,7 @@ function cycleTitle(lesson: Pick<Lesson, 'tracks'>): string | null {
 interface CountRowProps {
   readonly arm: string;
   readonly title: string;
-  /** Operations up to the moment, as the lane's header has them; null: the moment is past what is known. */
+  /** Operations up to the moment, as in the lane's header; null if the moment is later than the known data. */
   readonly ops: number | null;
 }
 

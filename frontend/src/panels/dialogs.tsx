@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Dialogs: keys, limits of the lesson, questions. */
+/** Dialogs: keyboard shortcuts, limits of the lesson, questions. */
 
 import { t } from '../base/lang/t.ts';
 import type { Act, Key } from '../controls/keyboard.ts';
@@ -14,7 +14,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** The keys of an act. */
+/** The keys that trigger an action. */
 function keysOf(keys: readonly Key[], act: Act): readonly string[] {
   return keys.find((key) => key.act === act)?.keys ?? [];
 }
@@ -78,22 +78,22 @@ export function CaveatDialog({
 
 interface QuestionProps {
   readonly lesson: Lesson;
-  /** The viewer's answers as a file. */
+  /** Returns the viewer's answers as a file. */
   readonly file: () => string;
   readonly answered: readonly number[];
-  /** The question that waits for a mark. */
+  /** Index of the question that the next selected mark answers; null if none. */
   readonly asking: number | null;
-  /** Result of the last selected mark for the current question; or that there is no question. */
+  /** Result of the last selected mark for the current question, or a notice that no question is chosen. */
   readonly said: string;
   readonly onAsk: (index: number | null) => void;
   readonly onForget: () => void;
-  /** The step on the stage. */
+  /** Id of the step on the stage. */
   readonly scene: string;
-  /** Go to a step and ask the question there. */
+  /** Go to a step and ask this question there. */
   readonly onStep: (step: string, index: number) => void;
 }
 
-/** In the story column, so that marks on the stage stay selectable. */
+/** Shown in the story column, so that marks on the stage can still be selected. */
 export function Questions(props: QuestionProps) {
   const { lesson, answered, asking, said } = props;
   return (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** End of a lesson: what others wrote about the patch, the outcome, and where to try each claim. */
+/** End of a lesson: what others wrote about the patch, what happened afterwards, and where to try each claim. */
 
 import { memo, useRef, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -14,7 +14,7 @@ interface Props {
   readonly discussion: readonly Remark[];
 }
 
-/** Memoised, because it is a page long. Collapsed at first where the story is above the picture. */
+/** Memoised, because it is a page long. On screens where the story is above the picture it starts collapsed. */
 export const Discussion = memo(({ slug, discussion }: Props) => {
   const [open] = useState(() => !matchMedia('(max-width: 1000px)').matches);
   if (discussion.length === 0) return null;
@@ -66,7 +66,7 @@ function RemarkEntry({ slug, remark }: { readonly slug: string; readonly remark:
   );
 }
 
-/** Author and date, with the message below. */
+/** A message's author and date, with what they wrote below. */
 function Byline({ source }: { readonly source: Source }) {
   return (
     <>
@@ -81,7 +81,7 @@ function Byline({ source }: { readonly source: Source }) {
   );
 }
 
-/** The subject, as a link if the message is in an archive, and the commit. */
+/** The message's subject, linked if an archive has the message, and the commit. */
 function Cited({ source: { subject, link, commit } }: { readonly source: Source }) {
   return (
     <>
@@ -102,7 +102,9 @@ export function commitAddress(id: string): string {
   return `https://git.kernel.org/torvalds/c/${id}`;
 }
 
-/** Address of the lesson's page with the arms and knobs of a trial; `search` keeps unrelated parameters. */
+/**
+ * Address of a lesson page with the arms and knobs of a trial; `search` contains unrelated parameters, which are kept.
+ */
 export function trialAddress(slug: string, trial: Trial, search: string): string {
   const place: Place = {
     ...frontPage,
@@ -118,7 +120,7 @@ export function trialAddress(slug: string, trial: Trial, search: string): string
   return writePlace(place, search);
 }
 
-/** "2023-06-09" as "9 June 2023"; also a month or year alone. */
+/** Format "2023-06-09" as "9 June 2023"; the date may also be a year and month, or a year. */
 export function dateWords(date: string): string {
   const [year, month, day] = date.split('-');
   if (month === undefined) return date;
@@ -131,7 +133,7 @@ export function dateWords(date: string): string {
   });
 }
 
-// Start of a lesson: the author of the mail, and the terms to know, each with a drawing.
+// Start of a lesson: the author of the mail, and the terms that learners should know, each with a drawing.
 
 export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
   const list = useRef<HTMLUListElement>(null);
@@ -179,7 +181,7 @@ export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
             url: mail.url ? (
               <a href={mail.url}>{mail.subject}</a>
             ) : (
-              rich('<q>{subject}</q> (we know of no archive with an address for it)', {
+              rich('<q>{subject}</q> (we know of no archive that contains it)', {
                 subject: mail.subject,
                 q: (words) => <q>{words}</q>,
               })

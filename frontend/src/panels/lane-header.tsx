@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Lane header: the kernel, its state, and the number of operations at the moment. */
+/** The header of a lane: the kernel, its state, and the number of operations up to the moment. */
 
 import { useEffect, useRef, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -21,15 +21,15 @@ interface LaneHeaderProps {
   readonly lane: LaneMessage | null;
   readonly build: BuildMessage | null;
   readonly recorded: boolean;
-  /** A live run is being prepared while the recording is shown. */
+  /** Whether a live run is being prepared while the recording is shown. */
   readonly pending: boolean;
-  /** The run on the stage has no such lane. */
+  /** Whether the run on the stage lacks this lane. */
   readonly missing: boolean;
-  /** The host was too busy for this run. */
+  /** Whether the host was too busy for this run. */
   readonly distorted?: boolean;
   /** Operations up to the moment. */
   readonly ops: number | null;
-  /** Operations of the whole run so far; grows while the run is live. */
+  /** Operations of the whole run so far; increases while the run is live. */
   readonly total: number | null;
   readonly operation: { readonly name: string; readonly plural: string };
   readonly lost: number;
@@ -167,7 +167,7 @@ export function LaneHeader(props: LaneHeaderProps) {
   );
 }
 
-// A line below the lanes: what their common axis counts, and how they are aligned.
+// A line below the lanes that states what their common axis counts and how they are aligned.
 
 interface AxisLineProps {
   readonly lesson: Lesson;
@@ -185,12 +185,12 @@ export function AxisLine({ lesson, index, playback }: AxisLineProps) {
   );
 }
 
-// One sentence about the destination of a jump, shown over the lanes until the next action.
+// A sentence about the destination of a jump, shown over the lanes until the next action.
 
 interface JumpLineProps {
   readonly lesson: Lesson;
   readonly index: RunIndex | null;
-  /** Why the difference between lanes is hidden; empty: it is shown. */
+  /** Why the difference between lanes is hidden; empty if it is shown. */
   readonly withheld?: string;
 }
 
@@ -218,7 +218,7 @@ export function JumpLine({ lesson, index, withheld = '' }: JumpLineProps) {
   );
 }
 
-/** In a scrolling page the button is visible while the picture may be out of sight. */
+/** On a scrolling page the button may be visible while the lanes are not, so scroll this line into view. */
 function bring(line: HTMLElement): void {
   line.scrollIntoView?.({ block: 'nearest' });
   const foot = document.querySelector('.transport')?.getBoundingClientRect().top ?? innerHeight;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The legend: kinds that the step can show; those outside the lesson last and muted. */
+/** The legend: the kinds that the step can show. Kinds outside the lesson come last and are muted. */
 
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -11,19 +11,19 @@ import type { ViewKind } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
 import { Terms } from './terms/terms.tsx';
 
-// A legend that would push lanes out of the window shows its first rows, and none of what is not the lesson; one press
-// shows the rest.
+// A legend that would push lanes out of the window is folded: it shows its first rows, without signs that do not belong
+// to the lesson. A press shows the others.
 
-/** Up to this many rows the legend is not folded, since the button needs a row. */
+/** A legend of up to this many rows is not folded, because the button would need a row too. */
 const freeRows = 3;
 const firstRows = 2;
 
 /**
- * Number of signs in the visible rows. Pure.
+ * Number of signs to show in the folded legend. Pure.
  *
- * @param tops where each sign begins, px, in their order
- * @param own so many of them, the first, are of the lesson
- * @returns null where all signs are shown
+ * @param tops vertical position of each sign in order, px
+ * @param own number of signs at the start that belong to the lesson
+ * @returns null if all signs are shown
  */
 export function signsShown(tops: readonly number[], own = tops.length): number | null {
   const rows = [...new Set(tops)];
@@ -34,9 +34,9 @@ export function signsShown(tops: readonly number[], own = tops.length): number |
 }
 
 /**
- * Applies signsShown to a list on the page; measured again when its width or its signs change.
+ * Apply signsShown to a list on the page, again whenever its width or its signs change.
  *
- * @param on whether some may wait
+ * @param on whether the list may be folded
  */
 function useFirstRows(
   list: RefObject<HTMLElement | null>,
@@ -72,7 +72,10 @@ function useFirstRows(
   return shown;
 }
 
-/** Kinds worth a place: in focus (all, where nothing is), and what every picture has; tracks only where shown. */
+/**
+ * The kinds that the legend lists: those in focus (or all, if none is), and those that every picture has. Tracks are
+ * listed only if the picture shows them.
+ */
 export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   const focus = new Set(scene.focus);
   const tracks = scene.show.includes('tracks');
@@ -86,7 +89,10 @@ export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   return [...lesson.kinds.filter(fits), ...always];
 }
 
-/** The title up to a colon or semicolon; the rest is in the tooltip and in the mark's description. */
+/**
+ * The part of a kind's title before a colon, a semicolon or a parenthesis. The rest is in the tooltip and in the mark's
+ * description.
+ */
 export function legendWords(kind: Kind): string {
   const name = (kind.title.split(/[:;(]/)[0] ?? kind.title).trim();
   return kind.lesson ? name : t('{name} (not the lesson)', { name });
@@ -96,13 +102,13 @@ interface Props {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly theme: Theme;
-  /** The run on the stage; null: not known yet. */
+  /** The run on the stage; null while it is not known. */
   readonly index: RunIndex | null;
-  /** Where the signs take many rows, or are not of the lesson, some wait for a press. */
+  /** Whether the legend may be folded if it needs many rows or has signs that do not belong to the lesson. */
   readonly folds?: boolean;
 }
 
-/** Opacity as in the picture; a hazard is never muted. */
+/** A sign's opacity, as in the picture. A hazard is never muted. */
 export function strengthOf(
   { mutes }: Pick<ViewKind, 'mutes'>,
   { focus }: Pick<Scene, 'focus'>,

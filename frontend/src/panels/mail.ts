@@ -11,7 +11,7 @@ function number(x: number | null | undefined): string {
   return x >= 100 ? String(Math.round(x)) : x.toPrecision(3);
 }
 
-/** "umounts, umounts/s, higher is better". */
+/** Returns, for example, "umounts, umounts/s, higher is better". */
 export function metricWords(measured: MeasuredMessage | null, lesson: Lesson): string {
   if (measured === null) return `untraced runs, ${lesson.operation.plural}`;
   const { title, better } = measured;
@@ -49,11 +49,11 @@ function ascii(text: string): string {
     .replaceAll(/[^\x20-\x7e\n]/g, '?');
 }
 
-/** Break a command into lines with backslashes. */
+/** Break a command into several lines with backslashes. */
 function shellLines(text: string): string[] {
   const lines: string[] = [];
   let line = ' ';
-  // A quoted word is never broken, as that would change the command.
+  // A quoted word is never split, because that would change the command.
   for (const word of text.match(/(?:[^\s'"\\]|\\.|'[^']*'|"(?:\\.|[^"\\])*")+/g) ?? [text]) {
     if (line.length + word.length + 3 > width) {
       lines.push(`${line} \\`);
@@ -64,7 +64,7 @@ function shellLines(text: string): string[] {
   return [...lines, line];
 }
 
-/** Provenance of a recorded table: kernels by key, patches by checksum, start states. */
+/** How a recorded table was made: kernels by key, patches by checksum, start states. */
 function madeOf(measured: MeasuredMessage): string[] {
   const { made } = measured;
   if (!made) return [];
@@ -79,7 +79,7 @@ function madeOf(measured: MeasuredMessage): string[] {
   return [...kernels, ...compilers, ...starts].flatMap((line) => wrap(line));
 }
 
-/** Source trees of a trial's kernels: commits, and whether the trees had local changes. */
+/** Source trees of a trial's kernels: their commits, and whether they had local changes. */
 function sources(lesson: Lesson, measured: MeasuredMessage): string[] {
   const arms = lesson.arms.filter((arm) => measured.rows.some((row) => row.arm === arm.name));
   return arms.flatMap(({ name, source }) => {

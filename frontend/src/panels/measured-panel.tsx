@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The measured table: only untraced runs, one kernel after the other. Independent of the picture. */
+/**
+ * The measured table. It contains only untraced runs, one kernel after the other, and is independent of the picture.
+ */
 
 import { rich, t } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
@@ -12,7 +14,7 @@ import { day } from '../ui/words.ts';
 import { mailText, measureCommand, metricWords } from './mail.ts';
 import { Inline } from './prose.tsx';
 
-// The server's sentences with kernels' titles instead of their names. Pure.
+// Replaces kernels' names by their titles in the server's sentences. Pure.
 
 export function titleOf(lesson: Pick<Lesson, 'arms'>, arm: string): string {
   return lesson.arms.find((one) => one.name === arm)?.title ?? arm;
@@ -34,14 +36,17 @@ export function inTitles(lesson: Pick<Lesson, 'arms'>, sentence: string): string
   });
 }
 
-// Verdicts for the screen: a line per kernel, without repetitions. Mails get the plain ASCII. Pure.
+// Verdicts for the screen: one line per kernel, without repetitions. Mails contain the plain ASCII form. Pure.
 
-/** Typographic form of the server's ASCII: a minus sign before numbers, "µs". */
+/** Replace the server's ASCII by typographic characters: a minus sign before numbers, and "µs". */
 export function onScreen(text: string): string {
   return text.replace(/(?<=^|\s)-(?=\d)/g, '−').replace(/\bus\b/g, 'µs');
 }
 
-/** Split the server's verdict by kernel; each part ends with its basis, or gives no verdict. */
+/**
+ * Split the server's verdict into one part per kernel. Each part ends with the basis of its verdict, or states that
+ * there is none.
+ */
 export function verdictLines(verdict: string): string[] {
   const lines = verdict.split(/(?<=\)\.) |(?<=\.) (?=No verdict)/);
   return lines.filter((line) => line !== '').map(onScreen);
@@ -49,13 +54,13 @@ export function verdictLines(verdict: string): string[] {
 
 type Row = MeasuredMessage['rows'][number];
 
-/** Rows with words that the verdict above does not contain. */
+/** Rows whose notes are not already part of the verdict above. */
 export function rowsBeyond(measured: Pick<MeasuredMessage, 'rows' | 'verdict'>): readonly Row[] {
   const { rows, verdict } = measured;
   return rows.filter((row) => row.verdict && !(verdict ?? '').includes(row.verdict));
 }
 
-// Copies a measured table as text of a mail, or shows it if the clipboard is unavailable.
+// Copies a measured table as text for a mail. If the clipboard is unavailable, it shows the text instead.
 
 function CopyMail({ lesson, measured }: { lesson: Lesson; measured: MeasuredMessage }) {
   const [copied, copy] = useCopy(null);
@@ -77,7 +82,7 @@ function CopyMail({ lesson, measured }: { lesson: Lesson; measured: MeasuredMess
 interface Props {
   readonly lesson: Lesson;
   readonly measured: MeasuredMessage | null;
-  /** Why measuring is not possible now; empty: it is. */
+  /** Why measuring is not possible now; empty if it is possible. */
   readonly blocked: string;
   readonly onMeasure: () => void;
 }
@@ -207,7 +212,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
   );
 }
 
-/** Why there is no table, and what to do. */
+/** Explains why there is no table, and what to do. */
 function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boolean }) {
   if (busy) return <p className="quiet">{t('The first rows are being measured.')}</p>;
   if (lesson.no_table !== '')
@@ -220,7 +225,7 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
   return (
     <p className="small" data-testid="no-table">
       {rich(
-        '{recorded} The picture’s run is traced, so its times are no measurement. <i>Measure now</i> runs the kernels untraced, one after the other, with the knobs as they are; in a terminal <code>{slug}</code> does.',
+        '{recorded} The picture’s run is traced, so its times are not a measurement. <i>Measure now</i> runs the kernels untraced, one after the other, with the current knobs. In a terminal, <code>{slug}</code> does the same.',
         {
           recorded: recorded
             ? t('No recorded table covers all kernels of this step.')
@@ -234,17 +239,17 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
   );
 }
 
-/** The basis of a verdict, per clock. */
+/** What a verdict is based on, per clock. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   count: t(
-    'An instruction takes 1 ns. A perturbed start uses another random seed. The change compares the medians over all starts; the range shows the ratios that we got, kernel over kernel.',
+    'An instruction takes 1 ns. A perturbed start uses a different random seed. The change compares the medians over all starts, and the range contains the ratios between the kernels that we observed.',
   ),
   wall: t(
-    'n runs of each kernel; the 95 % interval is for the ratio of their medians, kernel over kernel.',
+    'n is the number of runs of each kernel. The 95 % interval is for the ratio between the kernels’ medians.',
   ),
 };
 
-/** Every sample as a dot and the median as a bar, on one scale from zero for all arms. */
+/** Draws every sample as a dot and the median as a bar. All arms share one scale that starts at zero. */
 export function Samples(props: {
   readonly values: readonly number[];
   readonly median: number | null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Notices about trouble: the connection, and errors as sentences with a remedy. */
+/** Notices about problems: the state of the connection, and errors as sentences with a remedy. */
 
 import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -12,7 +12,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/parts.tsx';
 import { sentenceCase } from '../ui/words.ts';
 
-/** `empty`: the page has nothing to play yet. */
+/** @param empty the page has nothing to play yet */
 export function Notices({ empty = false }: { readonly empty?: boolean }) {
   const connection = useConnection();
   const { list, dismiss } = useErrors();
@@ -48,7 +48,7 @@ export function NoticeLines({ connection, empty = false, errors, onDismiss }: Pr
   );
 }
 
-/** One line while there is no connection; the loaded page stays usable. */
+/** One line about a missing connection. What the page has loaded stays usable. */
 export function connectionWords(connection: Connection, empty = false): string {
   switch (connection.state) {
     case 'open':
@@ -72,7 +72,7 @@ interface Failed {
   readonly phase: PhaseWords;
 }
 
-/** Failed lanes and builds, merged if the error is equal. The other lanes continue below. */
+/** Lanes and builds that failed; equal errors are merged. The other lanes are shown below. */
 export function LaneErrors({ failed }: { readonly failed: readonly Failed[] }) {
   const alike = new Map<string, [Failed, ...Failed[]]>();
   for (const one of failed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The patch of each arm. A line is highlighted while its function runs at the moment, on the kernel that has the line:
- * added lines on one side, removed lines on the other.
+ * The patch of each arm. A line is highlighted while its function runs on the kernel that has the line. Added lines are
+ * in one kernel, removed lines in the other.
  */
 
 import { Tabs } from 'radix-ui';
@@ -24,15 +24,15 @@ import {
   turned,
 } from './patch.ts';
 
-// One hunk: its lines, those that run, and links between lines and the marks they caused.
+// A hunk: its lines, which of them run now, and links from lines to the marks that they caused.
 
 /** Functions that run in the run on the stage. */
 interface Running {
-  /** Number of rows inside a kind of span on an arm now. */
+  /** Number of an arm's rows that are inside a function of this kind now. */
   readonly open: (arm: string, kind: string) => number;
-  /** Whether a kind of function ran at all on the arm. */
+  /** Whether a function of this kind ever ran on the arm. */
   readonly occurs: (arm: string, kind: string) => boolean;
-  /** The function of the selected mark. */
+  /** The function to which the selected mark belongs. */
   readonly marked?: { readonly arm: string; readonly kind: string } | null;
   /** Selects the next mark of a function. */
   readonly onMarks?: (arm: string, kind: string) => void;
@@ -42,7 +42,7 @@ interface HunkViewProps extends Running {
   readonly lesson: Lesson;
   readonly arm: Arm;
   readonly hunk: Hunk;
-  /** Number in the arm's patch, from 1. */
+  /** Number of the hunk in the arm's patch, from 1. */
   readonly number: number;
   readonly pointed: boolean;
   readonly onHunk: ((hunk: number | null) => void) | null;
@@ -55,7 +55,7 @@ function HunkView(props: HunkViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const fold = useRef<HTMLDetailsElement>(null);
   const holds = hunk.lines.some((line) => isOf(lits.get(line), marked));
-  // A hunk selected by a link or a mark scrolls into view; a clicked hunk already is.
+  // Scroll a hunk into view when a link or a mark selects it. A clicked hunk is already in view.
   useEffect(() => {
     if (holds && fold.current) fold.current.open = true;
     if (pointed || (holds && scrollsAlone(box.current)))
@@ -147,7 +147,7 @@ function Balance({ added, removed }: { readonly added: number; readonly removed:
   );
 }
 
-/** "9 hogs are on this line now"; names the kernel if it is not the tab's own. */
+/** "9 hogs are on this line now"; includes the kernel's name if it is not the kernel of this tab. */
 function who(lesson: Lesson, { lit, arm }: { lit: Lit; arm: string }, n: number, own: string) {
   const one = lit.who || lesson.thread;
   const title = lesson.arms.find(({ name }) => name === arm)?.title ?? arm;
@@ -171,7 +171,7 @@ function commonIndent(lines: readonly PatchLine[]): number {
   return depths.length > 0 ? Math.min(...depths) : 0;
 }
 
-/** Whether the patch scrolls separately from the picture, so that scrolling to a hunk keeps the mark in view. */
+/** Whether the patch scrolls independently of the picture. If it does, scrolling to a hunk leaves the mark in view. */
 function scrollsAlone(box: HTMLElement | null): boolean {
   const side = box?.closest('.side') ?? null;
   return side === null || getComputedStyle(side).overflowY !== 'visible';
@@ -182,10 +182,10 @@ interface PatchPanelProps extends Running {
   readonly arms: readonly string[];
   readonly arm: string;
   readonly onArm: (arm: string) => void;
-  /** The arm's selected hunk, from 1. */
+  /** Number of the selected hunk in the arm's patch, from 1. */
   readonly hunk?: number | null;
   readonly onHunk?: (hunk: number | null) => void;
-  /** A button beside the title that acts on the arm's patch. */
+  /** A button next to the title that acts on the arm's patch. */
   readonly tool?: ReactNode;
 }
 
@@ -233,8 +233,8 @@ export function PatchPanel({
 }
 
 /**
- * The arm whose patch is shown: its own, or for a kernel with a reverted change the arm that has the change; null:
- * none.
+ * The arm whose patch is shown: its own, or if the kernel has the change reverted, the arm with the change; null if
+ * there is none.
  */
 function patchOf(lesson: Lesson, shown: readonly Arm[], arm: Arm): Arm | null {
   if (arm.patch_texts.length > 0) return arm;
@@ -273,10 +273,10 @@ function PatchFiles({
   ...running
 }: ArmProps & { readonly patch: Arm }) {
   const [back, setBack] = useState(readsBackwards(patch));
-  // For a visitor's arm show the visitor's change, not its base patches.
+  // For a visitor's arm, show the visitor's change instead of the patches that it was based on.
   const from = madeFrom(lesson, patch);
   const other = from ?? otherEnd(lesson, patch);
-  // A recording may lack the change's text.
+  // A recording may lack the text of the change.
   const own = from !== null && patch.patch_texts.length > from.patch_texts.length;
   const files = useMemo(() => {
     const texts = own ? patch.patch_texts.slice(-1) : patch.patch_texts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A patch: files, hunks and lines, its reading direction, and the marks that a line caused. Pure. */
+/** A patch: its files, hunks and lines, the direction in which it is shown, and the marks that a line caused. Pure. */
 
 import { laneTime } from '../derive/align.ts';
 import { laneOf, markOf, spansIn } from '../derive/query.ts';
@@ -57,7 +57,7 @@ export function parsePatch(text: string): readonly PatchFile[] {
   return files.map((f) => ({ ...f, ...tally(f.hunks) }));
 }
 
-/** `static unsigned long walk(gfp_t m, ...` -> `walk()`. */
+/** Turns `static unsigned long walk(gfp_t m, ...` into `walk()`. */
 function functionName(context: string): string {
   const call = /([A-Za-z_]\w*)\s*\(/.exec(context);
   return call ? `${call[1]}()` : context.trim();
@@ -72,27 +72,27 @@ export function tally(hunks: readonly Hunk[]): { added: number; removed: number 
   };
 }
 
-// The two sides of a patch: its reading direction, the kernel on which each line runs, and the hunk that explains it.
-// Pure.
+// The two sides of a patch: the direction in which it is shown, the kernel on which each line runs, and the hunk that
+// explains it. Pure.
 
-/** A line and its function, on the kernel that has the line. */
+/** A line with its function, on the kernel that contains the line. */
 export interface LitLine {
   readonly lit: Lit;
   readonly arm: string;
 }
 
-/** Whether an arm reverts a change; its patch is shown reversed, in historical order. */
+/** Whether an arm reverts a change. Its patch is then shown reversed, so that it reads in historical order. */
 export function readsBackwards(arm: Pick<Arm, 'role' | 'patch_texts'>): boolean {
   return arm.role === 'before' && arm.patch_texts.length > 0;
 }
 
-/** The kernel that a patch applies to: the arm without patches on the same base; null: none. */
+/** The kernel that a patch applies to: the arm without patches on the same base; null if there is none. */
 export function otherEnd(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
   const same = (one: Arm) => one.base === arm.base && one.config === arm.config;
   return lesson.arms.find((one) => one.patch_texts.length === 0 && same(one)) ?? null;
 }
 
-/** Reverse a patch. Unchanged lines stay the same objects. */
+/** Reverse a patch. Lines that did not change remain the same objects. */
 export function turned(files: readonly PatchFile[]): readonly PatchFile[] {
   return files.map((file) => {
     const hunks = file.hunks.map((hunk) => ({ ...hunk, lines: turnedLines(hunk.lines) }));
@@ -100,7 +100,7 @@ export function turned(files: readonly PatchFile[]): readonly PatchFile[] {
   });
 }
 
-/** Removed lines come first, as in any diff. */
+/** Removed lines come before added ones, as in any diff. */
 function turnedLines(lines: readonly PatchLine[]): readonly PatchLine[] {
   const all: PatchLine[] = [];
   for (let i = 0; i < lines.length; ) {
@@ -115,11 +115,11 @@ function turnedLines(lines: readonly PatchLine[]): readonly PatchLine[] {
 }
 
 /**
- * Lines to highlight: for each call its first line, on either side. Added lines run on one kernel, removed lines on the
- * other. Context lines run on both and are highlighted for the kernel with the additions.
+ * Lines to highlight: for each call its first line, on either side of the patch. Added lines run on one kernel, removed
+ * lines on the other. Context lines run on both, and are highlighted for the kernel with the added lines.
  *
  * @param comes arm with the added lines
- * @param goes arm with the removed lines; null: none in the lesson
+ * @param goes arm with the removed lines; null if the lesson has none
  */
 export function litLines(
   lits: readonly Lit[],
@@ -157,10 +157,10 @@ export function commentLines({ lines }: Pick<Hunk, 'lines'>): number {
   return most;
 }
 
-/** Shorter comments say nothing that the code does not. */
+/** Shorter comments say nothing beyond the code. */
 const leastComment = 3;
 
-/** Hunks that are open initially: those with a line that runs, and the one with the longest comment. */
+/** Hunks that are open at first: those with a line that runs, and the hunk with the longest comment. */
 export function hunksThatMatter(
   files: readonly PatchFile[],
   runs: (line: PatchLine) => boolean,
@@ -173,9 +173,11 @@ export function hunksThatMatter(
   return open;
 }
 
-// Marks that a line of a patch caused: functions of a kind on a lane, in order of time. Pure.
+// Marks that a line of a patch caused: the calls of a kind of function on a lane, ordered by time. Pure.
 
-/** The first mark of the kind that begins after `now` (lane time), wrapping around; null: none. */
+/**
+ * The first mark of the kind that begins after `now` (lane time), wrapping around to the start; null if there is none.
+ */
 export function nextMark(
   index: RunIndex | null,
   arm: string,
@@ -194,7 +196,7 @@ export function nextMark(
   return next ?? first;
 }
 
-/** Whether a function of the kind ran on the lane at all. */
+/** Whether a function of this kind ever ran on the lane. */
 export function ranOn(index: RunIndex | null, arm: string, kind: string): boolean {
   const lane = index?.lanes.find((one) => one.arm === arm);
   if (!index || !lane) return false;
@@ -205,7 +207,7 @@ export function ranOn(index: RunIndex | null, arm: string, kind: string): boolea
   });
 }
 
-/** The function of a mark: the innermost of these kinds that contains it; null: none. */
+/** The function that a mark belongs to: the innermost one of these kinds that contains the mark; null if none does. */
 export function functionOf(
   index: RunIndex | null,
   mark: Mark | null,
@@ -226,11 +228,11 @@ export function functionOf(
   return best && { arm, kind: best.kind };
 }
 
-// Functions that are open on a lane at the moment, which highlights patch lines. Pure.
+// Functions that are running on a lane at the moment, for highlighting patch lines. Pure.
 
 /**
- * Number of an arm's rows inside each of these functions now. A row counts for its innermost function only: a task that
- * waits in synchronize_srcu() has left its caller's earlier lines.
+ * Number of an arm's rows that are inside each of these functions now. A row counts only for its innermost function:
+ * while a task waits in synchronize_srcu(), the earlier lines of the caller are not running.
  */
 export function openFunctions(
   index: RunIndex | null,

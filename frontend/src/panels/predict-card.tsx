@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The card of a prediction: the question, then the guess beside the answer from the events. */
+/** The card of a prediction: first the question, then the viewer's guess next to the answer from the events. */
 
 import { useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -10,13 +10,13 @@ import { Terms } from './terms/terms.tsx';
 
 interface Props {
   readonly prediction: Prediction;
-  /** The viewer's choice, or null. */
+  /** Index of the viewer's choice; null if they have made none. */
   readonly guess: number | null;
-  /** The answer from the events, once there are enough, or from the table that replaces them. */
+  /** The answer from the events, once there are enough events, or from the recorded table that the prediction names. */
   readonly answer: Pick<Answer, 'words' | 'choice' | 'by'> | null;
-  /** Why the events in view cannot answer; empty: they can. */
+  /** Why the events in view cannot answer the question; empty if they can. */
   readonly unfit: string;
-  /** The answer is shown to all, also to those who made no guess. */
+  /** Whether the answer is shown to everybody, including those who made no guess. */
   readonly revealed?: boolean;
   readonly plural: string;
   readonly onGuess: (choice: number) => void;
@@ -36,7 +36,7 @@ export function PredictCard(props: Props) {
       // Scroll the first paragraph of the explanation, which follows the card, into view.
       const paragraph = card.current?.nextElementSibling?.firstElementChild;
       paragraph?.scrollIntoView?.({ block: 'nearest' });
-      // Without room for both, keep the answer in view; the paragraph begins below.
+      // If there is no room for both, keep the answer in view, with the paragraph beginning below it.
       card.current?.lastElementChild?.scrollIntoView?.({ block: 'nearest' });
     }
     asked.current = guess === null;
@@ -47,7 +47,7 @@ export function PredictCard(props: Props) {
         {guess === null
           ? truth === null
             ? t('Before you go on: what do you expect?')
-            : t('The answer is shown to all')
+            : t('The answer is shown to everybody')
           : truth === null
             ? t('You expect')
             : truth === guess

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Predict, then check: the viewer's guess and the answer of the events. Pure, except for storage. */
+/** Predict, then check: the viewer's guess, and the answer from the events. Pure, except for storage. */
 
 import { useCallback, useState } from 'react';
 import { bestRecording } from '../derive/recording.ts';
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 
-/** A viewer's answers, stored in this browser, one key per lesson. */
+/** A viewer's guesses and answers for one lesson, stored in this browser under a key per lesson. */
 export interface Answers {
   readonly guesses: Readonly<Record<string, number>>;
   readonly answered: readonly number[];
-  /** Answer of a fair run to each prediction: a choice. */
+  /** For each prediction, the choice that a fair run showed to be right. */
   readonly truths?: Readonly<Record<string, number>>;
-  /** Selected marks by question number. */
+  /** The marks that answered questions, by question number. */
   readonly marks?: Readonly<Record<number, Pointed>>;
 }
 
-/** A mark that answered a question. Times are guest times. */
+/** A mark that was accepted as the answer to a question. All times are guest times. */
 export interface Pointed {
   readonly run: string;
   readonly arm: string;
@@ -25,7 +25,7 @@ export interface Pointed {
   readonly at: string;
 }
 
-/** The viewer's guesses and answers as a file: questions, answers, evidence. */
+/** Return the viewer's guesses and answers as a file, with the questions and the evidence. */
 export function answersFile(
   lesson: Pick<Lesson, 'slug' | 'title' | 'questions' | 'predictions'>,
   answers: Answers,
@@ -66,11 +66,11 @@ export function writeAnswers(slug: string, answers: Answers): void {
   try {
     localStorage.setItem(`duet.${slug}`, JSON.stringify(answers));
   } catch {
-    // With full or disabled storage, answers are lost on reload; the lesson still works.
+    // If storage is full or disabled, answers are lost on reload, but the lesson still works.
   }
 }
 
-/** Store an answer; an earlier answer keeps its mark. */
+/** Add an answer. A question that was already answered keeps its first mark. */
 export function answeredBy(answers: Answers, question: number, mark: Pointed): Answers {
   if (answers.answered.includes(question)) return answers;
   return {
@@ -80,11 +80,11 @@ export function answeredBy(answers: Answers, question: number, mark: Pointed): A
   };
 }
 
-// What would reveal a prediction's answer before the viewer is asked. Pure.
+// What would reveal a prediction's answer before the viewer has been asked. Pure.
 
 type Told = Pick<Lesson, 'scenes' | 'predictions'>;
 
-/** Steps with a prediction that the viewer has not made; `seen`: steps whose answer they chose to see. */
+/** Steps with a prediction that the viewer has not made. `seen` lists steps whose answer they chose to see. */
 export function askingSteps(
   { scenes, predictions }: Told,
   answers: Pick<Answers, 'guesses'>,
@@ -97,8 +97,8 @@ export function askingSteps(
 }
 
 /**
- * The lanes of a step that may be seen while its question is open: not the one that is asked about, and no other that is
- * new here and is not what the answer is compared with.
+ * The lanes of a step that may be seen while its question is open. The lane that the question is about stays hidden. So
+ * do lanes that no earlier step has shown, except the one with which the answer is compared.
  */
 export function knownArms({ scenes, predictions }: Told, scene: Scene): readonly string[] {
   const [asked, base] = predictions[scene.predict ?? '']?.arms ?? [];
@@ -106,7 +106,10 @@ export function knownArms({ scenes, predictions }: Told, scene: Scene): readonly
   return scene.arms.filter((arm) => arm !== asked && (arm === base || seen.has(arm)));
 }
 
-/** The step that the front page may show: the lesson's own choice, or the last one before what is still to be predicted. */
+/**
+ * The step that the front page may show: the lesson's own choice if it comes before the first open question,
+ * otherwise the step before that question.
+ */
 export function frontStep(
   lesson: Told & Pick<Lesson, 'hero'>,
   answers: Pick<Answers, 'guesses'>,
@@ -121,12 +124,12 @@ export function frontStep(
   return scenes[asks < 0 || hero < asks ? hero : Math.max(0, asks - 1)]!;
 }
 
-/** Parts beside the picture that may reveal an answer; other strings name panels of the view. */
+/** Parts beside the picture that may reveal an answer. Other strings are names of the view's panels. */
 export type Spoiler = 'overview' | 'counts' | 'latency' | 'measured' | (string & {});
 
 /**
- * Whether a part beside a step's picture would answer a later step's question, given that both steps show the same
- * lanes and recording. It does unless the view's `tells` lists other parts for the prediction's metric.
+ * Whether a part beside a step's picture would answer a later step's question, provided that both steps show the same
+ * lanes and recording. By default it would, unless the view's `tells` lists other parts for the prediction's metric.
  */
 export type Spoils = (what: Spoiler) => boolean;
 
@@ -148,7 +151,7 @@ export function spoilersOf(
   return (what) => asked.some((metric) => tells[metric]?.includes(what) ?? true);
 }
 
-// This viewer's guesses and answers, as state that survives a reload.
+// This viewer's guesses and answers, as React state that survives a reload.
 
 export function useAnswers(slug: string): readonly [Answers, (answers: Answers) => void] {
   const [answers, setAnswers] = useState(() => readAnswers(slug));

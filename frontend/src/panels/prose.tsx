@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Prose of a lesson: Markdown with tables of figures, and sentences with `code`. */
+/** Texts of a lesson: Markdown with tables of figures, and sentences with `code`. */
 
 import Markdown from 'react-markdown';
 import { t } from '../base/lang/t.ts';
 import { useMarked } from './terms/terms.tsx';
 
-/** Markdown. react-markdown lacks tables, so these are extracted first. */
+/** Renders Markdown. react-markdown lacks tables, so they are extracted first. */
 export function Prose({ text }: { readonly text: string }) {
   return parts(text).map((part, i) =>
     typeof part === 'string' ? (
@@ -20,7 +20,7 @@ export function Prose({ text }: { readonly text: string }) {
   );
 }
 
-/** One sentence with emphasis and code, without a paragraph. */
+/** Renders one sentence with emphasis and code, without a paragraph around it. */
 export function Inline({ text }: { readonly text: string }) {
   const { rehypePlugins, components } = useMarked();
   return (
@@ -31,7 +31,7 @@ export function Inline({ text }: { readonly text: string }) {
 }
 
 interface Figures {
-  /** Per column, whether its cells are numbers, which are aligned right. */
+  /** For each column, whether its cells are numbers; those columns are right-aligned. */
   readonly right: readonly boolean[];
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -67,7 +67,10 @@ function FigureTable({ right, head, rows }: Figures) {
   );
 }
 
-/** Split into text and tables. A table's lines start and end with bars; its second line is the rule below the head. */
+/**
+ * Split a text into plain parts and tables. The lines of a table start and end with bars, and its second line separates
+ * the head.
+ */
 export function parts(text: string): (string | Figures)[] {
   const found: (string | Figures)[] = [];
   let words: string[] = [];
@@ -100,7 +103,7 @@ const cells = (line: string) =>
 
 const bare = { p: ({ children }: { readonly children?: React.ReactNode }) => <>{children}</> };
 
-/** Headings may contain ids of later steps, so they are shown as text only. */
+/** Headings may contain ids of later steps, so they are rendered as plain text. */
 const headings = {
   h1: ({ children }: { readonly children?: React.ReactNode }) => <h2>{asWords(children)}</h2>,
   h2: ({ children }: { readonly children?: React.ReactNode }) => <h2>{asWords(children)}</h2>,

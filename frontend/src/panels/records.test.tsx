@@ -47,7 +47,7 @@ test('asks by time and CPU, and marks the record that made it', async () => {
   const [, before, made] = trace.getAllByRole('row');
   expect(before!.hasAttribute('data-made')).toBe(false);
   expect(made!.hasAttribute('data-made')).toBe(true);
-  expect(made!.textContent).toContain('one of those above');
+  expect(made!.textContent).toContain('one of the events listed above');
   expect(screen.getByTestId('behind').textContent).toContain('an entry made');
 });
 

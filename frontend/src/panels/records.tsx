@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The drawer of a mark: what it was made from, and the trace records around it. */
+/** The drawer of a mark: what the mark was made from, and the trace records around it. */
 
 import { useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -23,7 +23,7 @@ type Records =
 interface Props {
   readonly lesson: Pick<Lesson, 'arms'>;
   readonly runId: string;
-  /** Null: no mark is selected. */
+  /** Null if no mark is selected. */
   readonly behind: Behind | null;
   readonly recorded: boolean;
   readonly onClose: () => void;
@@ -64,7 +64,7 @@ export function RecordsDialog({ lesson, runId, behind, recorded, onClose }: Prop
   );
 }
 
-/** A mark without source rows has no time. */
+/** Describe when a mark was. A mark without source rows has no time. */
 function whenWords({ t0, t1, rows, trace }: Behind): string {
   if (rows.length === 0 && trace === null) return '';
   return t1 > t0 ? t('{t0} to {t1}', { t0: momentMs(t0), t1: momentMs(t1) }) : momentMs(t0);
@@ -107,7 +107,7 @@ interface TraceProps {
   readonly recorded: boolean;
 }
 
-/** The trace records around a mark, requested when the drawer opens. */
+/** The trace records around a mark, which are requested when the drawer opens. */
 function Trace({ runId, behind, trace, recorded }: TraceProps) {
   const [records, setRecords] = useState<Records>({ state: 'asking' });
   const { arm } = behind;
@@ -191,7 +191,9 @@ function TraceTable({
               <td>{[e.task, e.tid].join(' ')}</td>
               <td>
                 <code>{e.event}</code>
-                {made(e) && <span className="hidden-text">{t(' one of those above')}</span>}
+                {made(e) && (
+                  <span className="hidden-text">{t(' one of the events listed above')}</span>
+                )}
                 <span className="fields">{fieldWords(e.fields)}</span>
               </td>
             </tr>
@@ -202,7 +204,7 @@ function TraceTable({
   );
 }
 
-/** With the kernel's full precision. */
+/** Format a time in ms with the kernel's full precision. */
 function exactMs(t: number): string {
   return (t / 1e6).toFixed(6);
 }
@@ -211,12 +213,12 @@ function inside(event: RawEvent, { t0, t1 }: Behind): boolean {
   return event.t_ns >= t0 && event.t_ns <= t1;
 }
 
-/** Whether the event is one of those that the mark was made from. */
+/** Whether the event is one of those from which the mark was made. */
 function madeIt(event: RawEvent, rows: readonly BehindRow[]): boolean {
   return rows.some(({ t, cpu }) => t === event.t_ns && cpu === event.cpu);
 }
 
-/** Scroll the list to the begin of the mark, but not the drawer around it. */
+/** Scroll the list to the start of the mark, without scrolling the drawer around it. */
 function showRow(row: HTMLTableRowElement | null): void {
   const list = row?.closest('section');
   if (row && list) list.scrollTop = row.offsetTop - list.clientHeight / 3;
@@ -230,7 +232,7 @@ function fieldWords(fields: RawEvent['fields']): string {
 
 const readRawEvents = list(readRawEvent);
 
-/** Address of a mark's trace records. */
+/** The server's address for a mark's trace records. */
 export function recordsAddress(runId: string, arm: string, { t, row, cpu }: TraceAsked): string {
   const q = new URLSearchParams({
     around_ns: String(Math.round(t)),
@@ -258,7 +260,7 @@ async function fetchRecords(
   }
 }
 
-/** Only a server decodes raw records; an exported page can link the recording instead. */
+/** Only a server can decode raw records. An exported page names the recording's file instead. */
 function withoutServer(bundle: string | null): string {
   const why = t('This page has no server, and only a server can decode raw records.');
   if (bundle === null) return why;

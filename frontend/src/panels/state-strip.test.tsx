@@ -43,9 +43,9 @@ describe('what is recorded says so', () => {
       cleanup();
       return said;
     };
-    expect(words(false)).toContain('over');
+    expect(words(false)).toContain('finished');
     expect(words(true)).toContain('the previous one');
-    expect(words(true)).not.toContain('over');
+    expect(words(true)).not.toContain('finished');
   });
 
   it('and what is live says live', () => {

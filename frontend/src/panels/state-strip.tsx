@@ -12,7 +12,7 @@ import { CrossIcon, LiveSign, RecordedSign } from '../ui/parts.tsx';
 import { day, sentenceCase, when } from '../ui/words.ts';
 import { ClockTerm, TermMark } from './terms/terms.tsx';
 
-// A badge per lens; details of each lane are one click away.
+// A badge per lens, which opens the details of each lane.
 
 export interface LaneLens {
   readonly title: string;
@@ -35,7 +35,7 @@ const titles: Readonly<Record<LensMessage['lens'], string>> = {
   microscope: 'microscope',
 };
 
-/** Renders nothing if no lane has a lens. */
+/** Badges of the lenses; renders nothing if no lane has a lens. */
 function LensBadges({ lanes, onOpen }: LensBadgesProps) {
   return (['xray', 'microscope'] as const).map((name) => (
     <LensBadge
@@ -67,7 +67,7 @@ function LensBadge({
       data-volatile
     >
       {bad && <CrossIcon />} {titles[name]}{' '}
-      {/* One piece: badges have gaps between pieces, and a comma follows the number. */}
+      {/* Rendered as one piece, since badges have gaps between pieces, and a comma must follow the number. */}
       <span>
         <b>{formatCount(sum((lens) => lens.samples))}</b>
         {torn + failed > 0
@@ -82,7 +82,7 @@ function LensBadge({
   );
 }
 
-/** Each lane's x-ray state, and why it stopped. */
+/** The state of each lane's x-ray, with the reason if it stopped. */
 export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
   return (
     <div className="loss-list">
@@ -112,7 +112,7 @@ export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
           ) : (
             <p>
               {t(
-                '{samples, plural, one {# access} other {# accesses}} stored one by one; {dropped} did not fit. Counts include them.',
+                '{samples, plural, one {# access} other {# accesses}} stored one by one; {dropped} more did not fit, but the counts include them.',
                 { samples: lens.samples, dropped: formatCount(lens.dropped) },
               )}
             </p>
@@ -136,7 +136,7 @@ interface StateStripProps {
   readonly gaps: number;
   readonly control: ControlMessage | null;
   readonly pending: string;
-  /** That a recording is being read, and how far; empty: none is. */
+  /** Progress of the recording that is being read; empty if none is. */
   readonly coming?: string;
   readonly lenses: readonly LaneLens[];
   readonly onLoss: () => void;
@@ -144,7 +144,7 @@ interface StateStripProps {
   /** Opens the list of saved runs; absent without a server. */
   readonly onRuns?: (() => void) | undefined;
   readonly onControl: (take: boolean) => void;
-  /** A button that acts on the lanes, if the page has no other place for it. */
+  /** A button that acts on the lanes, for pages that have no other place for it. */
   readonly tool?: ReactNode;
 }
 
@@ -214,12 +214,12 @@ export function StateStrip(props: StateStripProps) {
   );
 }
 
-/** An arm that behaves like an older kernel is not an older kernel. */
+/** An arm may behave like an older kernel, but it is not an older kernel. */
 const baseWords = t(
   'All lanes run the same Linux, each with its own patches, unless a lane names another. Old behaviour is old code, restored by a patch.',
 );
 
-/** Marks a recording as such, with its date and kernel. */
+/** Shows whether the run is a recording, with its date and kernel. */
 export function SourceBadge({
   run,
   kernel,
@@ -227,7 +227,7 @@ export function SourceBadge({
 }: {
   readonly run: RunMessage | null;
   readonly kernel: string | null;
-  /** Another run is on its way: this one is the one before. */
+  /** Whether another run is about to replace this one. */
   readonly next?: boolean;
 }) {
   if (!run) return null;
@@ -264,7 +264,7 @@ const said = ({ message }: RunMessage, kernel: string | null) =>
 
 function liveWords(run: RunMessage, next: boolean): string {
   if (next) return t('run, the previous one,');
-  if (run.phase === 'done') return t('run, over,');
+  if (run.phase === 'done') return t('run, finished,');
   if (run.phase === 'stopped') return t('run, stopped,');
   return run.phase === 'failed' ? t('run, failed,') : '';
 }
@@ -276,7 +276,7 @@ function ControlBadge({
   readonly control: ControlMessage | null;
   readonly onControl: (take: boolean) => void;
 }) {
-  // A finished run has no control.
+  // Nobody can control a finished run.
   if (!control || (control.by === 'nobody' && !control.may_take)) return null;
   if (control.by === 'you')
     return (
@@ -316,7 +316,7 @@ function ControlBadge({
   );
 }
 
-// Where events were lost, lane by lane.
+// Where events were lost in each lane.
 
 interface LaneLoss {
   readonly arm: string;
@@ -325,7 +325,7 @@ interface LaneLoss {
   readonly losses: readonly {
     readonly t0: number;
     readonly t1: number;
-    /** Null: the number is unknown. */
+    /** Number of lost events; null if it is unknown. */
     readonly events: number | null;
     readonly where: string;
   }[];
@@ -380,14 +380,14 @@ export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
       ))}
       <p className="small quiet">
         {t(
-          'Where events were lost, counts and sentences are too low. No measured number comes from such a run.',
+          'Where events were lost, counts are too low, and so are the numbers in sentences. No measured number comes from such a run.',
         )}
       </p>
     </div>
   );
 }
 
-// Badges for all lanes together: missing data, and the kernel.
+// Data for the badges of all lanes together: losses, lenses, and the kernel.
 
 export function useLosses(lesson: Lesson, arms: readonly string[]): readonly LaneLoss[] {
   const store = useStore();
@@ -408,7 +408,7 @@ export function useLosses(lesson: Lesson, arms: readonly string[]): readonly Lan
     });
 }
 
-/** State of each lane's x-ray; lanes without one are omitted. */
+/** State of each lane's x-ray; lanes without an x-ray are omitted. */
 export function useLenses(lesson: Lesson, arms: readonly string[]): readonly LaneLens[] {
   const store = useStore();
   useEventsVersion();
@@ -420,7 +420,7 @@ export function useLenses(lesson: Lesson, arms: readonly string[]): readonly Lan
     );
 }
 
-/** The kernel of the run on the stage, as in uname. */
+/** The kernel of the run on the stage, as printed by uname. */
 export function useKernel(): string | null {
   const store = useStore();
   useEventsVersion();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The header of a lesson and its tools: share, present, theme, keys. */
+/** The header of a lesson with its tools: share, present, theme, keys. */
 
 import type { ReactNode } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -23,7 +23,7 @@ export function ThemeButton() {
   );
 }
 
-/** Copies the address, which contains lesson, step, moment, speed and arms. */
+/** Copies the address, which contains the lesson, step, moment, speed and arms. */
 export function ShareButton({ address }: { readonly address: () => string }) {
   const [copied, copy] = useCopy(copiedMs);
   return (
@@ -48,10 +48,10 @@ interface TopProps {
   readonly question: string;
   readonly address: () => string;
   readonly onFront: () => void;
-  /** Absent: no slides are offered. */
+  /** Opens the slides; absent if no slides are offered. */
   readonly onPresent?: () => void;
   readonly onHelp: () => void;
-  /** An additional button. */
+  /** A further button. */
   readonly tool?: ReactNode;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Text alternative of the picture: a sentence for the moment, a summary of the window, nearby marks. */
+/**
+ * The text alternative of the picture: a sentence about the moment, a summary of the window, and a list of nearby
+ * marks.
+ */
 
 import { rich, t } from '../base/lang/t.ts';
 import { momentWords } from '../derive/retime.ts';

@@ -33,7 +33,7 @@ test('the third umount ends on every lane at once, and the axis is that of the l
   expect(state.operation).toBe(3);
   expect(state.offset.get('srcu')).toBe(0);
   const { title, flag } = said(state);
-  expect(title).toBe('guest time of SRCU; umount 3 ends on every lane at once');
+  expect(title).toBe('guest time of SRCU; umount 3 ends at the same moment on every lane');
   expect(flag).toEqual({ t: index.lanes[1]!.ops.t1[2], words: 'umount 3' });
   const rwsem = index.lanes[0]!;
   expect(rwsem.ops.t1[2]! + state.offset.get('rwsem')!).toBe(flag?.t);
@@ -42,7 +42,7 @@ test('the third umount ends on every lane at once, and the axis is that of the l
 test('a lane that has not so many operations is named, and not moved', () => {
   const state = aligned('operation', 9);
   expect(said(state).title).toBe(
-    'guest time of rwsem; umount 9 ends on every lane at once; SRCU has none',
+    'guest time of rwsem; umount 9 ends at the same moment on every lane; SRCU has no such operation',
   );
   expect(state.offset.has('srcu')).toBe(false);
   expect(said(aligned('operation', 99)).title).toContain('no lane has umount 99 yet');
@@ -51,5 +51,7 @@ test('a lane that has not so many operations is named, and not moved', () => {
 
 test('by marker it is the first, and begin says begins', () => {
   expect(said(aligned('marker')).title).toContain('umount 1 ends');
-  expect(said(aligned('begin', 2)).title).toContain('umount 2 begins on every lane');
+  expect(said(aligned('begin', 2)).title).toContain(
+    'umount 2 begins at the same moment on every lane',
+  );
 });

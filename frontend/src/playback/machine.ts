@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * Playback as a pure state machine: (state, action or elapsed time, world) -> state.
- * - `scope`: the oscilloscope. Plays a window slowed down, pauses, re-arms with the newest complete window.
- * - `play`: plays on; the window turns like a page.
- * - `paused`: the moment does not move, except by the user.
+ * - `scope`: the oscilloscope. It plays a window in slow motion, pauses, and re-arms with the newest complete window.
+ * - `play`: playback goes on, and the window turns like a page.
+ * - `paused`: only the user moves the moment.
  *
- * Live and recorded runs differ only in which window is the next.
+ * Live and recorded runs differ only in which window comes next.
  */
 
 import { scaleLog } from 'd3-scale';
@@ -24,7 +24,7 @@ import {
 import { frameEnd, newestEpisode, nextEpisode, type Place, stepOf } from '../derive/moments.ts';
 import type { Alignment, Frame, Mark, RunIndex } from '../derive/types.ts';
 
-// Speed in guest seconds per real second, from 10^-6 to 10, on a logarithmic slider.
+// The slider's range of speeds, in guest seconds per real second. The slider is logarithmic.
 
 export const slowest = 1e-6;
 export const fastest = 10;
@@ -35,17 +35,17 @@ function clampSpeed(speed: number): number {
   return Math.min(fastest, Math.max(slowest, speed));
 }
 
-/** Speed -> position on a slider from 0 to 1. */
+/** Convert a speed to a position on the slider, 0 to 1. */
 export function sliderOf(speed: number): number {
   return slider(speed);
 }
 
-/** Position on a slider -> speed, rounded to two digits. */
+/** Convert a position on the slider to a speed, rounded to two digits. */
 export function speedOf(place: number): number {
   return clampSpeed(Number(slider.invert(place).toPrecision(2)));
 }
 
-/** The speed at which a window of `spanNs` takes `seconds` of real time. */
+/** The speed at which playing a window of `spanNs` takes `seconds` of real time. */
 function speedFor(spanNs: number, seconds: number): number {
   return clampSpeed(spanNs / (seconds * second));
 }
@@ -56,7 +56,7 @@ export type Mode = 'scope' | 'play' | 'paused';
 
 export interface PlaybackState {
   readonly mode: Mode;
-  /** The stage is covered while a prediction is asked: nothing plays. */
+  /** Whether the stage is covered, while a prediction is asked. Nothing plays then. */
   readonly veiled: boolean;
   readonly moment: Nanos;
   readonly start: Nanos;
@@ -65,30 +65,33 @@ export interface PlaybackState {
   readonly speed: number;
   readonly direction: Direction;
   readonly alignment: Alignment;
-  /** The requested operation, from 1; null: for `operation` the one near the window, otherwise the first. */
+  /**
+   * Number of the requested operation, from 1. Null for the one near the window if the alignment is `operation`,
+   * otherwise for the first one.
+   */
   readonly nth: number | null;
-  /** The operation at which the lanes are aligned, from 1. */
+  /** Number of the operation at which the lanes are aligned, from 1. */
   readonly operation: number;
   readonly offset: Offsets;
   readonly selection: Mark | null;
-  /** The last action was this jump, from that moment: a sentence describes the destination. */
+  /** The jump that was the last action, and the moment before it. A sentence describes where it led. */
   readonly jumped: { readonly what: Jump; readonly from: Nanos } | null;
   readonly focus: ReadonlySet<string>;
-  /** See Frame.hold. */
+  /** Whether each lane stops after its operation (see Frame.hold). */
   readonly hold: boolean;
-  /** The oscilloscope advances to the newest window; false: it repeats its window. */
+  /** Whether the oscilloscope advances to the newest window. If not, it repeats its window. */
   readonly follows: boolean;
-  /** The oscilloscope has a window with events. */
+  /** Whether the oscilloscope has a window with events. */
   readonly armed: boolean;
   /** Time since the oscilloscope reached the end of its window, ms. */
   readonly heldMs: number;
-  /** Time since the last beat, ms, when stepping replaces motion. */
+  /** With reduced motion: time since the last beat, ms. */
   readonly sinceBeatMs: number;
 }
 
 export interface World {
   readonly index: RunIndex | null;
-  /** prefers-reduced-motion: steps from beat to beat. */
+  /** prefers-reduced-motion: playback steps from beat to beat. */
   readonly reduced: boolean;
 }
 
@@ -118,7 +121,7 @@ export const initialPlayback: PlaybackState = {
 };
 
 export type Action =
-  /** Default: the previous direction. */
+  /** By default the previous direction. */
   | { readonly type: 'play'; readonly direction?: Direction }
   | { readonly type: 'pause' }
   | { readonly type: 'veil'; readonly veiled: boolean }
@@ -127,7 +130,7 @@ export type Action =
   | { readonly type: 'seek'; readonly moment: number }
   | { readonly type: 'window'; readonly start: number; readonly span?: number }
   | { readonly type: 'zoom'; readonly factor: number }
-  /** A window that the user zoomed, moved or brushed. */
+  /** The user has zoomed, moved or brushed the window. */
   | { readonly type: 'view'; readonly start: number; readonly span: number }
   | { readonly type: 'speed'; readonly speed: number }
   | { readonly type: 'reverse' }
@@ -136,14 +139,14 @@ export type Action =
   | { readonly type: 'long_wait' }
   | { readonly type: 'divergence' }
   | { readonly type: 'loss' }
-  /** A window and moment from a link, paused. */
+  /** Set the window and the moment of a link, and pause. */
   | {
       readonly type: 'look';
       readonly start: number;
       readonly span: number;
       readonly moment: number;
     }
-  /** `asked`: a person pressed the button of this alignment. */
+  /** Whether a person pressed the button for this alignment. */
   | {
       readonly type: 'align';
       readonly alignment: Alignment;
@@ -161,14 +164,14 @@ export type Action =
       readonly paused?: boolean;
     };
 
-/** Least window width, ns. */
+/** Minimum width of the window, ns. */
 const leastSpan = 1000;
 const mostSpan = 120e9;
 
-/** Actions after which the sentence about the last jump is still true. */
+/** Actions that leave the sentence about the last jump true. */
 const says: ReadonlySet<Action['type']> = new Set(['select', 'focus', 'speed', 'pause', 'veil']);
 
-/** The state after an action. */
+/** Return the state after an action. */
 export function reduce(state: PlaybackState, action: Action, world: World): PlaybackState {
   const next = act(state, action, world);
   const jumped = says.has(action.type) ? state.jumped : jumpOf(state, action);
@@ -224,7 +227,7 @@ function act(state: PlaybackState, action: Action, world: World): PlaybackState 
     case 'divergence':
     case 'loss': {
       const t = world.index && targetOf(action.type, state, world.index);
-      // Without a destination a sentence explains it, and the run goes on.
+      // If the jump has no destination, playback goes on, and a sentence explains why.
       return t === null ? state : jump(state, t, world);
     }
     case 'look':
@@ -242,9 +245,9 @@ function act(state: PlaybackState, action: Action, world: World): PlaybackState 
   }
 }
 
-/** The state after `dtMs` of real time. */
+/** Return the state after `dtMs` of real time. */
 export function advance(state: PlaybackState, dtMs: number, world: World): PlaybackState {
-  // A covered stage does not play, but the oscilloscope still waits for its first window.
+  // A covered stage does not play. The oscilloscope still waits for its first window, though.
   if (state.veiled && (state.mode !== 'scope' || state.armed)) return state;
   switch (state.mode) {
     case 'paused':
@@ -297,7 +300,7 @@ function clampMoment(state: PlaybackState, t: number, world: World): Nanos {
 function play(state: PlaybackState, world: World): PlaybackState {
   const limit = end(state, world);
   if (state.direction < 0) {
-    // Backwards from the start: wrap around to the end.
+    // When playing backwards from the start, begin again at the end.
     const from = state.moment <= 0 ? jump(state, limit, world) : state;
     return { ...from, mode: 'play' };
   }
@@ -313,13 +316,13 @@ function look(
 ): PlaybackState {
   const span = Math.max(leastSpan, Math.min(mostSpan, to.span));
   const start = ns(Math.max(0, to.start));
-  // Missing events may still arrive: the moment of a link waits in its place.
+  // Missing events may still arrive, so the moment of a link stays where it is until they do.
   const coming = world.index?.reading === 'coming';
   const moment = coming ? ns(Math.max(0, to.moment)) : clampMoment(state, to.moment, world);
   return { ...state, mode: 'paused', start, span, moment, armed: true, heldMs: 0 };
 }
 
-/** Move the moment; the window follows if needed. Windows are integers of ns, as in links. */
+/** Move the moment, and the window if needed. Starts and lengths of windows are whole ns, as in links. */
 function jump(state: PlaybackState, t: number, world: World): PlaybackState {
   const moment = clampMoment(state, t, world);
   const inside = moment >= state.start && moment <= state.start + state.span;
@@ -345,14 +348,14 @@ function moveWindow(
 }
 
 /**
- * Set a window by hand. The alignment stays, so that nothing moves under the pointer. Panning moves the moment along.
- * With another width, the moment stays where it is if it is visible.
+ * Set a window by hand. The alignment is kept, so that nothing moves under the pointer. Panning moves the moment along
+ * with the window. If the width changes, a visible moment stays where it is.
  */
 function view(state: PlaybackState, start: number, span: number, world: World): PlaybackState {
   const wide = Math.round(Math.max(leastSpan, Math.min(mostSpan, span)));
   const limit = Math.max(0, end(state, world) - wide * 0.1);
   const at = ns(Math.round(Math.max(0, Math.min(start, limit))));
-  // Windows are integers of ns, moments may not be.
+  // Windows are whole ns, but moments may not be.
   const inside = state.moment >= at - 1 && state.moment <= at + wide + 1;
   const stays = wide !== Math.round(state.span) && inside;
   const share = Math.max(0, Math.min(1, (state.moment - state.start) / state.span));
@@ -400,7 +403,10 @@ function realign(state: PlaybackState, world: World): PlaybackState {
   return { ...state, operation, offset: offsets };
 }
 
-/** After more events arrived: a lane that had too few operations for its alignment may have enough now. */
+/**
+ * Apply the alignment again after more events have arrived, because a lane that had too few operations for it may have
+ * enough now.
+ */
 export function renew(state: PlaybackState, world: World): PlaybackState {
   if (world.index === null || state.alignment === 'time') return state;
   const { offsets } = together(world.index, state.alignment, state.operation);
@@ -410,7 +416,7 @@ export function renew(state: PlaybackState, world: World): PlaybackState {
   return same ? state : { ...state, offset: offsets };
 }
 
-/** The oscilloscope's next window, from its start. */
+/** Start the oscilloscope's next window. */
 function rearm(state: PlaybackState, world: World): PlaybackState {
   const again: PlaybackState = { ...state, heldMs: 0, sinceBeatMs: 0, moment: state.start };
   const { index } = world;
@@ -437,7 +443,7 @@ function advanceScope(state: PlaybackState, dtMs: number, world: World): Playbac
   return { ...state, moment };
 }
 
-/** Reduced motion: jump to the next beat at intervals, and after the last beat to the window's end. */
+/** With reduced motion: jump from beat to beat at intervals, and after the last beat to the end of the window. */
 function beatAlong(state: PlaybackState, dtMs: number, world: World): PlaybackState {
   const sinceBeatMs = state.sinceBeatMs + dtMs;
   if (sinceBeatMs < beatMs || world.index === null) return { ...state, sinceBeatMs };
@@ -458,7 +464,7 @@ function advancePlay(state: PlaybackState, dtMs: number, world: World): Playback
   return turnPage({ ...state, moment, mode: stopped ? 'paused' : 'play' });
 }
 
-/** Advance the window by its whole width, like a page: nothing slides. */
+/** Move the window by its whole width, like turning a page, so that nothing slides. */
 function turnPage(state: PlaybackState): PlaybackState {
   const { moment, start, span } = state;
   if (moment > start + span) {
@@ -470,7 +476,7 @@ function turnPage(state: PlaybackState): PlaybackState {
   return state;
 }
 
-/** The frame that a view draws. */
+/** The frame that views draw. */
 export function frameOf(state: PlaybackState): Frame {
   const { moment, start, span, offset, selection, focus, alignment, operation, hold } = state;
   return {

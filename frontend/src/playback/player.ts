@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Playback of a page: the state machine, the animation loop and the subscribers. The moment is its only state. */
+/**
+ * The playback of a page: it connects the state machine, the animation loop and the subscribers. The moment is its only
+ * state.
+ */
 
 import type { FrameLoop } from '../base/raf.ts';
 import { Signal } from '../base/signal.ts';
@@ -17,15 +20,14 @@ import {
 } from './machine.ts';
 
 /**
- * Least interval between updates of text about a moving moment: faster text cannot be read. Figures in the picture
- * change together with the text (derive/figures.ts), so that both agree in every painted frame. At rest both show the
- * current moment.
+ * Minimum time between updates of text while the moment moves; faster text cannot be read. Figures in the
+ * picture change together with the text (derive/figures.ts), so that both agree in every painted frame. At rest both
+ * show the current moment.
  */
 export const textEveryMs = 100;
 
 /**
- * Whether another window is shown, or the same from its start, so that text must update. Not while windows change too
- * fast.
+ * Whether the window has changed or has started over, so that text must be updated. False if windows change too fast.
  */
 function turned(before: PlaybackState, after: PlaybackState): boolean {
   const sweepMs = after.span / (after.speed * millisecond);
@@ -33,13 +35,13 @@ function turned(before: PlaybackState, after: PlaybackState): boolean {
   return (back || after.start !== before.start) && sweepMs >= textEveryMs;
 }
 
-/** While guests run on the wall clock, browser and guests share the CPUs. */
+/** Frames per second while guests run on the wall clock, because the browser shares the CPUs with them. */
 const liveFps = 20;
 
-/** A person, or the page: a link, a step, the driver of a class. */
+/** Who acts: a person, or the page, which follows a link, a step or the class's leader. */
 export type Actor = 'person' | 'page';
 
-/** Actions that pause playback or move it. */
+/** Fields of the state whose change means that playback was moved or paused. */
 const motion = [
   ...(['mode', 'moment', 'start', 'span', 'speed', 'direction'] as const),
   ...(['alignment', 'operation', 'offset'] as const),
@@ -51,16 +53,18 @@ export class Player {
   #state: PlaybackState = initialPlayback;
   #frame: Frame = frameOf(initialPlayback);
   #sinceTextMs = 0;
-  /** Events arrived since the last frame. */
+  /** Whether events arrived since the last frame. */
   #news = false;
   #text: PlaybackState = initialPlayback;
   #textFrame: Frame = this.#frame;
   readonly #frames = new Signal();
-  /** The state for text: immediate after actions, at most ten times a second during motion. */
+  /** Announces the state for text: at once after an action, and at most ten times a second during motion. */
   readonly texts = new Signal();
-  /** A person moved the playback or changed how it moves; not a link, a step or the driver of a class. */
+  /**
+   * Announces that a person has moved playback or changed its motion. Links, steps and the class's leader do not count.
+   */
   readonly moved = new Signal();
-  /** For canvases: the frame, and a subscription to new ones. */
+  /** For canvases: the current frame, and a subscription to new frames. */
   readonly frame: FrameSource;
 
   constructor(loop: FrameLoop, world: () => World) {
@@ -76,7 +80,7 @@ export class Player {
 
   readonly textState = (): PlaybackState => this.#text;
 
-  /** The frame of the text state; the same object as the canvases' frame, if published. */
+  /** The frame for the state of text. If canvases show the same state, it is the same object as theirs. */
   readonly textFrame = (): Frame => this.#textFrame;
 
   /** Join the animation loop. Returns a function that leaves it. */
@@ -92,7 +96,7 @@ export class Player {
     if (by === 'person' && motion.some((of) => before[of] !== this.#state[of])) this.moved.emit();
   }
 
-  /** New events arrived: an oscilloscope that waits for a window may have one now. */
+  /** Called when events arrive, because an oscilloscope that waits for a window may have one now. */
   nudge(): void {
     this.#news = true;
     this.#frames.emit();
@@ -103,14 +107,14 @@ export class Player {
     const world = this.#world();
     const { index } = world;
     this.#loop.maxFps = index?.live === true && index.clock === 'wall' ? liveFps : 60;
-    // Once a frame instead of once per batch, because updating the index is expensive.
+    // Done once per frame instead of once per batch, because updating the index is expensive.
     if (this.#news) {
       this.#news = false;
       const before = this.#state;
       this.#set(renew(before, world));
       if (this.#state !== before) this.#tellText();
     }
-    // A tab that was suspended advances by one ordinary frame.
+    // After a tab was suspended, playback advances by one ordinary frame only.
     const before = this.#state;
     this.#set(advance(before, Math.min(dtMs, 100), world));
     this.#sinceTextMs += dtMs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** State of a lane, in a word or a sentence. Pure. */
+/** The state of a lane as a word or a sentence. Pure. */
 
 import { assertNever } from '../base/assert.ts';
 import { t } from '../base/lang/t.ts';
@@ -9,7 +9,7 @@ import { sentenceCase } from '../ui/words.ts';
 export interface PhaseWords {
   readonly name: string;
   readonly words: string;
-  /** Progress from 0 to 1, if the end is known. */
+  /** Progress, 0 to 1; null if the end is not known. */
   readonly progress: number | null;
   readonly bad: boolean;
   readonly sentence: string;
@@ -32,7 +32,7 @@ const buildWords: Record<BuildMessage['phase'], string> = {
   failed: t('build failed'),
 };
 
-/** A build that is running or has failed. */
+/** The state of a build that is running or has failed. */
 export function buildPhase(build: BuildMessage | null): PhaseWords | null {
   if (!build || build.phase === 'done') return null;
   if (build.phase === 'failed')
@@ -55,8 +55,8 @@ export function buildPhase(build: BuildMessage | null): PhaseWords | null {
 }
 
 /**
- * Latest state of a lane. A recording is always named as such, also while live guests are being prepared. A build is
- * shown only while there is no guest.
+ * The latest state of a lane. A recording is always named as one, even while live guests are being prepared. The state
+ * of a build is only shown while there is no guest.
  */
 export function lanePhase(
   lane: LaneMessage | null,

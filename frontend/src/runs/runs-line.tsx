@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Live runs other than the one on the stage: the visitor's queued and running ones, and others to watch. */
+/**
+ * Lists live runs other than the one on the stage: runs of this visitor that wait or are running, and runs of others
+ * that can be watched.
+ */
 
 import { useEffect, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -19,20 +22,20 @@ import { CrossIcon, LiveSign, off, off as offBecause } from '../ui/parts.tsx';
 
 interface RunsLineProps {
   readonly lesson: Lesson;
-  /** `at`: the page's time of arrival. */
+  /** @param at this page's time when the message arrived */
   readonly runs: RunsMessage & { readonly at: number };
-  /** The run on the stage, or being loaded for it. */
+  /** The run that is on the stage, or is being loaded for it. */
   readonly shown: string | null;
   readonly onWatch: (runId: string) => void;
-  /** Cancels a queued request, or stops the visitor's own measurement. */
+  /** Cancel a request that waits, or stop the visitor's own measurement. */
   readonly onCancel: (runId: string) => void;
-  /** Returns from another visitor's live run to the recording; null: not applicable. */
+  /** Return from another visitor's live run to the recording; null if that does not apply. */
   readonly onRecording: (() => void) | null;
-  /** Opens a recording of the queued run; null: none, or it is on the stage. */
+  /** Open a recording that equals the waiting run; null if there is none, or if it is on the stage. */
   readonly onEqual?: (() => void) | null;
 }
 
-/** Most lines; further live runs are only counted. */
+/** Maximum number of lines in the list. If there are more live runs, only their number is shown. */
 const most = 2;
 
 export function RunsLine(props: RunsLineProps) {
@@ -164,20 +167,20 @@ function WaitLine(props: {
   );
 }
 
-/** "next of 3", "number 2 of 3"; "next" if alone. */
+/** "next of 3", "number 2 of 3"; only "next" if no other run waits. */
 export function ordinalWords({ place, waiting }: Pick<WaitingRun, 'place' | 'waiting'>): string {
   const of = waiting > 1 ? t(' of {waiting}', { waiting }) : '';
   return place === 1 ? t('next{of}', { of }) : t('number {place}{of}', { place, of });
 }
 
-/** The server's estimate, rounded. */
+/** The waiting time that the server estimates, rounded. */
 export function waitWords(seconds: number): string {
   if (seconds < 5) return t('any moment now');
   if (seconds < 55) return t('in about {seconds} s', { seconds: Math.ceil(seconds / 5) * 5 });
   return t('in about {seconds} min', { seconds: Math.round(seconds / 60) || 1 });
 }
 
-/** "9 hogs, 2 lanes, wall clock" */
+/** Describe a live run: "9 hogs, 2 lanes, wall clock". */
 function liveWords(lesson: Lesson, run: LiveRun): string {
   const title = lesson.workloads[run.workload]?.title ?? run.workload;
   const knobs = paramWords(lesson, run.params);
@@ -189,18 +192,18 @@ function liveWords(lesson: Lesson, run: LiveRun): string {
   ].join(', ');
 }
 
-// Shown when the run on the stage does not fit the step: the differences, and two remedies.
+// Shown if the run on the stage does not fit the step. It lists the differences and offers two remedies.
 
 interface MismatchProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly run: RunMessage;
-  /** Titles of the step's arms that the run lacks. */
+  /** Titles of the step's arms that the run does not have. */
   readonly missing: readonly string[];
-  /** Why the step cannot be run now; empty: it can. */
+  /** Why the step cannot be run now; empty if it can. */
   readonly blocked: string;
   readonly onRun: () => void;
-  /** Null: no recording to return to. */
+  /** Null if there is no recording to which the page could return. */
   readonly onRecording: (() => void) | null;
 }
 
@@ -266,19 +269,19 @@ export function Mismatch({
   );
 }
 
-// Whether the host gave a run the CPU time that it needed. Pure.
+// Whether a run got the CPU time that it needed from the host. Pure.
 
-/** For all lanes of a run together, since they also compete with each other. */
+/** For all lanes of a run together, because they compete with each other too. */
 export interface Contended {
-  /** Waiting as a share of the CPU time that the vCPUs requested, 0 to 1. */
+  /** Time spent waiting for a host CPU, as a share of the CPU time that the vCPUs wanted, 0 to 1. */
   readonly share: number;
-  /** Durations and counts of the run are distorted. */
+  /** Whether the durations and counts of the run are distorted. */
   readonly distorted: boolean;
 }
 
 /**
- * Null on the count clock, where nothing is measured, and if the axis counts points, since counted accesses have no
- * durations that a busy host could stretch.
+ * Null on the count clock, because no time is measured there. Also null if the axis counts points, because counted
+ * accesses have no durations that a busy host could lengthen.
  */
 export function contendedOf(
   lesson: Pick<Lesson, 'axis'>,
@@ -307,7 +310,7 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Why the prediction is not judged on the run; empty: it is. */
+/** Why the prediction is not judged on the run; empty if it is. */
 export function unjudged(
   found: Contended | null,
   prediction: Pick<Prediction, 'judged_when_busy'>,
@@ -319,13 +322,13 @@ export function unjudged(
   );
 }
 
-// Warning that the host was too busy for a run on the wall clock, with a remedy: the count clock.
+// Warns that the host was too busy for a run on the wall clock, and offers the count clock as a remedy.
 
 interface ContendedNoticeProps {
   readonly found: Contended | null;
-  /** The step can run on the count clock. */
+  /** Whether the step can run on the count clock. */
   readonly offers: boolean;
-  /** Why nothing can be started now; empty: something can. */
+  /** Why no run can be started now; empty if one can. */
   readonly blocked: string;
   readonly onCount: () => void;
 }
@@ -368,7 +371,9 @@ export function ContendedNotice({ found, offers, onCount, ...props }: ContendedN
   );
 }
 
-/** Whether the step's workload runs on the count clock; one that listens on the network needs the wall clock. */
+/**
+ * Whether the step's workload can run on the count clock. A workload that listens on the network needs the wall clock.
+ */
 export function canCount(lesson: Lesson, scene: Scene): boolean {
   return lesson.clocks.includes('count') && !lesson.workloads[workloadOf(lesson, scene)]?.input;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Saved live runs: play, download, delete; and comparisons of two runs of a lesson. */
+/** Saved live runs, which can be played, downloaded and deleted; and comparisons between two runs of a lesson. */
 
 import { useCallback, useEffect, useState } from 'react';
 import { locale, rich, t } from '../base/lang/t.ts';
@@ -21,23 +21,23 @@ import { Dialog } from '../ui/dialog.tsx';
 import { HeadRow, off } from '../ui/parts.tsx';
 import { day, fileSize, sentenceCase, when } from '../ui/words.ts';
 
-// Live runs that the server has saved, and comparisons of two of them or of recordings.
+// The live runs that the server has saved. Each can be compared with another saved run or with a recording.
 
-/** One entry of the server's list; without a lesson it cannot be opened. */
+/** An entry of the server's list. A run whose lesson is missing cannot be opened. */
 type SavedRun = wire.SavedRun;
 export type Difference = wire.Difference;
 type FigurePair = wire.FigurePair;
-/** One side of a comparison, from its manifest. */
+/** One side of a comparison, as its manifest describes it. */
 export type ComparedSide = wire.Side;
-/** The first side, then the second. */
+/** The two sides, the first one first, and their differences. */
 export type Comparison = wire.Comparison;
 
-/** Id of a saved run in `open` and in addresses. */
+/** The id of a saved run, as used in `open` and in addresses. */
 function savedId(run: Pick<SavedRun, 'name' | 'lesson'>): string {
   return `kept:${run.lesson}:${run.name}`;
 }
 
-/** Request a URL; return its checked JSON, or throw the server's error sentence. */
+/** Request a URL and return its checked JSON. If the request fails, throw the server's error sentence. */
 export async function fetchChecked<T>(
   url: string,
   read: Read<T>,
@@ -65,7 +65,7 @@ export async function fetchChecked<T>(
 }
 
 interface SavedRunList {
-  /** Null: the server has not answered yet. */
+  /** Null while the server has not answered. */
   readonly runs: readonly SavedRun[] | null;
   readonly failed: string;
   readonly remove: (name: string) => Promise<void>;
@@ -75,7 +75,10 @@ const readSavedRuns = list(readSavedRun);
 
 const againMs = 3000;
 
-/** Saved runs of one lesson ('' for all), polled while visible, since a run is saved seconds after its end. */
+/**
+ * The saved runs of one lesson ('' for all lessons). They are polled while the list is visible, because a run is saved
+ * a few seconds after its end.
+ */
 function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
   const [runs, setRuns] = useState<readonly SavedRun[] | null>(null);
   const [failed, setFailed] = useState('');
@@ -116,7 +119,7 @@ function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
   return { runs, failed, remove };
 }
 
-// Two runs of a lesson: first their differences, then their figures side by side by arm.
+// A comparison of two runs of a lesson: first their differences, then their figures side by side for each arm.
 
 interface Choice {
   readonly id: string;
@@ -134,7 +137,7 @@ interface CompareProps {
   readonly shown: string | null;
 }
 
-/** What can be compared: saved runs, then the lesson's recordings. */
+/** The runs that can be compared: first the saved runs, then the lesson's recordings. */
 export function choicesOf(lesson: Lesson, saved: readonly SavedRun[]): readonly Choice[] {
   return [
     ...saved.map((run) => ({
@@ -202,7 +205,7 @@ function Compare({ lesson, saved, shown }: CompareProps) {
   );
 }
 
-/** Address of the page that shows both side by side. */
+/** The address of the page that shows two runs side by side. */
 export function besideAddress(lesson: Lesson, first: string, second: string): string {
   const [run, beside] = [runNameOf(lesson, first), runNameOf(lesson, second)];
   return writePlace({ ...frontPage, lesson: lesson.slug, run, beside });
@@ -228,7 +231,7 @@ function RunPicker(props: {
   );
 }
 
-/** Differences of two runs; shown before any figure or lane. */
+/** The differences between two runs. They are shown before any figure or lane. */
 export function Differences({ lesson, found }: FoundProps) {
   const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
   return (
@@ -263,7 +266,7 @@ export function Differences({ lesson, found }: FoundProps) {
   );
 }
 
-/** Figures of both by arm, and what they prove. */
+/** The figures of both runs for each arm, and what they prove. */
 export function Figures({ lesson, found }: FoundProps) {
   const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
   return (
@@ -287,14 +290,17 @@ export function Figures({ lesson, found }: FoundProps) {
   );
 }
 
-/** Rates of traced runs would look like a verdict, which only measured tables give. */
+/**
+ * Whether a figure is a count. Rates of traced runs are not shown, because they would look like a verdict, which only
+ * measured tables give.
+ */
 function isCount({ figure }: FigurePair): boolean {
   return figure !== 'ops_per_s';
 }
 
-/** metrics.wait_ns.p50 -> "wait, p50"; the unit is beside the value. */
+/** Name a figure for people: metrics.wait_ns.p50 gives "wait, p50". The unit is next to the value. */
 export function figureWords(name: string): string {
-  // A recording may be a part of the run, but the workload counted all of it.
+  // A recording may contain only a part of the run, but the workload counted the whole run.
   if (name === 'ops') return t('operations of the whole run');
   const words = name.split('.').filter((word) => word !== 'metrics' && word !== 'tallies');
   return words.map((word) => word.replace(/_[nu]s$/, '').replaceAll('_', ' ')).join(', ');
@@ -316,7 +322,7 @@ function change({ ratio }: FigurePair): string {
 interface SavedRunsDialogProps {
   readonly lesson: Lesson;
   readonly open: boolean;
-  /** The run on the stage. */
+  /** Id of the run on the stage. */
   readonly shown: string | null;
   readonly onPlay: (runId: string) => void;
   readonly onClose: () => void;
@@ -394,7 +400,7 @@ function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: SavedRun
   );
 }
 
-/** Links to all saved runs on the front page; nothing if there are none. */
+/** Links to all saved runs, for the front page; renders nothing if there are none. */
 export function SavedOnHome({
   titles,
 }: {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A visitor's changes of arms, and the updated lesson with the visitor's arm. Pure. */
+/** A visitor's changes of arms, and the lesson that the server sends again with the visitor's arm. Pure. */
 
 import type { Arm, Lesson } from '../protocol/lesson.ts';
 import type { ChangedMessage } from '../protocol/messages.ts';
 
 const over: ReadonlySet<ChangedMessage['phase']> = new Set(['refused', 'built', 'failed']);
 
-/** Whether a change has finished. */
+/** Whether building the change has ended. */
 export function isOver(change: Pick<ChangedMessage, 'phase'>): boolean {
   return over.has(change.phase);
 }
 
-/** Merge a message: keep the newest state of each changed arm. The end of a change that was superseded is ignored. */
+/**
+ * Add a message about a change, keeping the newest state for each arm that was changed. The end of a change is ignored
+ * if a newer one has replaced it.
+ */
 export function withChange(
   all: readonly ChangedMessage[],
   next: ChangedMessage,
@@ -24,8 +27,8 @@ export function withChange(
 }
 
 /**
- * Reuse unchanged parts of the previous lesson in an updated one, so that memoised results for its steps, kinds and
- * points stay valid.
+ * Copy unchanged parts of the previous lesson into the updated one, so that memoised results for its steps, kinds and
+ * points remain valid.
  */
 export function reuseUnchanged(before: Lesson | null, next: Lesson): Lesson {
   if (before === null || before.slug !== next.slug) return next;
@@ -36,27 +39,29 @@ export function reuseUnchanged(before: Lesson | null, next: Lesson): Lesson {
   return Object.fromEntries(parts) as Lesson;
 }
 
-// Arms that a visitor made by changing another arm. Pure.
+// Arms that a visitor has made by changing another arm. Pure.
 
-/** Whether a visitor's change made the arm. */
+/** Whether a visitor has made the arm by a change. */
 export function isOwn(arm: string): boolean {
   return arm.startsWith('own-');
 }
 
-/** Arms that can be changed. */
+/** The arms that can be changed. */
 export function changeable(lesson: Pick<Lesson, 'arms'>): readonly Arm[] {
   return lesson.arms.filter((arm) => !isOwn(arm.name));
 }
 
-/** Whether the lesson has patches; without them nothing can be changed. */
+/** Whether the lesson has patches; if not, nothing can be changed. */
 export function hasPatches(lesson: Pick<Lesson, 'arms'>): boolean {
   return changeable(lesson).some((arm) => arm.patch_texts.length > 0);
 }
 
-/** Contains the name of the original arm. */
+/** The name of a visitor's arm contains the name of the original arm. */
 const named = /^own-(.+)-[0-9a-f]{10}$/;
 
-/** The arm from which a visitor's arm was made, by name or patches; null: not a visitor's arm. */
+/**
+ * The arm from which a visitor's arm was made, found by its name or its patches; null if the arm is not a visitor's.
+ */
 export function madeFrom(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
   if (!isOwn(arm.name)) return null;
   const base = named.exec(arm.name)?.[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Connects a store to a socket. */
+/** Connects a store to a socket, or to the files of an exported site. */
 
 import { inLanguage } from '../base/lang/overlay.ts';
 import { t } from '../base/lang/t.ts';
@@ -10,21 +10,21 @@ import { SiteSocket } from '../protocol/site-socket.ts';
 import { openSocket, type Socket } from '../protocol/socket.ts';
 import type { Store } from './store.ts';
 
-/** Translate the lesson in a message. */
+/** Translate the lessons' texts in a message; return other messages unchanged. */
 function worded(message: ServerMessage): ServerMessage {
   if (message.type === 'lesson') return { ...message, lesson: inLanguage(message.lesson) };
   if (message.type === 'hello') return { ...message, lessons: message.lessons.map(inLanguage) };
   return message;
 }
 
-/** The socket's address: below the page's own path, because of proxies. */
+/** Return the socket's address. It is below the page's own path, so that the page also works behind a proxy. */
 export function socketUrl(place: Pick<Location, 'href'>): string {
   const url = new URL('ws', place.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   return url.href;
 }
 
-/** Connect a store to a server, or to the files of a site. `Socket.close` disconnects. */
+/** Connect a store to a server, or to the files of an exported site. `Socket.close` disconnects it. */
 export function connect(store: Store, url: string = socketUrl(location)): Socket {
   const site = siteOf();
   const socket = openSocket({
@@ -46,7 +46,7 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
       }),
   });
   store.attach((message) => socket.send(message));
-  // For benchmarks: decoding times, and delays of events.
+  // Benchmarks read decoding times and event delays from here.
   Object.assign(globalThis, { duetTiming: () => store.timing });
   return socket;
 }

@@ -59,7 +59,10 @@ export function useHello(): HelloMessage | null {
 
 const never = () => () => {};
 
-/** Why this visitor may not do something, in the server's words; empty: allowed, or no server. */
+/**
+ * Why the server denies this visitor an action, in the server's words. Empty if the action is allowed or there is no
+ * server.
+ */
 export function useDenied(action: ActionName): string {
   const hello = useContext(Context)?.hello;
   return useSyncExternalStore(hello?.subscribe ?? never, () => hello?.get()?.denied[action] ?? '');
@@ -79,17 +82,17 @@ export function useRun(): RunMessage | null {
   return useCell(useStore().run);
 }
 
-/** A run that was announced and has no events yet: kernels build, guests boot. */
+/** A run that was announced and has no events yet, because kernels are built or guests boot. */
 export function usePendingRun(): RunMessage | null {
   return useCell(useStore().pending);
 }
 
-/** Progress of a recording that is loading; null: none is. */
+/** Progress of a recording that is loading; null if none is loading. */
 export function useReading(): ReadingMessage | null {
   return useCell(useStore().reading);
 }
 
-/** Runs that will not arrive, by the names under which they were requested. */
+/** Requested runs that will not arrive, by the names under which they were requested. */
 export function useLost(): {
   readonly lost: ReadonlySet<string>;
   readonly forgive: (id: string) => void;
@@ -103,7 +106,7 @@ export function useLanes(): readonly LaneMessage[] {
   return useCell(useStore().lanes);
 }
 
-/** Lanes of the run whose events are shown, even if another run is being prepared. */
+/** Lanes of the run whose events are shown, even while another run is being prepared. */
 export function useShownLanes(): readonly LaneMessage[] {
   const store = useStore();
   const lanes = useLanes();
@@ -120,12 +123,15 @@ export function useLane(arm: string): LaneMessage | null {
   return useLanes().find((lane) => lane.arm === arm) ?? null;
 }
 
-/** Lanes of the newest run that were held. */
+/** Lanes of the newest run that are held. */
 export function useHolds(): readonly HeldMessage[] {
   return useCell(useStore().holds);
 }
 
-/** Running and finished kernel builds of this lesson; arms of two lessons may have one name. */
+/**
+ * Running and finished kernel builds of this lesson. The lesson must be given, because arms of two lessons may share a
+ * name.
+ */
 export function useBuilds(lesson: string): readonly BuildMessage[] {
   const builds = useCell(useStore().builds);
   return useMemo(() => builds.filter((build) => build.lesson === lesson), [builds, lesson]);
@@ -136,7 +142,7 @@ export function useChanges(): readonly ChangedMessage[] {
   return useCell(useStore().changes);
 }
 
-/** The newest judgement of a challenge, possibly of another lesson. */
+/** The newest judgement of a challenge, which may belong to another lesson. */
 export function useJudged(): JudgedMessage | null {
   return useCell(useStore().judged);
 }
@@ -149,7 +155,7 @@ export function useControl(): ControlMessage | null {
   return useCell(useStore().control);
 }
 
-/** Live runs on the server; `at` is the page's time of arrival. */
+/** Live runs on the server; `at` is when this message reached the page. */
 export function useRuns(): (RunsMessage & { readonly at: number }) | null {
   return useCell(useStore().runs);
 }
@@ -170,7 +176,7 @@ export function useErrors(): {
 
 const tellEveryMs = 100;
 
-/** Subscribe to a signal, with at most ten calls a second, for text. */
+/** Subscribe to a signal, but call the listener at most ten times a second, which is enough for text. */
 export function calmly(signal: Signal): (listener: () => void) => () => void {
   return (listener) => {
     let timer: ReturnType<typeof setTimeout> | null = null;
@@ -209,7 +215,7 @@ export function useLines(arm: string): readonly LineMessage[] {
 const noLosses: readonly Loss[] = [];
 const noGaps: readonly GapMessage[] = [];
 
-/** Data missing in a lane's picture: events lost in the guest, and batches not sent to this browser. */
+/** Data missing from a lane's picture: events lost in the guest, and batches not sent to this browser. */
 export function useLoss(arm: string): {
   readonly losses: readonly Loss[];
   readonly gaps: readonly GapMessage[];
@@ -220,7 +226,7 @@ export function useLoss(arm: string): {
   return useMemo(() => ({ losses, gaps }), [losses, gaps]);
 }
 
-/** Increases when columns of the shown run change, at most ten times a second. */
+/** A number that increases when columns of the shown run change, at most ten times a second. */
 export function useEventsVersion(): number {
   const store = useStore();
   const subscribe = useMemo(() => calmly(store.events), [store]);
@@ -241,18 +247,18 @@ export function useEventsVersion(): number {
 }
 
 export interface Commands {
-  /** Without `run`: the recording that fits the step. */
+  /** Without `run`, open the recording that fits the step. */
   readonly open: (lesson: string, run?: string | null, step?: string | null) => void;
   readonly start: (choice: RunChoice) => void;
   readonly act: (name: string, value: number) => void;
-  /** Hold the guests, each after so many more accesses, or resume them. */
+  /** Hold the guests, each after `after` more accesses, or let them continue. */
   readonly hold: (on: boolean, after: number) => void;
   /** Stop a run, or cancel a queued one. */
   readonly stop: (run: string) => void;
   readonly again: () => void;
   readonly measure: (choice: RunChoice, repeats?: number) => void;
   readonly control: (take: boolean) => void;
-  /** Build an arm with an additional change, for this visitor. */
+  /** Build an arm with an additional change, which only this visitor gets. */
   readonly change: (lesson: string, arm: string, diff: string) => void;
   /** Discard the change of a visitor's arm. */
   readonly dropChange: (arm: string) => void;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** One lane as received: tables, rows, watermark, losses. */
+/** One lane as this browser received it: its tables, rows, watermark and losses. */
 
 import { firstAbove } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
@@ -17,20 +17,21 @@ import type {
 } from '../protocol/messages.ts';
 import { type Growing, isTable, LaneTables, type Limits } from './tables.ts';
 
-// Sequence numbers of a table's batches. A jump, or an explicit message, shows what was not sent to this browser.
+// Follows the sequence numbers of a table's batches. A jump in them, or an explicit message, shows which batches were
+// not sent to this browser.
 
-/** Most gaps listed per lane. */
+/** The largest number of gaps listed per lane. */
 const mostGaps = 100;
 
 class Gaps {
   list: readonly GapMessage[] = [];
   readonly #lastSeq = new Map<string, number>();
-  /** Missing rows of each gap whose end is not known until the next batch. */
+  /** The number of missing rows in each gap whose end is unknown until the next batch. */
   readonly #open = new Map<string, number>();
 
   /**
-   * Whether a batch continues its table. `again`: numbers restart at 0 because the whole table is resent after a
-   * reconnect. `old`: already received.
+   * Tell whether a batch continues its table. `again`: the numbers restart at 0, because the whole table is resent
+   * after a reconnect. `old`: the batch was already received.
    */
   order({ run_id, arm, table, seq }: BatchMessage): 'next' | 'again' | 'old' {
     const last = this.#lastSeq.get(table) ?? -1;
@@ -42,7 +43,10 @@ class Gaps {
     return again ? 'again' : 'next';
   }
 
-  /** The server skipped these batches. Returns true if they had been received, so the table must be reset. */
+  /**
+   * Record that the server skipped these batches. Returns true if some of them had been received before, so that the
+   * table must be reset.
+   */
   skip({ table, from_seq, to_seq }: GapMessage): boolean {
     const again = from_seq <= (this.#lastSeq.get(table) ?? -1);
     this.#lastSeq.set(table, to_seq);
@@ -54,7 +58,9 @@ class Gaps {
     this.#open.set(gap.table, (this.#open.get(gap.table) ?? 0) + gap.rows);
   }
 
-  /** Rows missing before the next batch; 0: unknown number; undefined: none missing. */
+  /**
+   * Return the number of rows missing before the next batch: 0 if the number is unknown, undefined if none are missing.
+   */
   close(table: string): number | undefined {
     const rows = this.#open.get(table);
     this.#open.delete(table);
@@ -67,17 +73,17 @@ class Gaps {
   }
 }
 
-// Losses of a lane: events dropped before this browser, and rows that were not sent to it.
+// A loss in a lane: events that were dropped before they reached this browser, or rows that were not sent to it.
 
 export interface Loss {
   readonly t0: Nanos;
   readonly t1: Nanos;
-  /** Null: the number is unknown. */
+  /** Null if the number is unknown. */
   readonly events: number | null;
   readonly where: string;
 }
 
-/** Most losses listed per lane; the oldest is removed. */
+/** The largest number of losses listed per lane. When a lane has more, the oldest is removed. */
 const mostLosses = 1000;
 
 class Losses {
@@ -88,10 +94,11 @@ class Losses {
   }
 
   /**
-   * Rows between the last received and the next batch were not sent: lost, not idle.
+   * Record that the rows between the last received row and the next batch were not sent. In between, events were lost;
+   * the lane was not idle.
    *
-   * @param next_ns undefined: nothing followed
-   * @param rows 0: number unknown
+   * @param next_ns undefined if nothing followed
+   * @param rows 0 if the number is unknown
    */
   notSent(last_ns: number, next_ns: number | undefined, rows: number): void {
     const to = Math.max(last_ns, next_ns ?? last_ns);
@@ -108,12 +115,12 @@ class Losses {
   }
 }
 
-// X-ray samples by probe, in order of time. Bounded: the oldest are evicted.
+// X-ray samples by probe, in order of time. Their number is limited: the oldest are evicted.
 
-/** One sample of a structure of the running kernel; columns, facts and texts depend on the probe. */
+/** One sample of a structure in the running kernel. The columns, facts and texts depend on the probe. */
 export interface LaneSample {
   readonly seq: number;
-  /** Time since the workload's start; negative before it. */
+  /** Time since the workload's start. It is negative before the start. */
   readonly t: Nanos;
   /** Error bound of `t`. */
   readonly error: Nanos;
@@ -123,7 +130,7 @@ export interface LaneSample {
   readonly columns: Readonly<Record<string, TypedColumn>>;
   readonly facts: Readonly<Record<string, number>>;
   readonly texts: readonly string[];
-  /** Torn and failed reads of this lens so far. */
+  /** Number of torn and failed reads of this lens so far. */
   readonly torn: number;
   readonly failed: number;
 }
@@ -147,7 +154,7 @@ export class Samples {
     return this.#byProbe.get(probe) ?? none;
   }
 
-  /** Probes with samples, in order of their first. */
+  /** The probes that have samples, in the order of their first sample. */
   probes(): readonly string[] {
     return [...this.#byProbe.keys()];
   }
@@ -167,7 +174,7 @@ export class Samples {
     this.#evict(list);
   }
 
-  /** A repeated number is a duplicate, except 0: everything is resent after a reconnect. */
+  /** A repeated number is a duplicate, except 0, which means that everything is resent after a reconnect. */
   #list(probe: string, seq: number): LaneSample[] | null {
     const list = this.#byProbe.get(probe);
     const newest = this.#newest.get(probe) ?? -1;
@@ -192,7 +199,7 @@ export class Samples {
 
 const none: readonly LaneSample[] = [];
 
-/** The newest sample at or before a moment; null: none yet. */
+/** The newest sample at or before a moment; null if there is none yet. */
 export function sampleAt(samples: readonly LaneSample[], moment: Nanos): LaneSample | null {
   const after = firstAbove(samples.length, (i) => samples[i]!.t, moment);
   return samples[after - 1] ?? null;
@@ -214,14 +221,14 @@ export class LaneStore extends LaneTables {
   lines: readonly LineMessage[] = [];
   state: LaneMessage | null = null;
   metrics: MetricsMessage | null = null;
-  /** State of each lens; a missing one was not requested in this run. */
+  /** The state of each lens. A lens that this run did not request has no entry. */
   readonly lenses = new Map<LensMessage['lens'], LensMessage>();
   /** Number of samples since the workload's start. */
   looks = 0;
-  /** More of a recording will arrive. */
+  /** Whether more of a recording will arrive. */
   coming = false;
   readonly #samples = new Samples();
-  /** Increases with every change of rows or columns. */
+  /** A number that increases with every change of rows or columns. */
   version = 0;
   readonly #gaps = new Gaps();
   readonly #losses = new Losses();
@@ -252,7 +259,7 @@ export class LaneStore extends LaneTables {
   takeBatch(batch: BatchMessage): void {
     if (!isTable(batch.table)) return;
     if (batch.table === 'open') {
-      // Replaced as a whole, so no gap can remain.
+      // Each batch replaces the whole table of open spans, so no gap can remain.
       this.open.clear();
       this.open.append(batch.columns, batch.n);
     } else {
@@ -283,7 +290,7 @@ export class LaneStore extends LaneTables {
     this.version += 1;
   }
 
-  /** Record rows that were not sent before this batch as lost. */
+  /** Record that rows before this batch were not sent, and are lost. */
   #closeGap(table: 'spans' | 'ops' | 'points', batch: BatchMessage): void {
     const rows = this.#gaps.close(table);
     if (rows === undefined) return;
@@ -299,14 +306,14 @@ export class LaneStore extends LaneTables {
     this.version += 1;
   }
 
-  /** A repeated line means that lines are being resent from there on, possibly before the tables are. */
+  /** A repeated line means that lines are being resent from that line on, possibly before the tables are resent. */
   takeLine(line: LineMessage): void {
     const at = this.lines.findIndex((one) => one.t_ns === line.t_ns && one.text === line.text);
     const before = at < 0 ? this.lines.slice(1 - this.limits.lines) : this.lines.slice(0, at);
     this.lines = [...before, line];
   }
 
-  /** X-ray samples of one structure, in order of time; empty: none. */
+  /** X-ray samples of one structure, in order of time; empty if there are none. */
   samples(probe: string): readonly LaneSample[] {
     return this.#samples.of(probe);
   }

@@ -33,25 +33,25 @@ export class Cells {
   readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
   readonly hello = new Cell<HelloMessage | null>(null);
   readonly lesson = new Cell<Lesson | null>(null);
-  /** The open lesson, if it has no view; at most one of the two is set. */
+  /** The open lesson, if it has no view. At most one of `lesson` and `numbers` is set. */
   readonly numbers = new Cell<NumbersLesson | null>(null);
-  /** The run whose events are shown; a new run replaces it with its first events. */
+  /** The run whose events are shown. A new run replaces it when the new run's first events arrive. */
   readonly run = new Cell<RunMessage | null>(null);
   /** A run that was announced and has no events yet. */
   readonly pending = new Cell<RunMessage | null>(null);
-  /** Lanes of the pending run, otherwise of the shown run: booting, running or failed. */
+  /** Lanes of the pending run, or of the shown run if none is pending. A lane is booting, running or failed. */
   readonly lanes = new Cell<readonly LaneMessage[]>([]);
-  /** Held lanes of the newest run: the latest message of each. */
+  /** The newest run's held lanes, each with its latest message. */
   readonly holds = new Cell<readonly HeldMessage[]>([]);
   readonly builds = new Cell<readonly BuildMessage[]>([]);
   /** This visitor's changes: the newest state of each changed arm. */
   readonly changes = new Cell<readonly ChangedMessage[]>([]);
   readonly measured = new Cell<MeasuredMessage | null>(null);
-  /** The newest judgement of a challenge, possibly of another lesson. */
+  /** The newest judgement of a challenge, which may belong to another lesson. */
   readonly judged = new Cell<JudgedMessage | null>(null);
-  /** Control of the live run that was watched last. */
+  /** Who controls the live run that was watched last. */
   readonly control = new Cell<ControlMessage | null>(null);
-  /** Live runs on the server, and the visitor's queued ones; null: not known yet. */
+  /** Live runs on the server, and the visitor's queued runs; null while they are not known. */
   readonly runs = new Cell<(RunsMessage & { readonly at: number }) | null>(null);
   /** The last live run that this page requested. */
   readonly begun = new Cell<string | null>(null);
@@ -60,14 +60,17 @@ export class Cells {
   readonly errors = new Cell<readonly ErrorMessage[]>([]);
   /** Progress of a recording while it loads. */
   readonly reading = new Cell<ReadingMessage | null>(null);
-  /** Requested runs that will not arrive, as the server has reported. */
+  /** Requested runs that the server has reported as lost. */
   readonly lost = new Cell<ReadonlySet<string>>(new Set());
-  /** Rows, columns or losses of the shown run changed. */
+  /** Fires when rows, columns or losses of the shown run change. */
   readonly events = new Signal();
-  /** Metrics or lines changed. */
+  /** Fires when metrics or lines change. */
   readonly figures = new Signal();
 
-  /** A failed run is reported twice: by its state, and by an error with a remedy. Keep the error. */
+  /**
+   * A failed run is reported twice: by its state, and by an error that names a remedy. The error is kept, because it
+   * tells more.
+   */
   complain(error: ErrorMessage): void {
     const others = this.errors
       .get()
@@ -86,18 +89,18 @@ export class Cells {
   }
 }
 
-// State of one run: its message, its lanes, loading progress.
+// State of one run: its message, its lanes, and its loading progress.
 
 /** A run and its lanes. Lanes are created by their first message and ordered like the run's arms. */
 export class RunStore {
   readonly id: string;
   readonly lanes = new Map<string, LaneStore>();
   message: RunMessage | null = null;
-  /** Increases with every change of any lane's rows or columns. */
+  /** A number that increases with every change of any lane's rows or columns. */
   version = 0;
-  /** Loading progress; null: not announced, as for live runs. */
+  /** Loading progress; null if none was announced, as for live runs. */
   reading: ReadingMessage | null = null;
-  /** Knobs of a model on the page. */
+  /** Values of the knobs of a model on the page. */
   model: Readonly<Record<string, number>> = {};
   readonly #limits: Limits;
 
@@ -133,7 +136,7 @@ export class RunStore {
     this.version += 1;
   }
 
-  /** Lanes in the order of the run's arms, then any unannounced ones. */
+  /** Lanes in the order of the run's arms, and then any lanes that were not announced. */
   ordered(): LaneStore[] {
     const arms = this.message?.arms ?? [];
     const place = (lane: LaneStore) => {
@@ -150,11 +153,11 @@ export class RunStore {
   }
 }
 
-// Which of the server's runs is shown, pending, or forgotten.
+// Decides which of the server's runs is shown, which is pending, and which are forgotten.
 
 const maxRuns = 3;
 
-/** Interval of notifications while a recording loads, ms, since each causes work. */
+/** Interval between notifications while a recording loads, ms. Each notification causes work. */
 const betweenMs = 400;
 
 /** Notifies readers of new events: at once, or at intervals while a recording loads. */
@@ -212,7 +215,7 @@ class ShownRuns {
     for (const run of this.#runs.values()) run.setModel(values);
   }
 
-  /** Columns of the shown run. */
+  /** The store of the shown run, with its columns. */
   shown(): RunStore | null {
     const message = this.#cells.run.get();
     return message === null ? null : (this.#runs.get(message.run_id) ?? null);
@@ -235,7 +238,7 @@ class ShownRuns {
     this.#tell(run);
   }
 
-  /** An incomplete run is not worth showing. */
+  /** Forget a run that will not arrive. What has arrived of it is not shown, because it is incomplete. */
   lose(id: string): void {
     this.#cells.lost.set(new Set([...this.#cells.lost.get(), id]));
     if (this.#cells.reading.get()?.run_id === id) this.#cells.reading.set(null);
@@ -250,7 +253,7 @@ class ShownRuns {
   takeRun(message: RunMessage): void {
     if (message.purpose === 'measure') return;
     this.#cells.forgive(message.run_id);
-    // A live run replaces a recording that was loading; no more of the recording will arrive.
+    // A live run replaces a recording that was loading. No more of that recording will arrive.
     if (message.source === 'live') this.#cells.reading.set(null);
     this.#renew(message);
     const run = this.of(message.run_id);
@@ -276,7 +279,7 @@ class ShownRuns {
     this.of(message.run_id).version = former.version + 1;
   }
 
-  /** A run that failed without events: stop waiting for it. */
+  /** Stop waiting for a run that failed without events. */
   #fail({ run_id, message }: RunMessage): void {
     const awaited = this.#cells.pending.get()?.run_id === run_id;
     this.#cells.lost.set(new Set([...this.#cells.lost.get(), run_id]));
@@ -292,7 +295,7 @@ class ShownRuns {
       });
   }
 
-  /** The pending run has its first events: show it. */
+  /** Show the pending run, because its first events have arrived. */
   promote(runId: string): void {
     const pending = this.#cells.pending.get();
     if (pending?.run_id !== runId || !this.of(runId).hasEvents) return;
@@ -315,12 +318,12 @@ class ShownRuns {
     this.#tell(run);
   }
 
-  /** New events of a run. */
+  /** Announce new events of a run, if it is the shown run. */
   #tell(run: RunStore): void {
     if (this.#cells.run.get()?.run_id === run.id) this.#announcer.announce(run.coming);
   }
 
-  /** Columns are large: keep only the shown run, the pending one and the newest others. */
+  /** Columns are large, so keep only those of the shown run, the pending run and the newest other runs. */
   #forget(): void {
     const keep = new Set([this.#cells.run.get()?.run_id, this.#cells.pending.get()?.run_id]);
     for (const id of this.#runs.keys()) {
@@ -346,7 +349,7 @@ class ShownRuns {
 export interface Timing {
   readonly decodeMs: number;
   readonly messages: number;
-  /** Delay from the newest event to its arrival here, ms, of the last batches; empty for a recording. */
+  /** Delays, ms, from the newest event to its arrival here, for the last batches; empty for a recording. */
   readonly eventToBrowserMs: readonly number[];
 }
 
@@ -368,13 +371,13 @@ export class Store extends Cells {
 
   readonly command = (message: ClientMessage): void => this.#send(message);
 
-  /** Set knobs of a model on the page: they change the index, not the run. */
+  /** Set knobs of a model on the page. They change the index, but not the run. */
   setModel(values: Readonly<Record<string, number>>): void {
     this.#runs.setModel(values);
     this.events.emit();
   }
 
-  /** Columns of the shown run. */
+  /** The store of the shown run, with its columns. */
   shown(): RunStore | null {
     return this.#runs.shown();
   }
@@ -471,7 +474,7 @@ export class Store extends Cells {
     });
   }
 
-  /** Only while the run is live: a late viewer receives the past at once. */
+  /** Measure the delay only while the run is live, because a viewer who joins late receives all past events at once. */
   #clockBatch(runId: string, newestMs: number | null): void {
     const phase = this.#runs.of(runId).message?.phase;
     if (newestMs === null || (phase !== 'running' && phase !== 'draining')) return;

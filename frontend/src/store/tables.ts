@@ -5,7 +5,7 @@ import { type Column, growColumn } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { BatchMessage, TypedColumn } from '../protocol/messages.ts';
 
-/** Structure of arrays in order of arrival; `length` rows are valid, the capacity may be larger. */
+/** Structure of arrays in order of arrival. The first `length` rows are valid; the capacity may be larger. */
 export interface SpanTable {
   readonly length: number;
   readonly t0: Float64Array;
@@ -35,7 +35,7 @@ export interface LinkTable {
   readonly id: Uint32Array;
 }
 
-/** Single events with their fields, in order of time. */
+/** Single events with their fields, as a structure of arrays in order of time. */
 export interface PointTable {
   readonly length: number;
   readonly t: Float64Array;
@@ -62,9 +62,9 @@ type Columns = Readonly<Record<string, TypedColumn>>;
 /** A growing table. `wire` maps each column to its name in a batch. */
 abstract class GrowingTable {
   length = 0;
-  /** Rows evicted since the start, to bound memory. */
+  /** Number of rows that were evicted since the start, to limit memory. */
   evicted = 0;
-  /** Changes when rows moved: readers must start over. */
+  /** Changes when rows have moved, so that readers must start over. */
   epoch = 0;
   protected abstract readonly wire: Readonly<Record<string, string>>;
 
@@ -166,9 +166,9 @@ export class PointColumns extends GrowingTable implements PointTable {
   id = new Uint32Array(0);
 }
 
-// The tables of a lane, up to a size limit; beyond it the oldest rows are evicted.
+// The tables of a lane, up to a size limit. Beyond it, the oldest rows are evicted.
 
-/** Most rows per table; beyond it the oldest quarter is evicted. */
+/** The largest number of rows per table. When it is exceeded, the oldest quarter is evicted. */
 export interface Limits {
   readonly spans: number;
   readonly lines: number;
@@ -190,9 +190,9 @@ export class LaneTables {
   readonly ops = new OpColumns();
   readonly links = new LinkColumns();
   readonly points = new PointColumns();
-  /** Spans still open at the watermark; replaced as a whole. */
+  /** Spans that are still open at the watermark. Each batch replaces the whole table. */
   readonly open = new SpanColumns();
-  /** Earlier rows were evicted: that time is unknown, not idle. */
+  /** Where the lane's history begins, because earlier rows were evicted. The time before it is unknown, not idle. */
   historyFrom: Nanos = ns(0);
   protected readonly limits: Limits;
 
@@ -206,7 +206,7 @@ export class LaneTables {
     if (table === 'points' && this.points.length > this.limits.spans) this.#evictPoints();
   }
 
-  /** Reset a table; resetting the spans also resets the history. */
+  /** Reset a table. If it is the table of spans, the start of the history is reset, too. */
   protected beginAnew(table: Growing): void {
     this[table].clear();
     if (table === 'spans') this.historyFrom = ns(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Converts the page to one SVG for `duet export --to svg`. A separate script that no page loads: the exporter runs it
- * in its browser page (backend: export/pictures.py).
+ * Converts the page to one SVG for `duet export --to svg`. This is a separate script that no page loads. The exporter
+ * runs it in its browser page (backend: export/pictures.py).
  */
 
 import { elementOf } from './page.ts';

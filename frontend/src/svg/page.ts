@@ -76,7 +76,7 @@ const geometry: Readonly<Record<string, readonly string[]>> = {
   line: ['x1', 'y1', 'x2', 'y2'],
 };
 
-/** An icon of the page. Elements outside `geometry` are omitted; icons contain no others. */
+/** An icon of the page. Elements outside `geometry` are omitted; icons contain no other elements. */
 function signOf(sign: SVGSVGElement): string[] {
   const box = sign.getBoundingClientRect();
   const view = sign.viewBox.baseVal;
@@ -144,7 +144,7 @@ export function cut(glyphs: readonly Glyph[], limit: number, dots: number): read
   return [...fitting, { text: '…', left: last.right, right: last.right + dots, top: last.top }];
 }
 
-/** Glyphs of a text node; collapsed white space has no box. */
+/** The glyphs of a text node. Collapsed white space has no box, so it is omitted. */
 function glyphsOf(node: Text): readonly Glyph[] {
   const range = document.createRange();
   const glyphs: Glyph[] = [];
@@ -160,14 +160,14 @@ function glyphsOf(node: Text): readonly Glyph[] {
   return glyphs;
 }
 
-/** Right edge of the nearest box that cuts its text with an ellipsis. */
+/** The right edge of the nearest box that cuts off its text with an ellipsis. */
 function ellipsisAt(element: Element): number | null {
   const box = element.closest<HTMLElement>('*');
   if (box === null || getComputedStyle(box).textOverflow !== 'ellipsis') return null;
   return box.scrollWidth > box.clientWidth ? box.getBoundingClientRect().right : null;
 }
 
-/** Underline of a text, with colour, pattern and position. */
+/** The underline of a text, with its colour, pattern and position. */
 function decorationOf(style: CSSStyleDeclaration): readonly string[] {
   if (style.textDecorationLine === 'none') return [];
   return [
@@ -202,7 +202,7 @@ function textsOf(node: Text, style: CSSStyleDeclaration, measure: Measure): stri
   );
 }
 
-/** Whether an element is invisible: only for screen readers, or without a box. */
+/** Tell whether an element is invisible, because it is only for screen readers or has no box. */
 function unseen(style: CSSStyleDeclaration, box: DOMRect): boolean {
   if (style.display === 'contents') return false;
   if (style.display === 'none' || style.opacity === '0') return true;
@@ -236,7 +236,7 @@ function insideOf(
   return [...grounds, ...(clipped ? clippedTo(box, inner, sheet) : inner)];
 }
 
-/** Such text has been shortened already. */
+/** Text that ends in an ellipsis does not count, because it has been shortened already. */
 function overflows(element: Element): boolean {
   const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element;
   const ends = getComputedStyle(element).textOverflow === 'ellipsis';

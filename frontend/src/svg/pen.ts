@@ -48,7 +48,7 @@ class Path {
     if (finite(cx, cy, r)) this.#shapes.push(`circle${attributes({ cx, cy, r })}`);
   }
 
-  /** Tag and geometry of each shape, without brackets. */
+  /** The tag and geometry of each shape, without angle brackets. */
   shapes(): readonly string[] {
     return this.#lines === '' ? this.#shapes : [...this.#shapes, `path d="${this.#lines}"`];
   }
@@ -93,7 +93,7 @@ function lineLook({ lineWidth, lineCap, dash }: State): Attributes {
   };
 }
 
-/** Null: identity. */
+/** Null for the identity matrix. */
 function matrixWords(matrix: Matrix): string | null {
   const words = matrix.map((n) => String(Math.round(n * 1e5) / 1e5 + 0)).join(' ');
   return words === '1 0 0 1 0 0' ? null : `matrix(${words})`;
@@ -107,7 +107,7 @@ const anchors: Readonly<Record<CanvasTextAlign, string | null>> = {
   end: 'end',
 };
 
-// Lines of SVG. Consecutive shapes of one look share a group, which keeps files small.
+// Lines of SVG. Consecutive shapes with the same look share a group, which keeps files small.
 
 class Writer {
   readonly #out: string[] = [];
@@ -123,7 +123,7 @@ class Writer {
     return this.#out.length + this.#run.shapes.length === 0;
   }
 
-  /** Add one shape, without its opening bracket. */
+  /** Add one shape, which is given without its opening bracket. */
   shape(look: string, shape: string): void {
     if (this.#run.look !== look) {
       this.#flush();
@@ -143,7 +143,7 @@ class Writer {
     this.#depth += 1;
   }
 
-  /** Close groups until `depth` are open. */
+  /** Close groups until only `depth` of them are open. */
   closeTo(depth: number): void {
     while (this.#depth > depth) {
       this.element('</g>');
@@ -215,9 +215,9 @@ class Outlines {
   }
 }
 
-// Pre-drawn images and patterns: written once to a sheet and referenced.
+// Images and patterns that were drawn in advance. Each is written once to a sheet and then referenced.
 
-/** Draws into a new pen -> SVG. */
+/** Runs a drawing on a new pen and returns the SVG. */
 type Draw = (drawn: Drawn) => string;
 
 function drawnOf(made: unknown): Drawn | null {
@@ -233,7 +233,7 @@ class Pictures {
     this.#draw = draw;
   }
 
-  /** A style as attributes; patterns are defined on the sheet. */
+  /** Return a style as attributes. Patterns are defined on the sheet. */
   ink(what: 'fill' | 'stroke', style: Style, alpha: number): Attributes {
     if (typeof style === 'string') return ink(what, style, alpha);
     const drawn = drawnOf(style);
@@ -300,7 +300,7 @@ export class SvgPen implements Pen, State {
   readonly #stack: { readonly state: State; readonly depth: number }[] = [];
   #path = new Path();
 
-  /** `dpr`: pixels per CSS px in setTransform. */
+  /** `dpr` is the number of pixels per CSS px that setTransform() gets. */
   constructor(sheet: Sheet, dpr = 1) {
     this.#sheet = sheet;
     this.#dpr = dpr;

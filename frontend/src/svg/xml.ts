@@ -16,14 +16,14 @@ export function escaped(text: string): string {
   return text.replace(forbidden, '\ufffd').replace(/[&<>"]/g, (c) => named[c]!);
 }
 
-/** Hundredths are finer than any display. */
+/** Round to hundredths, which are finer than any display. */
 export function num(n: number): string {
   return String(Math.round(n * 100) / 100 + 0);
 }
 
 export type Attributes = Readonly<Record<string, string | number | null>>;
 
-/** ` a="1" b="x"`; null values are omitted. */
+/** Write attributes as ` a="1" b="x"`; null values are omitted. */
 export function attributes(given: Attributes): string {
   return Object.entries(given)
     .filter(([, value]) => value !== null)
@@ -32,7 +32,7 @@ export function attributes(given: Attributes): string {
 }
 
 export interface Colour {
-  /** In a form that all programs read: #rrggbb, or a word. */
+  /** The colour in a form that all programs read: #rrggbb, or a colour's name. */
   readonly colour: string;
   readonly opacity: number;
 }
@@ -41,7 +41,7 @@ function hex(parts: readonly number[]): string {
   return `#${parts.map((n) => Math.round(n).toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Split a CSS colour: presentation programs do not read rgba(). */
+/** Split a CSS colour into colour and opacity, because presentation programs do not read rgba(). */
 export function colourOf(css: string): Colour {
   const parts = css.match(/[\d.]+%?/g) ?? [];
   const value = (part: string | undefined) =>
@@ -66,7 +66,7 @@ export function ink(what: 'fill' | 'stroke', css: string, alpha = 1): Attributes
   };
 }
 
-// Text that stays text: font families with fallbacks, and its width on the page.
+// How text stays text in the SVG: it has font families with fallbacks, and the width that it has on the page.
 
 export interface Measured {
   readonly width: number;
@@ -76,7 +76,7 @@ export interface Measured {
   readonly ascent: number;
 }
 
-/** Measures like the page's own canvases. */
+/** Measures text as the page's own canvases do. */
 export type Measure = (font: string, baseline: CanvasTextBaseline, text: string) => Measured;
 
 const font = /^(italic )?(?:(normal|bold|\d+) )?([\d.]+)px(?:\/\S+)? (.+)$/;

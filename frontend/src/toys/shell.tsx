@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The frame around every interactive rule: instructions, badge, result, goals, and the data's source. */
+/** The frame around every interactive rule: instructions, badge, result, goals, and where the data come from. */
 
 import { type ReactNode, type RefObject, useLayoutEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -8,7 +8,7 @@ import type { Face } from './types.ts';
 export interface ShellGoal {
   readonly name: string;
   readonly title: string;
-  /** Whether the goal is reachable, found by trying the rule. */
+  /** Returns a sentence about whether the goal can be reached, found by trying the rule. */
   readonly can: () => string;
 }
 
@@ -17,10 +17,10 @@ interface Props {
   readonly ask: string;
   readonly outcome: { readonly words: string; readonly face: Face };
   readonly goals: readonly ShellGoal[];
-  /** Goals that the current setting reaches, and all reached so far. */
+  /** Names of the goals that the current setting reaches; `reached` lists all goals reached so far. */
   readonly now: readonly string[];
   readonly reached: readonly string[];
-  /** Source of the data, and what the rule omits. */
+  /** Where the data come from, and what the rule omits. */
   readonly source: string;
   readonly onReset: () => void;
   readonly children: ReactNode;
@@ -88,7 +88,7 @@ function Goals({ goals, now, reached }: Pick<Props, 'goals' | 'now' | 'reached'>
   );
 }
 
-// Width of an element, px, as it changes.
+// The width of an element, px, kept up to date.
 
 export function useWidth(element: RefObject<HTMLElement | null>, usual: number): number {
   const [width, setWidth] = useState(usual);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** An interactive timeline: rows with marks that a viewer drags. It needs no run and starts none. */
+/** An interactive timeline: rows with marks that a viewer can drag. It needs no run and starts none. */
 
 import { scaleLinear } from 'd3-scale';
 import { type KeyboardEvent, type PointerEvent, useId, useReducer, useRef } from 'react';
@@ -23,7 +23,7 @@ import {
   type ToyState,
 } from './types.ts';
 
-// Movable marks, by pointer, touch or keys: sliders whose value is a time.
+// Grips that move marks by pointer, touch or keyboard; each grip is a slider whose value is a time.
 
 interface GripProps {
   readonly toy: Toy;
@@ -31,12 +31,12 @@ interface GripProps {
   readonly setting: Setting;
   readonly play: Play;
   readonly item: Item;
-  /** x of a pointer -> moment. */
+  /** Converts a pointer's x to a moment, ns. */
   readonly where: (clientX: number) => number;
   readonly x: number;
-  /** Right end of a bar, px; null: an instant. */
+  /** Right end of a bar, px; null if the mark is an instant. */
   readonly to: number | null;
-  /** Offset of the grip from its position, px. */
+  /** Horizontal distance of the grip from the mark, px. */
   readonly shift: number;
   readonly y: number;
   /** Text size, px. */
@@ -44,10 +44,10 @@ interface GripProps {
   readonly onAct: (action: ToyAction) => void;
 }
 
-/** A pointer snaps between two moments closer than this, px. */
+/** A pointer snaps to the middle between two moments that are closer than this, px. */
 const catchPx = 12;
 
-/** Page Up and Page Down move by so many steps. */
+/** Number of steps by which Page Up and Page Down move. */
 const far = 5;
 
 function Grip(props: GripProps) {
@@ -148,12 +148,12 @@ function keyTarget(
 interface KnobProps {
   readonly middle: number;
   readonly y: number;
-  /** Width of a bar that moves as a whole, px; 0: an instant. */
+  /** Width of the bar if it moves as a whole, px; 0 for an instant. */
   readonly reach: number;
   readonly size: number;
 }
 
-/** Touch target of 44 px, or as wide as the bar; visible as a disc with two arrows. */
+/** A touch target of at least 44 px, drawn as a disc with two arrows. */
 function Knob({ middle, y, reach: wide, size }: KnobProps) {
   const r = size * 0.72;
   const reach = wide > 0 ? Math.max(2 * r, wide) : 44;
@@ -172,7 +172,7 @@ function Knob({ middle, y, reach: wide, size }: KnobProps) {
   );
 }
 
-// Layout of the rule: rows, labels that do not overlap, the scale. Pure.
+// Layout of the rule: its rows, labels without overlap, and the scale. Pure.
 
 export interface LaidLabel {
   readonly item: Item;
@@ -180,9 +180,9 @@ export interface LaidLabel {
   /** Left end and baseline of the text, px. */
   readonly x: number;
   readonly y: number;
-  /** x of the mark that the label belongs to, px. */
+  /** x of the mark to which the label belongs, px. */
   readonly anchor: number;
-  /** The label is inside its bar. */
+  /** Whether the label is inside its bar. */
   readonly inside: boolean;
 }
 
@@ -190,11 +190,11 @@ interface LaidRow {
   readonly row: Row;
   readonly top: number;
   readonly height: number;
-  /** Middle of bars and dots. */
+  /** Vertical centre of bars and dots, px. */
   readonly middle: number;
   readonly titleX: number;
   readonly titleY: number;
-  /** The result, in lines that fit. */
+  /** The row's result, broken into lines that fit. */
   readonly verdict: readonly string[];
   readonly labels: readonly LaidLabel[];
 }
@@ -213,16 +213,16 @@ interface LaidToy {
   }[];
   readonly axisY: number;
   readonly x: (t: number) => number;
-  /** The moment at an x. */
+  /** Converts an x to a moment, ns. */
   readonly t: (x: number) => number;
 }
 
-/** Height of a bar or a dot with its grip, px at 13 px text. */
+/** Height of a bar, or of a dot with its grip; px for a text size of 13 px. */
 const bar = 22;
-/** Below this width titles are above their rows, px. */
+/** Below this width the titles are above their rows, px. */
 const narrow = 640;
 
-/** Estimate the width of a text: it is drawn before it can be measured. */
+/** Estimate a text's width, because it is needed before the text is drawn. */
 export function textWidth(text: string, font: number, code: boolean): number {
   return text.length * font * (code ? 0.62 : 0.54);
 }
@@ -289,8 +289,9 @@ interface Flag extends Omit<LaidLabel, 'y'> {
 }
 
 /**
- * Place labels as flags: text to the right of a line that rises from its mark, on as few levels as avoid overlaps. Left
- * labels are mostly above right ones, so that no line crosses text. A label that fits is inside its bar.
+ * Place labels like flags. Each label is to the right of a line that rises from its mark, on the lowest possible level
+ * without overlaps. Labels further left are mostly above those further right, so that no line crosses a text. A label
+ * that fits into its bar is placed there.
  */
 function placeLabels(row: Row, x: (t: number) => number, font: number, right: number) {
   const flags: Flag[] = [];
@@ -317,7 +318,7 @@ function placeLabels(row: Row, x: (t: number) => number, font: number, right: nu
   return { labels: [...flags, ...inside], levels };
 }
 
-/** The lowest level without overlap with other labels or their lines. */
+/** The lowest level on which a label overlaps neither other labels nor their lines. */
 function freeLevel(flags: readonly Flag[], from: number, to: number): number {
   for (let level = 0; ; level++) {
     const hit = flags.some((flag) =>
@@ -333,9 +334,9 @@ function startOf(item: Item): number {
   return item.kind === 'step' ? item.at : item.from;
 }
 
-// One row: its bars and marks, their labels, and its result.
+// A row of the picture: its bars and marks with their labels, and its result.
 
-/** Faces that may be hatched: the figure has a pattern for each. */
+/** Faces that may be hatched; the picture has a pattern for each of them. */
 const hatched: readonly Face[] = ['wait', 'hazard', 'mechanism', 'other'];
 
 interface RowProps {
@@ -443,7 +444,7 @@ function Mark({ item, laid, middle, half, hatch }: MarkProps) {
   const place = { x, y: middle - half, width: Math.max(1, to - x), height: 2 * half, rx: 3 };
   return (
     <>
-      {/* The line of the row ends at a bar, and does not run through its words. */}
+      {/* The row's line is interrupted at bars, so that it does not run through their text. */}
       <rect {...place} className="toy-ground" />
       <rect
         {...place}
@@ -464,7 +465,7 @@ function Cross({ x, y, r }: { readonly x: number; readonly y: number; readonly r
   );
 }
 
-// The picture: rows on one time axis, and grips on movable marks.
+// The picture: rows on a common time axis, with grips on the marks that can be moved.
 
 interface ToyFigureProps {
   readonly toy: Toy;
@@ -583,7 +584,7 @@ function Axis({ laid, span }: { readonly laid: LaidToy; readonly span: number })
 interface ToyFrameProps {
   readonly toy: Toy;
   readonly times: Times;
-  /** Name of the run that the times come from, such as "the recording x"; empty: none. */
+  /** Name of the run from which the times come, such as "the recording x"; empty if there is none. */
   readonly run: string;
   /** Text size in the picture, px. */
   readonly font?: number;
@@ -627,12 +628,12 @@ export function ToyFrame({ toy, times, run, font = 13 }: ToyFrameProps) {
   );
 }
 
-/** Describe the source of the times. */
+/** A sentence about where the times come from. */
 export function sourceWords(times: Times, run: string): string {
   if (times.from === null || run === '') {
     return t('No run on this page has these steps, so the distances are made up, not measured.');
   }
-  return t('Distances from {run}: {from}. The run did not contain what you move.', {
+  return t('Distances from {run}: {from}. The positions that you set did not occur in that run.', {
     run,
     from: times.from,
   });

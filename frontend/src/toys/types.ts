@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Interactive rules. A view provides pure functions of positions on a time axis; the frame (toy.tsx) draws the result
- * and handles dragging. All times are ns from the left end.
+ * Interactive rules. A view provides pure functions of positions on a time axis. The frame (toy.tsx) draws their result
+ * and handles dragging. All times are ns from the left end of the axis.
  */
 
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 
-/** One meaning per colour, as on the whole page. */
+/** What a colour means; each colour has the same meaning on the whole page. */
 export type Face = 'work' | 'wait' | 'mechanism' | 'gain' | 'hazard' | 'idle' | 'other' | 'vain';
 
-/** An instant: a step of the code, or an event. */
+/** An instant, such as a step of the code or an event. */
 export interface Step {
   readonly kind: 'step';
   readonly at: number;
   readonly label: string;
-  /** The words are code. */
+  /** Whether the words are code. */
   readonly code?: boolean;
   readonly face: Face;
-  /** The handle that moves it; absent: fixed. */
+  /** Name of the handle that moves the step; absent if it is fixed. */
   readonly handle?: string;
-  /** Its grip is drawn to the right, because another grip is at its position. */
+  /** Whether the grip is drawn further right, because another grip has the same position. */
   readonly aside?: boolean;
-  /** It does not happen with the current setting. */
+  /** Whether the step does not happen with the current setting. */
   readonly off?: boolean;
 }
 
-/** A bar: something with a duration. */
+/** A bar: something that takes time. */
 export interface Stretch {
   readonly kind: 'stretch';
   readonly from: number;
@@ -34,15 +34,15 @@ export interface Stretch {
   readonly label: string;
   readonly face: Face;
   readonly look: 'solid' | 'hatched' | 'hollow';
-  /** Omit the words if they do not fit in the bar, since they also appear elsewhere. */
+  /** Whether to omit the words if they do not fit into the bar, because they also appear elsewhere. */
   readonly terse?: boolean;
-  /** The handle that moves the whole bar. */
+  /** Name of the handle that moves the whole bar. */
   readonly handle?: string;
 }
 
 export type Item = Step | Stretch;
 
-/** A row: one actor and its actions. */
+/** A row of the picture: an actor with its actions. */
 export interface Row {
   readonly name: string;
   readonly title: string;
@@ -52,32 +52,32 @@ export interface Row {
   readonly items: readonly Item[];
 }
 
-/** A moment that all rows share, such as a tick. */
+/** A moment that all rows have in common, such as a tick. */
 export interface Guide {
   readonly at: number;
   readonly label?: string;
 }
 
-/** Initial positions. */
+/** The initial positions of handles. */
 export interface Times {
   readonly at: Readonly<Record<string, number>>;
   /** Length of the axis, ns. */
   readonly span: number;
-  /** The part of the run that the distances come from; null: no run, the distances are chosen. */
+  /** The part of the run from which the distances come; null if they are made up because there is no run. */
   readonly from: string | null;
 }
 
 /** The viewer's current setting. */
 export interface Setting {
-  /** Handle -> ns. */
+  /** Position of each handle, ns. */
   readonly at: Readonly<Record<string, number>>;
-  /** Switch -> whether it is on. */
+  /** Whether each switch is on. */
   readonly on: Readonly<Record<string, boolean>>;
 }
 
 export interface Handle {
   readonly name: string;
-  /** Accessible name of the handle's slider. */
+  /** Name of the handle's slider, for screen readers. */
   readonly title: string;
 }
 
@@ -91,7 +91,7 @@ export interface Switch {
 export interface Play {
   readonly rows: readonly Row[];
   readonly guides?: readonly Guide[];
-  /** Handle -> meaning of its current position. */
+  /** What the current position of each handle means. */
   readonly says: Readonly<Record<string, string>>;
   readonly outcome: { readonly words: string; readonly face: Face };
   /** Names of the goals that this setting reaches. */
@@ -101,7 +101,7 @@ export interface Play {
 export interface Goal {
   readonly name: string;
   readonly title: string;
-  /** Whether the goal is reachable, found by trying the rule. */
+  /** Returns a sentence about whether the goal can be reached, found by trying the rule. */
   readonly can: (times: Times) => string;
 }
 
@@ -112,18 +112,18 @@ export interface Limits {
 
 export interface Toy {
   readonly title: string;
-  /** Instructions, and what the rule omits: a few sentences. */
+  /** What the viewer is asked to do, in a few sentences; `leavesOut` states what the rule omits. */
   readonly ask: string;
   readonly leavesOut: string;
   readonly handles: readonly Handle[];
   readonly switches: readonly Switch[];
   readonly goals: readonly Goal[];
-  /** Distances from a run; null: no run. */
+  /** The distances in a run, or made-up ones if the index is null. */
   readonly times: (index: RunIndex | null, lesson: Lesson) => Times;
   readonly start: (times: Times) => Setting;
-  /** Limits of a handle with the current setting. */
+  /** The limits of a handle at the current setting. */
   readonly limits: (times: Times, setting: Setting, handle: string) => Limits;
-  /** Move a handle within its limits, and everything that moves with it. */
+  /** Move a handle within its limits, together with everything that depends on it. */
   readonly move: (times: Times, setting: Setting, handle: string, to: number) => Setting;
   readonly play: (times: Times, setting: Setting) => Play;
 }
@@ -132,7 +132,7 @@ export interface Toy {
 
 export interface ToyState {
   readonly setting: Setting;
-  /** Reached goals stay until reset. */
+  /** Goals that were reached count until the rule is reset. */
   readonly reached: readonly string[];
 }
 
@@ -165,7 +165,7 @@ function switched(toy: Toy, times: Times, setting: Setting, name: string): Setti
   return within(toy, times, { ...setting, on: { ...setting.on, [name]: !setting.on[name] } });
 }
 
-/** Clamp every handle to its limits, which a switch may have narrowed. */
+/** Move every handle to within its limits, which a switch may have narrowed. */
 function within(toy: Toy, times: Times, setting: Setting): Setting {
   return toy.handles.reduce((now, { name }) => {
     const at = now.at[name]!;
@@ -174,7 +174,7 @@ function within(toy: Toy, times: Times, setting: Setting): Setting {
   }, setting);
 }
 
-/** Moments of the rows, except those that the handle moves, in ascending order. */
+/** Moments of all marks, in ascending order, except the marks that the handle moves. */
 function edges(rows: readonly Row[], handle: string): number[] {
   const all = rows.flatMap((row) =>
     row.items.flatMap((item) => {
@@ -185,12 +185,15 @@ function edges(rows: readonly Row[], handle: string): number[] {
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
-/** Key presses from one end to the other, plus one wherever moments are close together. */
+/**
+ * Number of key presses from one end of the axis to the other. Moments that are close together need one more press
+ * each.
+ */
 const keySteps = 60;
 
 /**
- * Next position for a key press: on an even grid, or between two moments that are closer than its step, so that keys
- * reach every order of the marks.
+ * The next position for a key press. It is one step further, or nearer if two moments are closer together than a step:
+ * then it is between them, so that keys can produce every order of the marks.
  */
 export function nextStop(
   play: Play,
@@ -209,8 +212,8 @@ export function nextStop(
 }
 
 /**
- * Snap a pointer position: to the middle between two moments closer than `reach` (ns), which a pointer could not hit
- * otherwise.
+ * Snap a pointer position to the middle between two moments that are closer than `reach` (ns), since a pointer could
+ * not hit the gap otherwise.
  */
 export function snapMoment(play: Play, handle: string, t: number, reach: number): number {
   const moments = edges(play.rows, handle);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A modal dialog. Focus moves to the element with `data-first`, otherwise to the close button. Escape closes it, and
- * the focus returns.
+ * A modal dialog. It focuses the element with `data-first`, or the close button if there is none. Escape closes the
+ * dialog, and the focus returns to where it was.
  */
 
 import { Dialog as Radix } from 'radix-ui';
@@ -14,7 +14,7 @@ interface Props {
   readonly onClose: () => void;
   readonly side?: 'centre' | 'right' | 'wide';
   readonly testId?: string;
-  /** Keys that close it besides Escape: those that open it. */
+  /** Further keys that close the dialog: those that open it. */
   readonly closedBy?: readonly string[];
   readonly children: ReactNode;
 }
@@ -23,7 +23,9 @@ const none: readonly string[] = [];
 
 export function Dialog({ title, open, onClose, side = 'centre', testId, ...more }: Props) {
   const { closedBy = none, children } = more;
-  /** The previously focused element. Radix only restores focus to its own triggers, which are not used here. */
+  /**
+   * The element that had the focus before. Radix only restores the focus to its own triggers, which are not used here.
+   */
   const opener = useRef<Element | null>(null);
   const onKeyDown = (event: KeyboardEvent) => {
     const { ctrlKey, metaKey, altKey, key, target } = event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Small shared components: icons, table head, disabled button, copying, media queries. */
+/** Small shared components: icons, the head of a table, disabled buttons, copying, media queries. */
 
 import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -34,7 +34,7 @@ export const PauseIcon = () => (
   </Icon>
 );
 
-/** A pin: a selected mark. */
+/** A pin, which stands for a selected mark. */
 export const PointIcon = () => (
   <Icon>
     <path d="M8 14s4.2-4.4 4.2-7.6A4.2 4.2 0 0 0 3.8 6.4C3.8 9.6 8 14 8 14z" />
@@ -72,14 +72,14 @@ export const ForwardIcon = () => (
   </Icon>
 );
 
-/** A cross marks hazard and loss in addition to the colour. */
+/** A cross, which marks hazards and losses in addition to their colour. */
 export const CrossIcon = () => (
   <Icon>
     <path d="M4 4l8 8M12 4l-8 8" strokeWidth="2" />
   </Icon>
 );
 
-/** Logo: two staves, one moment. */
+/** The logo: two staves with the same moment marked in both. */
 export function Mark() {
   return (
     <svg width="22" height="18" viewBox="0 0 22 18" fill="currentColor" aria-hidden="true">
@@ -93,7 +93,7 @@ export function Mark() {
   );
 }
 
-/** Live is a filled disc, recorded a hollow square: distinguishable without colour. */
+/** A filled disc stands for live and a hollow square for recorded, so that they differ without colour. */
 export const LiveSign = () => (
   <svg width="8" height="8" viewBox="0 0 8 8" aria-hidden="true">
     <circle cx="4" cy="4" r="4" fill="var(--ink)" />
@@ -106,7 +106,7 @@ export const RecordedSign = () => (
   </svg>
 );
 
-// Head of a table: one word per column.
+// The head of a table, with a word per column.
 
 export function HeadRow({ heads }: { readonly heads: readonly string[] }) {
   return (
@@ -122,7 +122,7 @@ export function HeadRow({ heads }: { readonly heads: readonly string[] }) {
   );
 }
 
-// Link to the front page, for pages without another.
+// A link to the front page, for pages that have no other.
 
 export function HomeLink() {
   return (
@@ -132,7 +132,7 @@ export function HomeLink() {
   );
 }
 
-// A disabled button states the reason, in its tooltip and for screen readers.
+// A disabled button states the reason in its tooltip and to screen readers.
 
 interface Off {
   readonly disabled?: true;
@@ -141,27 +141,28 @@ interface Off {
 }
 
 /**
- * Attributes of a button that is disabled for a reason; empty: enabled. Spread them last, so that the reason replaces
- * the title.
+ * Attributes of a button that is disabled for a reason; if the reason is empty, the button is enabled. Spread them
+ * last, so that the reason replaces the title.
  */
 export function off(why: string | null | undefined | false): Off {
   return why ? { disabled: true, title: why, 'aria-description': why } : {};
 }
 
-/** Reason for disabled playback buttons. */
+/** Why playback buttons are disabled. */
 export const nothingYet = t('There are no events yet.');
 
 // Copies a text to the clipboard and reports the result.
 
 export type Copied = 'idle' | 'copied' | 'refused';
 
-/** How long a button shows its result, ms. */
+/** How long a button shows that the text was copied, ms. */
 export const copiedMs = 4000;
 
 /**
- * State of the last copy, and the copy function; `refused`: the browser denies clipboard access.
+ * The state of the last copy, and a function that copies. `refused` means that the browser denies access to the
+ * clipboard.
  *
- * @param forMs ms until it is idle again; null: never
+ * @param forMs time until the state is idle again, ms; null to keep it
  */
 export function useCopy(forMs: number | null): readonly [Copied, (text: string) => Promise<void>] {
   const [copied, setCopied] = useState<Copied>('idle');
@@ -177,7 +178,7 @@ export function useCopy(forMs: number | null): readonly [Copied, (text: string) 
   return [copied, copy];
 }
 
-// Whether a media query matches; false without media queries.
+// Whether a media query matches; false if the browser lacks media queries.
 
 export function useMedia(query: string): boolean {
   const now = () => typeof matchMedia === 'function' && matchMedia(query).matches;

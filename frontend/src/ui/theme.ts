@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The switch between light and dark. Colours are defined equally in base/theme.ts and tokens.css. */
+/** The switch between light and dark. Colours are defined in both base/theme.ts and tokens.css, with equal values. */
 
 import { useSyncExternalStore } from 'react';
 import { darkTheme, lightTheme, type Theme } from '../base/theme.ts';
@@ -14,7 +14,7 @@ function stored(): ThemeChoice {
   return value === 'light' || value === 'dark' ? value : 'system';
 }
 
-/** In a frame of a file, storage may be forbidden. */
+/** Storage may be forbidden in a frame of a file. */
 function read(): string | null {
   try {
     return localStorage.getItem(key);
@@ -28,7 +28,7 @@ function write(next: ThemeChoice): void {
     if (next === 'system') localStorage.removeItem(key);
     else localStorage.setItem(key, next);
   } catch {
-    // Without storage the choice lasts until reload.
+    // Without storage, the choice is lost on reload.
   }
 }
 
@@ -49,7 +49,7 @@ export function applyTheme(): void {
   document.documentElement.dataset['theme'] = current().name;
 }
 
-/** Choose light, dark, or the system's preference; stored in this browser. */
+/** Choose light, dark, or the system's preference, and store the choice in this browser. */
 export function chooseTheme(next: ThemeChoice): void {
   write(next);
   showTheme(next);
@@ -77,16 +77,17 @@ function subscribe(tell: () => void): () => void {
   };
 }
 
-/** The current theme; the same object until it changes. */
+/** The current theme; returns the same object until the theme changes. */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, current);
 }
 
-// Loads fonts before the first drawing: a canvas uses whatever font is loaded and does not redraw later.
+// Loads fonts before the first drawing. A canvas uses whatever font is loaded when it is drawn, and is not redrawn when
+// another one arrives.
 
 const patienceMs = 1000;
 
-/** Resolves when the fonts of text and canvases are loaded, have failed, or time out. */
+/** Resolves when the fonts for text and canvases have loaded or failed, or after a timeout. */
 export async function fontsLoaded(
   fonts: Pick<FontFaceSet, 'load'> = document.fonts,
 ): Promise<void> {

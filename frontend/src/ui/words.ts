@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Formats for dates, evidence and sizes. */
+/** Formats for dates, kinds of evidence, and sizes. */
 
 import { locale, t } from '../base/lang/t.ts';
 import { english } from '../base/lang/tags.ts';
 import { formatPlaces } from '../base/units.ts';
 
-/** Dates follow the page's language, not the region, so that screenshots read the same everywhere. */
+/**
+ * The language tag for dates. It follows the page's language instead of the browser's region, so that screenshots are
+ * the same everywhere.
+ */
 export function dateTag(): string {
   return locale() === english ? 'en-GB' : locale();
 }
 
-/** 2026-03-01T10:20:30Z -> "1 Mar 2026". */
+/** Format a date: 2026-03-01T10:20:30Z gives "1 Mar 2026". */
 export function day(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
@@ -22,29 +25,31 @@ export function day(iso: string): string {
   });
 }
 
-/** Capitalise an error sentence: the terminal prints it in lower case after "error:". */
+/** Capitalise an error sentence; the terminal prints it in lower case after "error:". */
 export function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Name of the evidence, for its badge. */
+/** The name of a kind of evidence, for its badge. */
 export function evidenceName(evidence: 'measured' | 'counted' | 'modelled'): string {
   if (evidence === 'measured') return t('measured');
   return evidence === 'counted' ? t('counted') : t('modelled');
 }
 
-/** Evidence of the figures in a sentence; with mixed evidence, that of each figure. */
+/**
+ * The kind of evidence behind the figures of a sentence. If a sentence mixes several kinds, it is stated per figure.
+ */
 export function evidenceWords(sentence: string, recorded: boolean): string {
   const modelled = sentence.includes('modelled');
   const how = !modelled
     ? t('counted')
     : sentence.includes('counted')
-      ? t('each as stated')
+      ? t('as stated for each figure')
       : t('modelled');
   return recorded ? t('{how}, recorded', { how }) : how;
 }
 
-/** 2026-03-01T10:20:30Z -> "1 Mar 2026, 10:20", in the viewer's time zone. */
+/** Format a time in the viewer's time zone: 2026-03-01T10:20:30Z gives "1 Mar 2026, 10:20". */
 export function when(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso || t('an unknown time');
@@ -57,7 +62,7 @@ export function when(iso: string): string {
   });
 }
 
-/** 236339 -> "231 KiB". */
+/** Format a file size: 236339 gives "231 KiB". */
 export function fileSize(bytes: number): string {
   return bytes < 1 << 20
     ? `${Math.max(1, Math.round(bytes / 1024))} KiB`

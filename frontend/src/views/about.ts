@@ -6,7 +6,7 @@
 
 import type { KindFacts } from '../derive/types.ts';
 
-/** Name -> one sentence. */
+/** Maps a name to one sentence. */
 export type Texts = Readonly<Record<string, string>>;
 
 /** Its names must be exactly those that the view exports; tools/views.ts compares them. */
@@ -15,16 +15,16 @@ export interface About {
   readonly draws: string;
   /** What a lesson must declare for the view, one sentence each. */
   readonly needs: readonly string[];
-  /** Points that a lesson must declare -> their fields, in order. */
+  /** Points that a lesson must declare, each with its fields in order. */
   readonly points?: Readonly<Record<string, readonly string[]>>;
-  /** Layers whose kinds the view draws, all of them. */
+  /** Layers of which the view draws all kinds. */
   readonly layers?: readonly KindFacts['layer'][];
   /**
-   * Kinds of the layer `mark` that the view draws, by name; a lesson gives them titles and colours. 'points': kinds
-   * named like a point of the lesson.
+   * Kinds of the layer `mark` that the view draws, by name. A lesson gives them titles and colours. 'points' stands for
+   * all kinds that are named like a point of the lesson.
    */
   readonly marks?: readonly string[] | 'points';
-  /** A layer that is drawn only if the step has the kind in `focus`, except for kinds of these colours. */
+  /** A layer whose kinds are drawn only if the step has them in `focus`. Kinds with these colours are always drawn. */
   readonly onlyInFocus?: {
     readonly layer: KindFacts['layer'];
     readonly but: readonly KindFacts['colour'][];
@@ -41,7 +41,7 @@ export interface About {
   readonly toys?: Texts;
   /** Quantities that `references` can state. */
   readonly quantities?: Texts;
-  /** Content of the table of counts, per lane. */
+  /** What the table of counts contains, per lane. */
   readonly counts?: string;
 }
 

@@ -11,9 +11,9 @@ interface Props {
   readonly arms: readonly { readonly name: string; readonly title: string }[];
   readonly rows: readonly {
     readonly head: string;
-    /** How the figure was obtained, as a tooltip. */
+    /** How the figure was obtained, shown as a tooltip. */
     readonly evidence?: string;
-    /** A visible badge, where the rows of a table differ in evidence. */
+    /** A visible badge, for tables whose rows differ in evidence. */
     readonly badge?: string | undefined;
     readonly of: (arm: string) => string;
   }[];
@@ -61,7 +61,7 @@ export function CountsTable({ arms, counts }: Pick<Props, 'arms'> & { readonly c
   return <ArmTable arms={arms} rows={rows} />;
 }
 
-// One comparison in one table: a row for each clock and way of running.
+// Shows the ratios between arms in one table, with a row for each clock and way of running.
 
 function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
   const { arms, params } = scene;
@@ -87,7 +87,7 @@ function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
       />
       <p className="small quiet">
         {tr(
-          'What one of the {plural} costs depends on the clock, and tracing adds to it: compare within a row. The run on the stage is compared over the guest time that all its lanes cover.',
+          'The cost of the {plural} depends on the clock, and tracing adds to it, so compare only numbers in the same row. The run on the stage is compared over the guest time that all its lanes cover.',
           { plural: operation.plural },
         )}
       </p>
@@ -95,13 +95,13 @@ function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
   );
 }
 
-/** The ratio that the run on the stage shows. */
+/** Format the ratio that the run on the stage shows. */
 function shownWords(arm: string, ratio: number | null | undefined): string {
   const words = wordsOf(ratio);
   return ratio == null ? words : figure('run', arm, 'ops for each 100', 100 * ratio, words);
 }
 
-/** With the digits that such a ratio supports. */
+/** Format a ratio with as many digits as its precision supports. */
 function wordsOf(ratio: number | null | undefined): string {
   return ratio == null ? '–' : formatFigure(Number((100 * ratio).toPrecision(2)));
 }

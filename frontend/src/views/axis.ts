@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Ticks of axes: d3's round values, as many as there is room for labels. */
+/** Ticks of axes: d3's round values, as many as have room for their labels. */
 
 import { precisionFixed } from 'd3-format';
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
@@ -20,7 +20,7 @@ export interface TimeTick extends AxisTick {
 
 type Scale = ScaleLinear<number, number>;
 
-/** The most ticks from d3 that are at least `leastPx` apart. d3 may return one more than `most`. */
+/** Return as many of d3's ticks as possible that are at least `leastPx` apart. d3 may return one more than `most`. */
 export function ticksApart(scale: Scale, leastPx: number, most = 100): readonly number[] {
   const [from, to] = scale.range() as [number, number];
   const px = Math.abs(to - from);
@@ -33,18 +33,18 @@ export function ticksApart(scale: Scale, leastPx: number, most = 100): readonly 
   return scale.ticks(1);
 }
 
-/** Ticks at integers only. */
+/** Return ticks only at integers. */
 export function wholeTicks(scale: Scale, leastPx: number, most = 100): readonly number[] {
   return ticksApart(scale, leastPx, most).filter(Number.isInteger);
 }
 
-/** Decimal places that distinguish neighbouring ticks. */
+/** The number of decimal places that distinguishes neighbouring ticks. */
 export function placesOf(ticks: readonly number[]): number {
   const [first = 0, next = first + 1] = ticks;
   return Math.min(6, precisionFixed(next - first));
 }
 
-/** A window of time, ns, and its place, px. */
+/** A window of time, ns, and where it is drawn, px. */
 export interface Span {
   readonly start: number;
   readonly span: number;
@@ -53,8 +53,8 @@ export interface Span {
 }
 
 /**
- * Ticks in ms without the unit. `grid`: distance of the lines drawn behind them, ns; if these are far enough apart, the
- * ticks are on the lines.
+ * Return ticks in ms, labelled without the unit. `grid` is the distance, ns, between the lines drawn behind them. If
+ * these lines are far enough apart, the ticks are placed on them.
  */
 export function msTicks(window: Span, leastPx: number, grid: number | null = null): TimeTick[] {
   const { start, span, left, right } = window;
@@ -92,7 +92,7 @@ export function countTicks(most: number, left: number, right: number, leastPx: n
   return wholeTicks(scale, leastPx, 6).map((n) => ({ x: scale(n), label: formatCount(n) }));
 }
 
-// Aligned lanes: a dotted line through all of them, labelled with the aligned operation.
+// A flag for aligned lanes: a dotted line through all of them, labelled with the aligned operation.
 
 export interface Flag {
   readonly x: number;
@@ -100,12 +100,12 @@ export interface Flag {
   /** Horizontal limits of the label. */
   readonly left: number;
   readonly right: number;
-  /** The label is at the top, the line ends at the bottom. */
+  /** The label is at the top, and the line ends at the bottom. */
   readonly top: number;
   readonly bottom: number;
 }
 
-/** Draws nothing if the moment is outside the window. */
+/** Draw the flag. Nothing is drawn if the moment is outside the window. */
 export function drawFlag(pen: Pen, theme: Theme, flag: Flag, fontSize: number): void {
   const { left, right, top, bottom, words } = flag;
   const x = Math.round(flag.x);

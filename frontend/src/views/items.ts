@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What rows of items are used for: which mark is under a pointer, where the arrow keys go, where a tooltip appears, and
- * outlines. Rows are long, so only the visible columns are requested.
+ * What rows of items are used for: to find the mark under a pointer, the next mark for an arrow key, and the place of a
+ * tooltip, and to draw outlines. Rows are long, so only the items in the visible columns are requested.
  */
 
 import type { Frame, Mark } from '../derive/types.ts';
@@ -39,20 +39,23 @@ export function cellRow(
   };
 }
 
-// Hit test: of the rows at the pointer's height, the item under it or narrowly missed.
+// Hit test: among the rows at the pointer's height, find the item that is under the pointer or narrowly missed.
 
 /** Vertical tolerance of a pointer, px: around a row, and around an item in it. */
 const [rowSlop, itemSlop] = [3, 1];
-/** Invisible length, px: excludes an end that belongs to the next item. */
+/** A length too small to see, px. It excludes an end that belongs to the next item. */
 const hair = 1e-6;
 
-/** Distance of a number from the interval [from, from + length). */
+/** How far a number is outside the interval [from, from + length). */
 function missed(value: number, from: number, length: number): number {
   if (value >= from && value < from + length) return 0;
   return Math.max(from - value, value - from - length, hair);
 }
 
-/** Score of a hit; null: a miss. Rank outweighs a near miss if the mark is brief or three ranks higher. */
+/**
+ * Score of a hit; null for a miss. A narrowly missed mark still wins over one that is hit if it is brief and has a
+ * higher rank, or if its rank is higher by three.
+ */
 function worthOf({ box, rank = 0, brief, holds }: Item, slop: number, at: Point): number | null {
   if (holds !== undefined) return holds(at) ? 2 * rank : null;
   const [across, down] = [missed(at.x, box.x, box.w), missed(at.y, box.y, box.h)];
@@ -90,9 +93,9 @@ export function under(rows: readonly Row[], x: number, y: number): Mark | null {
   return best?.mark ?? null;
 }
 
-// Arrow keys: left and right along a row, up and down to the next row at the same x.
+// Arrow keys: left and right move along a row, up and down move to the next row at the same x.
 
-/** First width of a search in a row, px, and the factor by which each further one grows. */
+/** Width of the first piece of a row that is searched, px, and the factor by which each further piece is wider. */
 const [piece, growth] = [32, 8];
 
 /** Search a row from x in a direction, in growing pieces, until something is found. */
@@ -129,7 +132,7 @@ function beside(row: Row, from: Item, by: 1 | -1): Item | null {
   return search(row, from.box.x, by, next, from.pointerOnly);
 }
 
-/** The row that continues where one ends. */
+/** The row in which the keys continue after the end of a row. */
 function goesOn(rows: readonly Row[], at: number, by: 1 | -1): Row | undefined {
   if (rows[by > 0 ? at : at - 1]?.flows === 'row') return rows[at + by];
   const { arm, flows } = rows[at]!;
@@ -140,7 +143,7 @@ function goesOn(rows: readonly Row[], at: number, by: 1 | -1): Row | undefined {
   return rows.filter((row) => row.arm === other)[nth];
 }
 
-/** The item at x, otherwise the last that begins before x, otherwise the first. */
+/** Return the item at x, otherwise the last one that begins before x, otherwise the first one. */
 function comeIn(row: Row, x: number): Item | null {
   const last = (items: readonly Item[]) =>
     items.findLast(({ box }) => box.x <= x && x < box.x + box.w) ??
@@ -148,7 +151,7 @@ function comeIn(row: Row, x: number): Item | null {
   return search(row, x, -1, last) ?? search(row, x, 1, ([first]) => first);
 }
 
-/** The row and the item of a mark; null: outside the view. */
+/** The row and the item of a mark; null if it is outside the view. */
 function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   if (box === undefined) return null;
   const { x, y, w, h } = box;
@@ -159,7 +162,7 @@ function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   });
   const walked = found.find(({ item }) => !item.pointerOnly) ?? found[0];
   if (walked !== undefined) return walked;
-  // The mark's item may have changed since: then use the item at its place.
+  // The mark's item may have changed since then. In that case use the item at its place.
   const over = ({ arm, area }: Row) =>
     arm === mark.arm &&
     missed(x + w / 2, area.x, area.w) <= hair &&
@@ -168,7 +171,10 @@ function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   return at < 0 ? null : { at, item: { mark, box } as Item };
 }
 
-/** The next mark in a direction, null at the end. Without a current mark: the first mark worth visiting. */
+/**
+ * Return the next mark in a direction, or null at the end. Without a current mark, return the first mark worth
+ * visiting.
+ */
 export function step<L extends Laid>(
   artist: Artist<L>,
   layout: L,
@@ -203,7 +209,7 @@ function firstIn(rows: readonly Row[], x?: number): Mark | null {
 
 // Positions of marks.
 
-/** The middle of a mark, for its tooltip; null: outside the view. */
+/** The middle of a mark, for its tooltip; null if it is outside the view. */
 export function place<L extends Laid>(
   artist: Artist<L>,
   layout: L,

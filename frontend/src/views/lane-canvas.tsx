@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The canvas of all pictures of lanes: it fills its box and has a header per lane, pointing with mouse and keys, and
- * tooltips. The view provides an Artist with layout, drawing and items, all pure.
+ * The canvas of all pictures of lanes. It fills its box, shows a header per lane, and handles pointing with mouse and
+ * keys, and tooltips. The view provides an Artist with layout, drawing and items, all of which are pure.
  */
 
 import {
@@ -43,7 +43,7 @@ import {
   useSize,
 } from './use-canvas.ts';
 
-// Pointing with mouse and keys: the mark, its tooltip, and the moment that a press seeks.
+// Pointing with mouse and keys: the mark, its tooltip, and the moment to which a press seeks.
 
 export interface Tip {
   readonly mark: Mark;
@@ -94,7 +94,7 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
   const { onHover, onSelect, onSeek } = reports;
   const [tip, setTip] = useState<Tip | null>(null);
   const [said, setSaid] = useState('');
-  /** The user drags the playhead or a gesture moves the window: pointing is off. */
+  /** While the user drags the playhead or a gesture moves the window, pointing is off. */
   const held = useRef<'moment' | 'window' | null>(null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another picture has other marks
@@ -128,7 +128,7 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const picture = now();
-    // Remove the focus, so that the arrow keys control the run again. Escape also keeps its meaning on the page.
+    // Remove the focus, so that the arrow keys control the run again. The page still handles Escape as usual.
     if (event.key === 'Escape') event.currentTarget.blur();
     if (picture === null) return;
     if (event.key === 'Enter' && pointed.current !== null) onSelect?.(pointed.current);
@@ -147,7 +147,7 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
     tip,
     said,
     onKeyDown,
-    /** Hide the tooltip when focus leaves; the keys continue from this mark when it returns. */
+    /** Hide the tooltip when the focus leaves. When it returns, the keys continue from this mark. */
     onBlur: () => setTip(null),
     /** A press here moves the playhead, not the window. */
     seeks: (at: Point) => markAt(at) === null && momentAt(at) !== null,
@@ -183,7 +183,7 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
 /** Radius around a mark, and distance from the sides of a lane, px. */
 const [radius, outset] = [18, 6];
 
-/** Place of the ring, px; a mark outside the view gets the ring of its lane. */
+/** Place of the ring, px. For a mark outside the view, the ring is drawn around its lane. */
 export function ringOf(
   { lanes }: Laid,
   size: Pick<Size, 'height'>,
@@ -205,7 +205,7 @@ export function ringOf(
   };
 }
 
-/** Where the next lane below begins, or the picture ends. */
+/** The y where the next lane below begins, or where the picture ends. */
 function nextTop(
   lanes: readonly LaidLane[],
   lane: LaidLane,
@@ -215,7 +215,7 @@ function nextTop(
   return Math.min(height, ...below);
 }
 
-/** The body of a lane: all below its header, and above the axis. */
+/** The body of a lane: everything below its header and above the axis. */
 export function bodyOf(
   { lanes }: Laid,
   size: Pick<Size, 'height'>,
@@ -229,7 +229,7 @@ export function bodyOf(
 
 interface Props {
   readonly frame: FrameSource;
-  /** Computed from the current picture. */
+  /** Place of the ring, computed from the current picture. */
   readonly where: () => CSSProperties | null;
 }
 
@@ -260,11 +260,11 @@ function SpotRing({ frame, where }: Props) {
 
 const usualFont = 13;
 const largestFont = 18;
-/** A narrower size occurs only while the window is being resized: row names alone need more. */
+/** A picture is narrower than this only while the window is being resized, because row names alone need more. */
 const leastWidth = 160;
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
 
-/** Fills its parent, which must be positioned and have a height. */
+/** The canvas fills its parent, which must be positioned and have a height. */
 export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: ViewKind }) {
   const { runIndex, lesson, frame, theme, show, header, sentence } = props;
   const { onHover, onSelect, onSeek, onWindow, spotlight, cover } = props;
@@ -328,7 +328,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
 
   const still = now();
   const least = (still && artist.least?.(still.drawing, headerHeight, fontSize)) ?? 0;
-  // A stage that is too low scrolls instead of cutting off the picture.
+  // If the stage is too low, it scrolls instead of cutting off the picture.
   useLayoutEffect(() => {
     box.current?.parentElement?.style.setProperty('--lanes-least', `${Math.ceil(least)}px`);
   }, [least]);
@@ -346,7 +346,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
       tabIndex={0}
       data-testid="picture"
       style={{ ...fill, overflow: 'hidden' }}
-      // What is covered takes no focus, and reads nothing out.
+      // A covered picture cannot take the focus, and screen readers do not read it.
       inert={cover !== undefined}
       onKeyDown={pointing.onKeyDown}
       onBlur={pointing.onBlur}
@@ -408,7 +408,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
   );
 }
 
-/** Font size, px: larger for a single lane in a large stage. */
+/** Font size, px. It is larger for a single lane in a large stage. */
 function ownFont(
   view: ViewKind,
   { runIndex, lesson, show }: CanvasProps,
@@ -419,7 +419,7 @@ function ownFont(
   return Math.max(usualFont, Math.min(largestFont, Math.floor(usualFont * room)));
 }
 
-/** What the sentence mentions at its moment. */
+/** The marks and regions that the sentence mentions at its moment. */
 function spokenOf(
   view: ViewKind,
   sentence: string | undefined,

@@ -3,7 +3,7 @@
 
 import type { Theme } from '../base/theme.ts';
 
-/** The part of a 2D context that views use; tests record the calls. */
+/** The part of a 2D context that views use. Tests record its calls. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
   | 'save'
@@ -40,7 +40,7 @@ export type Fill = string | CanvasPattern;
 /** A canvas that gets this event redraws itself with the pen in `detail`. */
 export const redrawEvent = 'duet-redraw';
 
-/** The drawing of a pattern or an image: the SVG pen (svg/) repeats it with shapes instead of pixels. */
+/** The drawing of a pattern or an image, which the SVG pen (svg/) repeats with shapes instead of pixels. */
 export interface Drawn {
   readonly width: number;
   readonly height: number;
@@ -71,7 +71,7 @@ export interface TileInk {
   readonly ink: string;
 }
 
-/** Create a repeating fill; without a canvas (tests) the tile's name. */
+/** Creates a repeating fill. Tests have no canvas, so they get the tile's name. */
 export type TileMaker = (tile: Tile, ink: TileInk) => Fill;
 
 export const namedTiles: TileMaker = (tile, { ground, ink }) => `${tile} ${ink} on ${ground}`;
@@ -160,24 +160,24 @@ export function canvasTiles(dpr: number): TileMaker {
   };
 }
 
-/** Fills of one kind of mark. */
+/** The fills for one kind of mark. */
 export interface Paint {
-  /** For marks at least 6 px wide. */
+  /** Fill for marks at least 6 px wide. */
   readonly wide: Fill;
   readonly border: string | null;
-  /** For narrow marks: one flat colour. */
+  /** Fill for narrow marks, which is one flat colour. */
   readonly narrow: string;
 }
 
-/** Colour of a theme by meaning, for text and lines. */
+/** Look up a theme's colour by its meaning, for text and lines. */
 export function colourOf(theme: Theme, colour: string): string {
   const known = (theme as unknown as Record<string, string>)[colour];
   return known ?? theme.other;
 }
 
-// Words shortened to the width of their picture.
+// Choose the words that fit the width of their picture.
 
-/** The first wording that fits the width, from long to short; the last if none fits. */
+/** Return the first wording that fits the width, in a list from long to short; the last one if none fits. */
 export function fitting(
   pen: { measureText(text: string): { readonly width: number } },
   wordings: readonly string[],

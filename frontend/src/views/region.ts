@@ -54,7 +54,7 @@ export function edgesOf(
   return edges;
 }
 
-/** Stroke lines, dashed, as one path; nothing if empty. */
+/** Draw lines as one dashed path. If there are none, nothing is drawn. */
 export function strokeRegion(
   pen: Pen,
   theme: Theme,

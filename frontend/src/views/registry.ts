@@ -5,7 +5,7 @@ import type { ViewKind } from './contract.ts';
 
 type Modules = Readonly<Record<string, { readonly view?: ViewKind }>>;
 
-/** Kind -> view. Throws if two folders export one kind. */
+/** Map each kind to its view. Throws if two folders export the same kind. */
 export function collectViews(modules: Modules): ReadonlyMap<string, ViewKind> {
   const views = new Map<string, ViewKind>();
   for (const [path, { view }] of Object.entries(modules)) {
@@ -21,7 +21,7 @@ const modules = import.meta.glob(['./*/index.tsx', '../../../lessons/*/view/inde
 }) as Modules;
 let found: ReadonlyMap<string, ViewKind> | null = null;
 
-/** Evaluated lazily: panels of views use hooks that import this file. */
+/** The views are collected only when they are needed, because panels of views use hooks that import this file. */
 export function allViews(): ReadonlyMap<string, ViewKind> {
   found ??= collectViews(modules);
   return found;

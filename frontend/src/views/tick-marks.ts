@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * Ticks of a lane as marks: tall where a recorded step ended at a tick, short where a CPU was known to be busy. No mark
- * where all CPUs may have been idle, since an idle CPU stops its tick (NO_HZ_IDLE).
+ * is drawn where all CPUs may have been idle, since an idle CPU stops its tick (NO_HZ_IDLE).
  */
 
 import { type Nanos, ns } from '../base/units.ts';
@@ -9,18 +9,21 @@ import { spanAt } from '../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../derive/types.ts';
 import type { Pen } from './paints.ts';
 
-// Phase of a lane's scheduler ticks. They are not traced, but their length is known (HZ). Linux has them at multiples
-// of it on the monotonic clock (tick_init_jiffy_update() in kernel/time/tick-sched.c, 6.1.192 and 6.12). All CPUs have
-// the same phase without skew_tick (tick_setup_sched_timer()), which no guest uses. For other kernels the phase is
-// estimated from recorded steps that only a tick can start. A timer never fires before its tick, and on a busy host
-// often late, so the phase is the early edge of the cluster of steps.
+// Finds the phase of a lane's scheduler ticks. They are not traced, but their length is known (HZ). Linux places them
+// at multiples of this length on the monotonic clock (tick_init_jiffy_update() in kernel/time/tick-sched.c, 6.1.192 and
+// 6.12). All CPUs have the same phase unless skew_tick is set (tick_setup_sched_timer()), which no guest does. For
+// other kernels the phase is estimated from recorded steps that only a tick can start. A timer never fires before its
+// tick, and on a busy host it often fires late, so the phase is the early edge of the cluster of steps.
 
-/** Fewer times may agree by chance. */
+/** The phase is not estimated from fewer times than this, because they may agree by chance. */
 const least = 12;
-/** Share of the times that must lie within a tenth of a tick; chance would give a tenth. */
+/** Share of the times that must lie within a tenth of a tick. By chance, only a tenth of them would. */
 const agreeing = 0.5;
 
-/** Early edge of the tenth of a circle of length `tick` that holds most of the times; null if they disagree. */
+/**
+ * Return the early edge of that tenth of a circle of length `tick` that holds the most times; null if the times
+ * disagree.
+ */
 export function phaseOf(times: readonly number[], tick: number): Nanos | null {
   const n = times.length;
   if (n < least) return null;
@@ -36,20 +39,20 @@ export function phaseOf(times: readonly number[], tick: number): Nanos | null {
   return ns(at(best.from + Math.floor(best.n * 0.1)) % tick);
 }
 
-/** Ticks of a lane: the time of one of them, and their distance, ns. */
+/** The tick grid of a lane: the time of one tick, and the distance between ticks, ns. */
 export interface Grid {
   readonly at: number;
   readonly every: number;
 }
 
 /**
- * Tolerance in ticks: a step begins at most so early before its tick (clocks are read one after the other), or so late
- * after it.
+ * Tolerance in ticks. A step may begin this much before its tick, because clocks are read one after the other, or this
+ * much after it.
  */
 const [early, late] = [0.01, 0.15];
 
 /**
- * The tick grid of all CPUs of a lane; null: neither its clock nor the recorded steps determine it.
+ * The tick grid of all CPUs of a lane; null if neither its clock nor the recorded steps determine it.
  *
  * @param startNs the guest's monotonic clock at the lane's time 0
  * @param ends lane times of steps that ticks begin
@@ -66,7 +69,7 @@ export function gridOfTicks(
   return seen !== null && behind > late && behind < 1 - early ? { at: seen, every } : { at, every };
 }
 
-/** Whether a workload thread had a CPU at a lane time; other threads are not recorded. */
+/** Tell whether a workload thread had a CPU at a lane time. Other threads are not recorded. */
 export function busyAt({ kinds }: RunIndex, lane: LaneIndex, t: number): boolean {
   return lane.rows.some(({ row }) => {
     const state = spanAt(lane, row, 'state', t);
@@ -74,7 +77,7 @@ export function busyAt({ kinds }: RunIndex, lane: LaneIndex, t: number): boolean
   });
 }
 
-/** Where ticks are drawn, px; times are the lane's own. */
+/** Where ticks are drawn, px. Times are the lane's own. */
 interface Place {
   readonly from: number;
   readonly to: number;
@@ -87,7 +90,7 @@ interface Place {
   readonly busy: (t: number) => boolean;
 }
 
-/** Closer ticks cannot be distinguished, px. */
+/** Ticks closer than this cannot be distinguished, px. */
 const apart = 6;
 
 export function brushTick(pen: Pen, ended: boolean, x: number, top: number, height: number): void {
@@ -106,7 +109,7 @@ export function drawTicks(
   const ended = new Set<number>();
   for (const t of ends) {
     const nth = Math.floor((t - at) / every);
-    // A much later step also waited for a CPU: its tick may have been an earlier one.
+    // A step that ends much later than a tick also waited for a CPU, so an earlier tick may have caused it.
     if (t - at - nth * every < every / 4) ended.add(nth);
   }
   const last = Math.floor((to - at) / every);

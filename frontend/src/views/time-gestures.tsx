@@ -31,18 +31,18 @@ export interface TimeAxis {
 }
 
 export interface GestureOptions {
-  /** The current axis; null: no axis, the page handles the gesture. */
+  /** The current axis; null if there is none, so that the page handles the gesture. */
   readonly axis: () => TimeAxis | null;
   /** Whether a drag that starts here moves the window. */
   readonly drags: (event: MouseEvent) => boolean;
   readonly onWindow: (start: number, span: number) => void;
-  /** A gesture starts or ends: no tooltips in between. */
+  /** Called when a gesture starts or ends. In between, no tooltips are shown. */
   readonly onGesture?: (busy: boolean) => void;
 }
 
 /** Base scale of d3-zoom's transform: length of the axis at k = 1, ns. */
 const baseNs = 1e9;
-/** Least window, ns, as in playback, and widest window, in lengths of the run. */
+/** The shortest window, ns, as in playback, and the longest window, in lengths of the run. */
 const leastNs = 1000;
 const mostOfRun = 1.1;
 
@@ -53,7 +53,7 @@ export function transformOf({ left, right, window }: TimeAxis): ZoomTransform {
   return zoomIdentity.translate(left - k * (left + window.start * pxPerNs), 0).scale(k);
 }
 
-/** The window of a transform, where the axis shows exactly the window. */
+/** The window that a transform shows, for an axis that shows exactly the window. */
 export function windowOf(transform: ZoomTransform, { left, right }: TimeAxis) {
   const base = scaleLinear([0, baseNs], [left, right]);
   const [start, end] = transform.rescaleX(base).domain() as [number, number];
@@ -61,8 +61,8 @@ export function windowOf(transform: ZoomTransform, { left, right }: TimeAxis) {
 }
 
 /**
- * The window of the new width that keeps the moment under the pointer in place, where the axis shows more than the
- * window.
+ * For an axis that shows more than the window: the window with the new width that keeps the moment under the pointer in
+ * place.
  */
 export function windowAround(transform: ZoomTransform, axis: TimeAxis, x: number) {
   const { left, right, start, span, window } = axis;
@@ -74,7 +74,8 @@ export function windowAround(transform: ZoomTransform, axis: TimeAxis, x: number
 }
 
 /**
- * Whether a scrollable parent can scroll in this direction: then a plain wheel event scrolls the page, as with maps.
+ * Tell whether a scrollable parent can scroll in this direction. If so, a plain wheel event scrolls the page, as it
+ * does over embedded maps.
  */
 export function scrolls(from: Element, deltaY: number): boolean {
   for (let at: Element | null = from; at !== null; at = at.parentElement) {
@@ -106,7 +107,7 @@ export function addTimeGestures(overlay: SVGSVGElement, options: GestureOptions)
 
 function zoomOf(overlay: SVGSVGElement, options: GestureOptions) {
   const { axis: axisNow, onWindow, onGesture } = options;
-  /** The axis at the start of the gesture: the window moves, this axis does not. */
+  /** The axis at the start of the gesture. The window moves during the gesture, but this axis does not. */
   let axis: TimeAxis | null = null;
   let anchor = 0;
   const begin = (x: number): boolean => {
@@ -179,7 +180,7 @@ function panByWheel(overlay: Element, event: WheelEvent, { axis, onWindow }: Ges
   const now = axis();
   if (!onAxis(now, pointer(event, overlay)[0])) return;
   event.preventDefault();
-  // Some browsers turn a wheel event with Shift into a horizontal one, others do not.
+  // Some browsers turn a wheel event with Shift into a horizontal one, but others do not.
   const delta = event.deltaX === 0 ? event.deltaY : event.deltaX;
   const px = event.deltaMode === 1 ? delta * linePx : delta;
   const { start, span } = now.window;
@@ -196,7 +197,7 @@ export function brushedWindow(selection: BrushSelection | null, axis: TimeAxis) 
   return { start: at(x0), span: at(x1) - at(x0) };
 }
 
-/** Shift and drag selects a window. Call again after a change of the overlay's size. */
+/** Let the user select a window with Shift and drag. Call again after a change of the overlay's size. */
 export function addTimeBrush(
   group: SVGGElement,
   size: { readonly width: number; readonly height: number },

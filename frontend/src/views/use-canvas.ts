@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A canvas that fills its box, redrawn at most once a frame and only after a change. */
+/** A canvas that fills its box. It is redrawn at most once a frame and only after a change. */
 
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { frameLoop } from '../base/raf.ts';
 import type { Frame, FrameSource, RunIndex, Size } from '../derive/types.ts';
 import { redrawEvent } from './paints.ts';
 
-// CSS scale of an element: slides are laid out small and scaled up.
+// CSS scale of an element. Slides are laid out small and then scaled up.
 
-/** 1 without scaling, and before the first layout. */
+/** Returns 1 without scaling, and before the first layout. */
 export function magnified(element: Element): number {
   const own = element.clientWidth;
   const { width } = element.getBoundingClientRect();
   return own > 0 && width > 0 ? width / own : 1;
 }
 
-/** Draw times of the last frames, ms; read by the benchmark. */
+/** Draw times of the last frames, ms, which the benchmark reads. */
 export const drawTimes: number[] = [];
 Object.assign(globalThis, { duetDrawTimes: drawTimes });
 
@@ -26,7 +26,7 @@ function remember(ms: number): void {
 
 export type Draw = (ctx: CanvasRenderingContext2D, size: Size) => void;
 
-/** Size of an element in its own CSS px, and device pixels per CSS px; null before the first layout. */
+/** Size of an element in its own CSS px, and device pixels per CSS px. It is null before the first layout. */
 export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
   const [size, setSize] = useState<Size | null>(null);
   useEffect(() => {
@@ -55,7 +55,7 @@ export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
 
 /**
  * Draw in the page's frame loop after a change of `draw`, of the size, or a call of `subscribe`'s listener. Memoise
- * `draw`: a new function means a new picture.
+ * `draw`, because each new function causes a new picture.
  */
 export function useCanvas(
   ref: RefObject<HTMLCanvasElement | null>,
@@ -106,11 +106,11 @@ export function useCanvas(
   return invalidate;
 }
 
-// Text that follows the moment, a few times a second.
+// How often text that follows the moment changes, a few times a second.
 
 const textEveryMs = 200;
 
-/** Re-render at the pace of text while the moment moves. */
+/** Re-render as rarely as text changes while the moment moves. */
 export function useCalm(subscribe: (listener: () => void) => () => void): void {
   const [, again] = useState(0);
   useEffect(() => {
@@ -133,7 +133,7 @@ export function useCalm(subscribe: (listener: () => void) => () => void): void {
 export type Spoken = Pick<Frame, 'spoken' | 'regions'>;
 
 export interface Calm {
-  /** Frozen figures (see withFrozenFigures); null: every figure follows its own moment. */
+  /** Frozen figures (see withFrozenFigures); null if every figure follows its own moment. */
   readonly figures: Map<string, string> | null;
   readonly spoken: Spoken;
 }
@@ -143,7 +143,7 @@ interface Held extends Calm {
   readonly index: RunIndex;
 }
 
-/** `spokenAt`: what the sentence mentions in a frame. */
+/** `spokenAt` returns what the sentence mentions in a frame. */
 export function useCalmFigures(
   index: RunIndex,
   spokenAt: (frame: Frame) => Spoken,
@@ -153,7 +153,7 @@ export function useCalmFigures(
     ({ get, text }) => {
       if (text === undefined) return { figures: null, spoken: spokenAt(get()) };
       const [at, now] = [text.get(), get()];
-      // Data also arrives while the moment moves: the frozen text covers only what had arrived.
+      // Data also arrives while the moment moves, but the frozen text covers only what had arrived before.
       const rests = at.moment === now.moment && at.start === now.start;
       if (held.current?.text !== at || (rests && held.current.index !== index))
         held.current = { text: at, index, figures: new Map(), spoken: spokenAt(at) };

@@ -110,13 +110,16 @@ function scoped(step: string, { where, words, figures }: Written) {
   }
 }
 
-/** Numbers that are names, or say what another host measured. */
+/** Numbers that are names. */
 const names =
-  /CPU \d+|inode \d+|shrinker \d+( \([^)]*\))?|line \d+|\w+\[\d+\.\.\d+\]|call \d+|measured [\d.]+ on \d+|for each 100|64 bytes/gi;
+  /CPU \d+|inode \d+|shrinker \d+( \([^)]*\))?|line \d+|\w+\[\d+\.\.\d+\]|call \d+|for each 100|64 bytes/gi;
+
+/** What another host measured. Its CPUs may be as many as those of a figure, so this goes first. */
+const elsewhere = /measured [\d.]+ on \d+ CPUs/g;
 
 /** Every number is a figure, or part of a name. */
 function whole(step: string, { lesson, index }: ShownScene, { where, words, figures }: Written) {
-  let rest = words.join('\n');
+  let rest = words.join('\n').replaceAll(elsewhere, '');
   const rows = index.lanes.flatMap((lane) => lane.rows.map(({ name }) => name));
   const titles = [...lesson.arms, ...lesson.kinds].map(({ title }) => title);
   const texts = figures.map(({ text }) => text);

@@ -78,7 +78,7 @@ export class Writer {
       ...{ runIndex: index, lesson, scene, theme: lightTheme, recorded: true },
       frame: { get: () => frame, subscribe: () => () => {} },
       data: {
-        ...{ measured: null, tables: lesson.measured },
+        ...{ measured: null, tables: lesson.measured, elsewhere: [] },
         linesOf: (arm: string) => run.lanes.get(arm)?.lines ?? [],
       },
     };

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A lesson's translated texts, applied to the lesson message. Untranslated texts stay English. */
 
-/** Path of a text in a lesson, and its translation. */
+/** The path of a text within a lesson, and the text's translation. */
 export type LaidText = readonly [place: readonly (string | number)[], text: string];
 
-/** Slug -> translated texts; lessons without a translation are missing. */
+/** The translated texts of each lesson, by slug. Lessons without a translation are missing. */
 export type LessonWords = Readonly<Record<string, readonly LaidText[]>>;
 
 let lessons: LessonWords = {};
 
-/** Set the translations; must run before the first lesson arrives. */
+/** Set the translations; must be called before the first lesson arrives. */
 export function setLessonTranslations(words: LessonWords): void {
   lessons = words;
 }
 
-/** The lesson in the visitor's language; the same object without a translation. */
+/** Return the lesson in the visitor's language, or the same object if there is no translation. */
 export function inLanguage<T extends object>(lesson: T): T {
   const texts = lessons[String(within(lesson, 'slug'))];
   if (texts === undefined) return lesson;
@@ -26,7 +26,7 @@ export function inLanguage<T extends object>(lesson: T): T {
   return copy;
 }
 
-/** Drawings are keyed by the name of their term: copy the entry to the translated name. */
+/** Drawings are stored under the name of their term, so copy the drawing to the term's translated name. */
 function keepDrawing(tree: unknown, place: LaidText[0], name: string): void {
   const drawings = within(tree, 'drawings');
   const term = within(within(tree, 'terms'), place[1] ?? '');
@@ -34,7 +34,7 @@ function keepDrawing(tree: unknown, place: LaidText[0], name: string): void {
   if (drawing !== undefined) (drawings as Record<string, unknown>)[name] = drawing;
 }
 
-/** Replace existing texts only: a card of the front page has fewer fields than the lesson. */
+/** Replace only texts that exist, because a card on the front page has fewer fields than the lesson. */
 function put(tree: unknown, place: readonly (string | number)[], text: string): void {
   let at = tree;
   for (const part of place.slice(0, -1)) at = within(at, part);

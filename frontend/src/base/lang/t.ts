@@ -10,9 +10,9 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import { createElement, Fragment, type ReactNode } from 'react';
 import { english, isPseudo, type Tag } from './tags.ts';
 
-// A pseudo-language for layout tests: longer English, written from right to left. Pure.
+// A pseudo-language for layout tests: English texts are made longer and run from right to left. Pure.
 
-/** Right-to-left override, and its end: letters run like Arabic ones. */
+/** The right-to-left override and its end, between which letters run like Arabic ones. */
 const begin = '\u202e';
 const end = '\u202c';
 
@@ -23,17 +23,17 @@ function mirrored(text: string): string {
   return longer.replace(/\S.*\S|\S/s, (words) => `${begin}${words}${end}`);
 }
 
-/** Values of the placeholders in a text; numbers without a plural are already formatted. */
+/** Values for the placeholders of a text. Numbers that select no plural are formatted by the caller. */
 export type Values = Readonly<Record<string, string | number | null | undefined>>;
 
-/** English text -> the text in another language. */
+/** Maps English texts to those in another language. */
 export type Catalogue = Readonly<Record<string, string>>;
 
 let tag: Tag = english;
 let words: Catalogue = {};
 const formats = new Map<string, IntlMessageFormat>();
 
-/** Set the language; call before any text is used. */
+/** Set the language; must be called before any text is used. */
 export function speak(language: Tag, catalogue: Catalogue): void {
   tag = language;
   words = catalogue;
@@ -51,22 +51,22 @@ export function spoken(): Tag {
   return tag;
 }
 
-/** Whether texts are the source's English, so that code may change their letters. */
+/** Whether the page is in English, so that code may change the case of letters. */
 export function isEnglish(): boolean {
   return locale() === english;
 }
 
-/** The language tag that Intl formats numbers and dates with. */
+/** The language tag with which Intl formats numbers and dates. */
 export function locale(): string {
   return isPseudo(tag) ? english : tag;
 }
 
-/** The translated message, without values; English if missing. */
+/** The translation of a message, without values filled in; English if there is no translation. */
 export function worded(text: string): string {
   return words[text] ?? text;
 }
 
-/** The text in the visitor's language, with its values. */
+/** The text in the visitor's language, with the values filled in. */
 export function t(text: string, values?: Values): string {
   const said = values === undefined ? worded(text) : filled(text, values);
   return isPseudo(tag) ? mirrored(said) : said;
@@ -82,7 +82,10 @@ function filled(text: string, values: Values): string {
 
 const plain = { ignoreTag: true };
 
-/** Null: the translation is no valid ICU message, so English is used. A test of the catalogues finds these. */
+/**
+ * Null if the translation is not a valid ICU message; the English text is used then. A test of the catalogues finds
+ * such translations.
+ */
 function formatOf(said: string): IntlMessageFormat | null {
   try {
     return new IntlMessageFormat(said, locale(), undefined, plain);
@@ -91,7 +94,7 @@ function formatOf(said: string): IntlMessageFormat | null {
   }
 }
 
-// Texts with elements inside, whose order a translation may change: rich('Press <b>stop</b> now.', { b }).
+// Texts that contain elements, which a translation may reorder: rich('Press <b>stop</b> now.', { b }).
 
 type Inner = (words: ReactNode) => ReactNode;
 
@@ -114,7 +117,7 @@ function richFormatOf(said: string, text: string): IntlMessageFormat {
   }
 }
 
-/** Adapt a function: the library passes an array of parts. */
+/** Adapt a function to the library, which passes the parts as an array. */
 function inner(value: ReactNode | Inner) {
   return typeof value === 'function'
     ? (parts: readonly ReactNode[]) => value(joined(parts))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The languages of the page, and the language that a tag selects. Pure. */
+/** The languages of the page, and which of them a language tag selects. Pure. */
 
 export const english = 'en';
-/** Pseudo-language for layout tests: longer English, from right to left. In no menu. */
+/** A pseudo-language for layout tests: longer English, written from right to left. It is not in the language menu. */
 export const pseudoTag = 'ar-XB';
 
 export const languages = [
@@ -17,12 +17,14 @@ export function isPseudo(tag: Tag): tag is typeof pseudoTag {
   return tag === pseudoTag;
 }
 
-/** Which way a language is written. */
+/** The direction in which a language is written. */
 export function directionOf(tag: Tag): 'ltr' | 'rtl' {
   return isPseudo(tag) ? 'rtl' : 'ltr';
 }
 
-/** The page's language for a tag: `de-AT` gives `de`, `zh-CN` gives `zh-Hans`; null: none. */
+/**
+ * The page's language for a tag; null if there is none. For example, `de-AT` gives `de`, and `zh-CN` gives `zh-Hans`.
+ */
 export function tagOf(wanted: string): Tag | null {
   if (wanted === pseudoTag) return pseudoTag;
   const asked = likely(wanted);
@@ -34,7 +36,7 @@ export function tagOf(wanted: string): Tag | null {
   return found?.tag ?? null;
 }
 
-/** The first supported language of several; null: none. */
+/** The first of several languages that the page has; null if it has none of them. */
 export function firstOf(wanted: readonly string[]): Tag | null {
   for (const one of wanted) {
     const tag = tagOf(one);
@@ -43,7 +45,7 @@ export function firstOf(wanted: readonly string[]): Tag | null {
   return null;
 }
 
-/** Add the likely script of a tag; null: no language tag. */
+/** Add the script that is likely for a tag; null if it is not a language tag. */
 function likely(tag: string): Intl.Locale | null {
   try {
     return new Intl.Locale(tag).maximize();

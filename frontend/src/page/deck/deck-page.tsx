@@ -23,7 +23,8 @@ import { EvidenceSlide } from './evidence-slide.tsx';
 import { claimOf, headOf, type Stop } from './slides.ts';
 import { type Deck, offersToy, useDeck } from './use-deck.ts';
 
-// First slides of a deck: the lesson's question, the author of the mail, and the lesson's terms with their drawings.
+// First slides of a deck: the lesson's question and the author of the mail, then the lesson's terms with their
+// drawings.
 
 interface WordsSlideProps {
   readonly lesson: Lesson;
@@ -61,12 +62,15 @@ function WordsSlide({ lesson, terms, mail }: WordsSlideProps) {
   );
 }
 
-// A step's claim and the picture that shows it, with every lane of the step; below, the sentence computed from the
-// events.
+// A step's claim and the picture that shows it, with all lanes of the step. The sentence computed from the events is
+// below.
 
-/** Largest factor by which a picture is enlarged that needs less than the stage. */
+/** Largest factor by which a picture is enlarged if it does not fill the stage. */
 const largest = 2;
-/** Height of lane headers, px: one lane, several, many. Slides with many lanes hide muted kinds in the legend. */
+/**
+ * Height of lane headers for one lane, for several, and for many lanes, px. With many lanes the legend hides muted
+ * kinds.
+ */
 const [usualHeader, lowHeader, lowestHeader] = [34, 26, 21];
 const many = 4;
 
@@ -131,10 +135,10 @@ function Picture({ page }: { readonly page: LessonModel }) {
   );
 }
 
-// Raised hands per choice: counted by the speaker with keys, forgotten when the page closes.
+// A show of hands: the speaker counts the hands for each choice with keys. The counts are lost when the page closes.
 
 const none: readonly number[] = [];
-/** Largest number of hands per choice. */
+/** Largest number of hands that can be counted per choice. */
 const most = 999;
 
 /** The counts after one hand is added or removed for a choice. */
@@ -147,7 +151,7 @@ export function withHand(counts: readonly number[], choice: number, by: number):
 
 const asked = new Map<string, readonly number[]>();
 
-/** Keys 1 to 9 add a hand for a choice while the question is on the projector. */
+/** Lets keys 1 to 9 add a hand for a choice while the question is on the projector. */
 function useHands(id: string, choices: number) {
   const [, again] = useState(0);
   const raise = (choice: number, by: number) => {
@@ -168,17 +172,17 @@ function useHands(id: string, choices: number) {
   return { counts: asked.get(id) ?? none, raise };
 }
 
-// The choices of a question on the projector, with raised hands; the right one is marked once revealed.
+// The choices of a question on the projector, with the number of hands. Once revealed, the right choice is marked.
 
 interface ChoicesProps {
-  /** Key under which hands are counted. */
+  /** Key under which the hands are stored. */
   readonly id: string;
   readonly choices: readonly string[];
-  /** The right choice, from 0; null: not revealed yet. */
+  /** Index of the right choice; null until it is revealed. */
   readonly truth: number | null;
-  /** The source of the answer. */
+  /** Where the answer comes from. */
   readonly by: string;
-  /** Answers from elsewhere than hands, for each choice. */
+  /** Answers per choice in addition to hands, such as those of a class. */
   readonly more?: readonly number[];
 }
 
@@ -194,7 +198,7 @@ function Choices({ id, choices, truth, by, more = none }: ChoicesProps) {
             type="button"
             className="ask-choice"
             onClick={() => raise(i, 1)}
-            title={t('one hand more (key of its number)')}
+            title={t('one hand more (press the key with its number)')}
           >
             <b>{i + 1}</b>
             <span className="ask-words">{choice}</span>
@@ -210,7 +214,7 @@ function Choices({ id, choices, truth, by, more = none }: ChoicesProps) {
             <button
               type="button"
               className="ask-fewer"
-              aria-label={t('One hand less for {choice}', { choice })}
+              aria-label={t('One hand fewer for {choice}', { choice })}
               onClick={() => raise(i, -1)}
             >
               −
@@ -222,7 +226,8 @@ function Choices({ id, choices, truth, by, more = none }: ChoicesProps) {
   );
 }
 
-// A prediction on the projector: the first press asks and counts hands, the second reveals the answer.
+// A prediction on the projector. The first press asks the question and lets the speaker count hands; the second press
+// reveals the answer.
 
 interface AskSlideProps {
   readonly page: LessonModel;
@@ -235,7 +240,7 @@ function AskSlide({ page, revealed }: AskSlideProps) {
   const audience = useAudience(scene);
   const latest = useRef(audience);
   latest.current = audience;
-  // The press that shows the answer on the wall shows it on all pages.
+  // When a press reveals the answer on the projector, it is revealed on all pages of the class.
   useEffect(() => {
     if (revealed) latest.current?.reveal();
   }, [revealed]);
@@ -258,7 +263,7 @@ function AskSlide({ page, revealed }: AskSlideProps) {
       <p className="ask-answer" data-testid="ask-answer" data-volatile>
         {!revealed && audience !== null && (
           <b data-testid="ask-audience">
-            {t('Answer on your page: {answers} of {here} have.', {
+            {t('Answer on your own page. {answers} of {here} have answered.', {
               answers: audience.answers,
               here: audience.here,
             })}{' '}
@@ -274,8 +279,8 @@ function AskSlide({ page, revealed }: AskSlideProps) {
   );
 }
 
-// Last slides of a deck: the question explained in three sentences, and quiz questions, each before and after its
-// answer.
+// Last slides of a deck: the question explained in three sentences, and the quiz questions. Each has a stop before and
+// a stop after its answer.
 
 function ExplainSlide({ lesson, revealed }: { lesson: Lesson; revealed: boolean }) {
   const { explain } = lesson;
@@ -297,7 +302,7 @@ function ExplainSlide({ lesson, revealed }: { lesson: Lesson; revealed: boolean 
       </ol>
       <p className="ask-answer">
         {revealed
-          ? t('Ours, to compare with.')
+          ? t('Our sentences, for comparison.')
           : t('In three sentences of your own. The next press shows ours.')}
       </p>
     </div>
@@ -349,7 +354,7 @@ function QuizSlide({ lesson, questions, revealed }: QuizProps) {
   );
 }
 
-/** The printed quiz. */
+/** All quiz questions on one printed page. */
 function AllQuestions({ asked }: { readonly asked: readonly QuizQuestion[] }) {
   return (
     <ol className="quiz-sheet">
@@ -371,17 +376,17 @@ function AllQuestions({ asked }: { readonly asked: readonly QuizQuestion[] }) {
   );
 }
 
-// Slides are laid out on a small sheet and scaled up: the page's smallest text, 13 px, is 20 px at 1920x1080.
+// Slides are laid out on a small sheet and scaled up, so that the page's smallest text of 13 px has 20 px at 1920x1080.
 
-/** The sheet, px; at 1920x1080 the scale is 1.549. */
+/** Size of the sheet, px; at 1920x1080 its scale is 1.549. */
 export const sheet = { width: 1240, height: 697 } as const;
 
-/** Scale of the sheet in a window; a smaller window has a smaller sheet. */
+/** Scale of the sheet for a window size; at least 1, so a small window gets a smaller sheet. */
 export function deckScale(width: number, height: number): number {
   return Math.max(1, Math.min(width / sheet.width, height / sheet.height));
 }
 
-/** Style of an element that fills the window, in unscaled px. */
+/** Style of an element that fills the window, in px before scaling. */
 export function sheetStyle(width: number, height: number): CSSProperties {
   const scale = deckScale(width, height);
   return { width: width / scale, height: height / scale, transform: `scale(${scale})` };
@@ -415,7 +420,7 @@ interface FaceProps {
   readonly paper?: boolean;
 }
 
-/** One slide, for projector and print. */
+/** A slide, as shown on a projector or printed. */
 export function SlideFace({ page, stop, paper = false }: FaceProps) {
   const { lesson, scene, server, kernel } = page;
   const { kind } = stop.slide;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Slides with charts, tables and the patch of a step, as large as fits. */
+/** Slides with a step's charts, tables and patch, as large as they fit. */
 
 import { Children, type ReactNode, useLayoutEffect, useMemo, useRef } from 'react';
 import { t } from '../../base/lang/t.ts';
@@ -30,7 +30,7 @@ import type { LessonModel } from '../use-lesson-page.ts';
 import { type Limits, layOut, standing } from './pack.ts';
 import type { Part } from './slides.ts';
 
-// Cards of a slide, at the largest scale at which all fit, never below the page's smallest text.
+// The cards of a slide, at the largest scale at which all of them fit. Text never gets smaller than on the page.
 
 const gap = 32;
 const largest = 1.9;
@@ -38,9 +38,9 @@ const largest = 1.9;
 interface CardsProps {
   readonly children: ReactNode;
   readonly columns: readonly number[];
-  /** Least scale; what does not fit is omitted with a note. */
+  /** Minimum scale; cards that do not fit at this scale are omitted with a note. */
   readonly least: number;
-  /** The last card is optional: it is omitted first. */
+  /** Whether the last card is optional, so that it is omitted first. */
   readonly filler: boolean;
 }
 
@@ -58,7 +58,7 @@ function Cards({ children, columns, least, filler }: CardsProps) {
     };
     const observer = new ResizeObserver(fill);
     observer.observe(outer);
-    // Charts load late, and a figure may need another line; most changes of figures need no new layout.
+    // Charts load late, and a changed figure may need another line. Most changes of figures need no new layout.
     const changes = new MutationObserver(() => {
       if (standing(inner) !== before) fill();
     });
@@ -88,14 +88,14 @@ function Cards({ children, columns, least, filler }: CardsProps) {
   );
 }
 
-// Verdicts of a measured table, shortened for its rows. Pure.
+// Shortens the verdicts of a measured table so that they fit into its rows. Pure.
 
 type Row = MeasuredMessage['rows'][number];
 
-/** Longest verdict that fits in a cell; longer ones are reasons, listed below the table. */
+/** Maximum number of characters of a verdict in a cell. A longer text is a reason, which is listed below the table. */
 const shortest = 24;
 
-/** "-89.9 %, worse", "no difference proven", "no verdict"; empty for the baseline row. */
+/** "-89.9 %, worse", "no difference proven" or "no verdict"; empty for the baseline row. */
 function verdictOf(row: Row, better: MeasuredMessage['better']): string {
   if (row.verdict) return row.verdict.length <= shortest ? row.verdict : t('no verdict');
   const change = row.change_percent;
@@ -106,7 +106,7 @@ function verdictOf(row: Row, better: MeasuredMessage['better']): string {
   return gains === null ? words : `${words}, ${gains ? 'better' : 'worse'}`;
 }
 
-/** Why there are no verdicts (each reason once), and a warning about arms on different bases. */
+/** The reasons for missing verdicts, each one once, and a warning if arms have different bases. */
 function reasonsOf({ rows, warnings }: Pick<MeasuredMessage, 'rows' | 'warnings'>) {
   const long = rows.map((row) => row.verdict ?? '').filter((words) => words.length > shortest);
   const reasons = [...new Set(long)].map((words) => t('No verdict: {words}.', { words }));
@@ -116,7 +116,7 @@ function reasonsOf({ rows, warnings }: Pick<MeasuredMessage, 'rows' | 'warnings'
   ];
 }
 
-// The measured table on a projector: a verdict per row; page and terminal also have intervals.
+// The measured table on a projector: one verdict per row. The lesson page and the terminal show intervals too.
 
 interface MeasuredPartProps {
   readonly lesson: Lesson;
@@ -191,19 +191,19 @@ function MeasuredPart({ lesson, measured }: MeasuredPartProps) {
   );
 }
 
-// The part of a patch that fits on a slide: the hunks that matter, cut if they have too many lines. Pure.
+// The part of a patch that fits on a slide: the hunks that matter, shortened if they have too many lines. Pure.
 
 interface ExcerptHunk {
   readonly path: string;
   readonly where: string;
   readonly lines: readonly PatchLine[];
-  /** Lines of the hunk are missing above or below. */
+  /** Whether lines of the hunk are omitted above or below. */
   readonly cut: boolean;
 }
 
 export interface Excerpt {
   readonly hunks: readonly ExcerptHunk[];
-  /** Number of the patch's changed lines that are omitted. */
+  /** Number of changed lines of the patch that are omitted. */
   readonly left: number;
 }
 
@@ -212,8 +212,8 @@ const headLines = 2;
 const leastLines = 4;
 
 /**
- * Select at most `room` lines of a patch: the hunks with lines of `matters`, or without such lines the hunks that add
- * most. Hunks keep the patch's order.
+ * Select at most `room` lines of a patch, in the patch's order: the hunks with lines listed in `matters`, or if there
+ * are none, the hunks that add most lines.
  */
 export function excerptOf(
   files: readonly PatchFile[],
@@ -239,7 +239,7 @@ export function excerptOf(
   return { hunks, left: sum(whole.map(({ hunk }) => hunk)) - sum(hunks) };
 }
 
-/** Cut a hunk to a number of lines around those that matter, otherwise around its first changed line. */
+/** Shorten a hunk to a number of lines around those that matter; if none matters, around its first changed line. */
 function cutTo(
   lines: readonly PatchLine[],
   matters: (line: PatchLine) => boolean,
@@ -249,7 +249,7 @@ function cutTo(
   if (room < leastLines) return [];
   const marks = lines.flatMap((line, i) => (matters(line) ? [i] : []));
   const within = (from: number) => marks.filter((i) => i >= from && i < from + room).length;
-  // The cut with most such lines; if equal, around the last one, which is the deepest call.
+  // Choose the part with most such lines. Of equally good parts choose the last one, because it is the deepest call.
   const around = marks.length > 0 ? marks : [lines.findIndex((line) => line.sign !== ' ')];
   const views = around.map((i) =>
     Math.max(0, Math.min(i - Math.floor(room / 2), lines.length - room)),
@@ -258,10 +258,10 @@ function cutTo(
   return lines.slice(from, from + room);
 }
 
-/** Most characters of a message beside a patch. */
+/** Maximum number of characters of a patch's message next to the patch. */
 const mostWords = 900;
 
-/** The first paragraphs of a patch's message, as prose. */
+/** The first paragraphs of a patch's message, as plain text. */
 export function messageOf(body: string): readonly string[] {
   let left = mostWords;
   const paragraphs: string[] = [];
@@ -275,14 +275,14 @@ export function messageOf(body: string): readonly string[] {
   return paragraphs;
 }
 
-// The part of a patch that matters, for a projector; lines whose function runs at the moment are highlighted.
+// The part of a patch that matters, for a projector. Lines whose function runs at the moment are highlighted.
 
 interface PatchPartProps {
   readonly page: LessonModel;
   readonly arm: string;
-  /** Parts of lines to show; empty: lines that run. */
+  /** Text fragments that select the lines to show; if empty, the lines that run are shown. */
   readonly at: readonly string[];
-  /** Number of lines that fit. */
+  /** Number of lines for which there is room. */
   readonly room: number;
 }
 
@@ -363,7 +363,7 @@ function PatchPart({ page: { lesson, index }, arm: name, at, room }: PatchPartPr
   );
 }
 
-/** The message of the patch, beside its lines. */
+/** The patch's message, shown next to its lines. */
 function PatchMessage({ page: { lesson }, arm: name }: Pick<PatchPartProps, 'page' | 'arm'>) {
   const arm = lesson.arms.find((one) => one.name === name);
   const { subject, body } = arm?.patch_texts.at(-1) ?? { subject: '', body: '' };
@@ -377,9 +377,9 @@ function PatchMessage({ page: { lesson }, arm: name }: Pick<PatchPartProps, 'pag
   );
 }
 
-/** Lines of a patch on a slide: beside its message, beside other parts, or alone in larger text. */
+/** Number of patch lines on a slide: next to the patch's message, next to other parts, and alone in larger text. */
 const [patchLines, patchLinesBeside, patchLinesAlone] = [25, 16, 18];
-/** Scale of the smallest text: 13 px on the page, 20 px at 1920x1080. */
+/** Scale of the smallest text: 13 px on the page becomes 20 px at 1920x1080. */
 const smallest = 1;
 /** Printed text may be smaller, so that nothing is omitted. */
 const smallestOnPaper = 0.75;
@@ -397,7 +397,7 @@ interface EvidenceSlideProps {
 
 export function EvidenceSlide({ page, parts, paper }: EvidenceSlideProps) {
   const cards = parts.flatMap((part) => cardsOf(page, part, parts));
-  // Code lines need half of the width.
+  // Lines of code need half of the slide's width.
   const patched = parts.some((part) => part.what === 'patch');
   const columns = patched ? oneOrTwo : all;
   return (
@@ -420,7 +420,7 @@ function cardsOf(page: LessonModel, part: Part, parts: readonly Part[]) {
       const beside = parts.length > 1;
       const room = beside ? patchLinesBeside : first ? patchLines : patchLinesAlone;
       const lines = <PatchPart key={arm} page={page} arm={arm} at={at} room={room} />;
-      // The message appears on the first slide that shows the patch.
+      // The message is only on the first slide that shows the patch.
       const said = first && !beside;
       return said ? [lines, <PatchMessage key="message" page={page} arm={arm} />] : [lines];
     }
@@ -437,7 +437,7 @@ function cardsOf(page: LessonModel, part: Part, parts: readonly Part[]) {
       return [<Latency key="latency" {...{ lesson, index, recorded, theme }} />];
     case 'measured': {
       const table = tableFor(server.measured, lesson, scene, actions.knobs);
-      // Beside other parts, a table without rows is omitted.
+      // A table without rows is omitted if the slide has other parts.
       if (parts.length > 1 && (table?.rows.length ?? 0) === 0) return [];
       return [<MeasuredPart key="measured" lesson={lesson} measured={table} />];
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** All slides for print or PDF, one per page, with the step's text below. */
+/** All slides for print or PDF: one slide per page, with the step's text below it. */
 
 import {
   type ReactNode,
@@ -21,14 +21,16 @@ import { SlideFace, sheet } from './deck-page.tsx';
 import { paperSay, paperStops, type Stop } from './slides.ts';
 import { useStops } from './use-deck.ts';
 
-// Printed text fills its box: it is laid out narrower and scaled up until the box is full.
+// Scaling of printed text: it is laid out in a narrower column and scaled up until it fills its box.
 
 const largest = 2.2;
-/** Least scale: small text is better than cut text. */
+/** Minimum scale; small text is better than truncated text. */
 const smallest = 0.7;
 const step = 0.05;
 
-/** The largest scale at which the content fits the box's height. `heightAt`: height at a layout width, px. */
+/**
+ * The largest scale at which the content fits the box. `heightAt` returns the content's height at a layout width, px.
+ */
 export function scaleToFill(
   box: { readonly width: number; readonly height: number },
   heightAt: (width: number) => number,
@@ -71,9 +73,9 @@ function Fit({ children }: { readonly children: ReactNode }) {
   );
 }
 
-// A snapshot of a slide for print: text stays text, canvases become images.
+// A snapshot of a slide for print: text stays text, and canvases become images.
 
-/** An inert copy of an element. Canvases must have been drawn before. */
+/** Return an inert copy of an element. Its canvases must already be drawn. */
 function snapshot(of: HTMLElement): HTMLElement {
   const copy = of.cloneNode(true) as HTMLElement;
   const drawn = [...of.querySelectorAll('canvas')];
@@ -93,16 +95,16 @@ function snapshot(of: HTMLElement): HTMLElement {
   return copy;
 }
 
-// Visits every slide of a lesson and takes a snapshot three quarters through its window.
+// Visits every slide of a lesson, and takes a snapshot when three quarters of its window have been played.
 
 interface PaperPage {
   readonly stop: Stop;
   readonly face: HTMLElement;
 }
 
-/** Share of the window at which most has happened and the next window has not begun. */
+/** The share of a window after which most has happened but the next window has not begun. */
 const share = 0.75;
-/** Time until text has caught up with the moment, ms. */
+/** Time until the text shows the same moment as the picture, ms. */
 const calmMs = 450;
 const pollMs = 60;
 
@@ -129,7 +131,7 @@ function usePages(page: LessonModel, face: RefObject<HTMLElement | null>) {
       const { start, span } = playback.now();
       playback.look(start, span, start + share * span);
       await until(() => document.documentElement.dataset['idle'] === 'true');
-      // A model that is still computing has no picture yet.
+      // While a model is computing, there is no picture to copy.
       await until(() => face.current?.querySelector('[aria-busy="true"]') === null);
       await sleep(calmMs);
       return off || face.current === null ? null : { stop, face: snapshot(face.current) };
@@ -171,7 +173,7 @@ export function HandoutPage({ page }: { readonly page: LessonModel }) {
           className="button"
           data-strong
           onClick={() => print()}
-          {...off(!whole && t('Not all pages are made yet.'))}
+          {...off(!whole && t('Not all pages are ready yet.'))}
         >
           {t('print, or save as PDF')}
         </button>
@@ -197,7 +199,7 @@ export function HandoutPage({ page }: { readonly page: LessonModel }) {
   );
 }
 
-/** Shown while the next step loads. */
+/** An empty slide that is shown while the next step loads. */
 const blank = { slide: { kind: 'evidence', parts: [] } } as const;
 
 interface PaperProps {

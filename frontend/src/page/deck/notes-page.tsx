@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The speaker's window: elapsed time against the plan, what to say, the next stop. It follows the slides and can move
- * them.
+ * The speaker's window: elapsed and planned time, the text to say, and the next stop. It follows the slides and can
+ * change them.
  */
 
 import { useEffect, useRef, useState } from 'react';
@@ -35,19 +35,19 @@ import {
   useStops,
 } from './use-deck.ts';
 
-// The planned schedule of a class: begin and end of each step, and the speaker's lead or delay. Pure.
+// The planned schedule of a class: when each step begins and ends, and how far the speaker is ahead or behind. Pure.
 
 const minuteMs = 60_000;
 
-/** Minutes since the start of the talk. */
+/** Minutes from the start of the talk. */
 interface Planned {
   readonly from: number;
   readonly to: number;
-  /** Minutes of the whole class. */
+  /** Planned length of the whole class, min. */
   readonly total: number;
 }
 
-/** Planned time of a step; null: the lesson has no plan. */
+/** Planned time of a step; null if the lesson has no plan. */
 export function plannedOf(
   scenes: readonly Pick<Scene, 'id' | 'minutes'>[],
   step: string,
@@ -60,18 +60,18 @@ export function plannedOf(
   return { from, to: from + (scenes[at]?.minutes ?? 0), total };
 }
 
-/** "on time", "2 min behind", "3 min ahead", relative to the step's planned time. */
+/** "on time", "2 min behind" or "3 min ahead", compared with the step's planned time. */
 export function paceWords(ms: number, { from, to }: Planned): string {
   const now = ms / minuteMs;
   if (now > to) return t('{now} min behind', { now: Math.ceil(now - to) });
   return now < from ? t('{from} min ahead', { from: Math.ceil(from - now) }) : t('on time');
 }
 
-// Elapsed time of a talk or a class, against its plan.
+// Elapsed time of a talk or class, compared with its plan.
 
 interface ElapsedProps {
   readonly since: number | null;
-  /** Planned time of the step; null: the lesson has no plan. */
+  /** Planned time of the step; null if the lesson has no plan. */
   readonly planned: Planned | null;
   readonly onRestart: () => void;
 }
@@ -186,7 +186,7 @@ export function NotesPage({ lesson, place, go }: Props) {
   );
 }
 
-/** The next stop and its first sentence, as a transition. */
+/** The next stop's name and first sentence, so that the speaker can lead over to it. */
 function Next({ lesson, next }: { readonly lesson: Lesson; readonly next: Stop | undefined }) {
   if (next === undefined)
     return (
@@ -204,7 +204,7 @@ function Next({ lesson, next }: { readonly lesson: Lesson; readonly next: Stop |
   );
 }
 
-/** The latest message of the deck, and a function that sends to it. */
+/** The deck's latest message, and a function that sends a message to the deck. */
 function useWall(slug: string) {
   const [news, setNews] = useState<DeckNews | null>(null);
   const channel = useRef<Channel | null>(null);

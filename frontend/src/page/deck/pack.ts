@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Layout of cards on a slide: complete, in order, in columns, at the largest common scale. Pure. */
+/**
+ * Layout of a slide's cards in columns. All cards are shown completely and in order, at the largest scale at which they
+ * fit. Pure.
+ */
 
 interface Box {
   readonly width: number;
@@ -12,23 +15,23 @@ interface Packed {
   readonly width: number;
   /** Indices of each column's cards. */
   readonly columns: readonly (readonly number[])[];
-  /** False: a card is higher than the box even at the smallest scale. */
+  /** False if a card is higher than the box even at the smallest scale. */
   readonly fits: boolean;
 }
 
 export interface Limits {
   readonly least: number;
   readonly most: number;
-  /** Allowed numbers of columns; must include 1. Columns without cards are dropped. */
+  /** The numbers of columns to try, which must include 1. Columns without cards are dropped. */
   readonly columns: readonly number[];
-  /** Gap between columns, and between cards of a column. */
+  /** Gap between columns and between the cards of a column, px. */
   readonly gap: number;
 }
 
 /** Number of scales tried between 1 and 2. */
 const steps = 20;
 
-/** Split cards in order into columns, so that the highest column is as low as possible. */
+/** Split the cards into columns in order, so that the highest column is as low as possible. */
 export function splitInOrder(
   heights: readonly number[],
   count: number,
@@ -58,8 +61,8 @@ function highest(
 }
 
 /**
- * The largest scale at which all cards fit. `heightsAt`: heights of the cards at a layout width, px; infinite for a
- * card that is wider. Never returns less than `least`: there it returns the best columns.
+ * Find the largest scale at which all cards fit. `heightsAt` returns the cards' heights at a layout width, px, with
+ * infinity for a card that is wider. If nothing fits at the scale `least`, the best columns at `least` are returned.
  */
 export function pack(
   box: Box,
@@ -83,19 +86,19 @@ export function pack(
   return at(least).reduce((best, one) => (one.high < best.high ? one : best));
 }
 
-// Measures and places the cards of a slide in the browser.
+// Measures a slide's cards in the browser and places them.
 
 /** Elements that stay together: a whole card, or one of a card's tables with its heading and notes. */
 type Unit = readonly HTMLElement[];
 
 /** Largest factor by which a chart may grow. */
 const growth = 2;
-/** Gap between elements of a unit. */
+/** Gap between the elements of a unit, px. */
 const line = 8;
 /** Below this scale a card with several tables is split, so that its text gets larger. */
 const small = 1.2;
 
-/** A key of the cards' sizes: while it is unchanged, no new layout is needed. */
+/** Text that changes with the cards' sizes. While it is unchanged, no new layout is needed. */
 export function standing(inner: HTMLElement): string {
   const parts = [...inner.children].flatMap((card) => [
     card,
@@ -107,7 +110,7 @@ export function standing(inner: HTMLElement): string {
 export function layOut(outer: HTMLElement, inner: HTMLElement, limits: Limits): void {
   const box = { width: outer.clientWidth, height: outer.clientHeight };
   const all = [...inner.children] as HTMLElement[];
-  // On a phone the cards are stacked and scroll.
+  // On a phone the cards are stacked and the slide scrolls, so there is nothing to lay out.
   const flows = getComputedStyle(inner).position === 'static';
   if (box.width === 0 || box.height === 0 || all.length === 0 || flows) return;
   forget(inner);
@@ -139,7 +142,7 @@ function tried(box: Box, units: readonly Unit[], limits: Limits): [readonly Unit
   return [units, pack(box, heightsAt, limits)];
 }
 
-/** Remove all styles of an earlier layout. */
+/** Remove the styles that an earlier layout has set. */
 function forget(inner: HTMLElement): void {
   for (const one of inner.querySelectorAll<HTMLElement>('.deck-card, [data-placed]')) {
     for (const key of ['left', 'top', 'width'] as const) one.style[key] = '';
@@ -154,7 +157,7 @@ function forget(inner: HTMLElement): void {
 /** SVG elements have no offsetHeight. */
 const high = (one: HTMLElement) => one.offsetHeight ?? one.clientHeight;
 
-/** Height at a width; infinite if the content is wider. */
+/** Height of a unit at a width, px; infinite if its content is wider. */
 function heightOf(unit: Unit, width: number): number {
   for (const one of unit) one.style.width = `${width}px`;
   if (unit.some((one) => one.scrollWidth > width + 1)) return Number.POSITIVE_INFINITY;
@@ -163,7 +166,7 @@ function heightOf(unit: Unit, width: number): number {
 
 const main = 'table, svg, figure, div';
 
-/** Parts of a panel, also if one box contains everything except the heading. */
+/** The parts of a panel. If a single box contains everything but the heading, they are the parts of that box. */
 function parts(card: HTMLElement): readonly HTMLElement[] {
   const panel = card.querySelector('.panel:not(.patch)');
   const all = ([...(panel?.children ?? [])] as HTMLElement[]).flatMap((part) =>
@@ -176,7 +179,10 @@ function parts(card: HTMLElement): readonly HTMLElement[] {
 
 const tablesOf = (own: readonly HTMLElement[]) => own.filter((part) => part.matches(main));
 
-/** A card with one table stays whole. Others are split: each table is a unit, the first with the heading. */
+/**
+ * Split a card into units. A card with one table stays whole; otherwise each table is a unit, and the first one
+ * includes the heading.
+ */
 function unitsOf(card: HTMLElement): readonly Unit[] {
   const own = parts(card);
   const tables = tablesOf(own);
@@ -191,8 +197,8 @@ function unitsOf(card: HTMLElement): readonly Unit[] {
 }
 
 /**
- * Elements that may be omitted, least important first: small print, then everything after the first table, from the
- * end.
+ * Elements that may be omitted, least important first: small print, then everything after the first table, starting at
+ * the end.
  */
 function dispensable(cards: readonly HTMLElement[]): readonly HTMLElement[] {
   const blocks = cards.flatMap((card) => {
@@ -206,7 +212,7 @@ function dispensable(cards: readonly HTMLElement[]): readonly HTMLElement[] {
   ];
 }
 
-/** Place each unit; a column's remaining height goes to its chart. */
+/** Place every unit; the chart of a column gets the height that is left over. */
 function settle(
   units: readonly Unit[],
   { width, columns }: Packed,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A lesson as slides: terms first, then one to three slides per step, questions last. A press moves from stop to stop.
- * Pure.
+ * A lesson as slides: first its terms, then one to three slides per step, and finally the questions. Each press moves
+ * to the next stop. Pure.
  */
 
 import { t } from '../../base/lang/t.ts';
 import { rightWords } from '../../panels/recap/memory.ts';
 import type { Arm, Lesson, Scene } from '../../protocol/lesson.ts';
 
-// Patches on a step's slide: lines that the step names, or a patch that no earlier step has shown. Pure.
+// The patches on a step's slide: lines that the step names, or patches that no earlier step has shown. Pure.
 
 type Patched = Pick<Lesson, 'arms' | 'scenes'>;
 
@@ -16,13 +16,13 @@ interface Chosen {
   readonly what: 'patch';
   readonly arm: string;
   readonly at: readonly string[];
-  /** No earlier step shows this patch, so its message is added. */
+  /** Whether no earlier step shows this patch; if so, its message is shown too. */
   readonly first: boolean;
 }
 
 const has = (arm: Arm, text: string) => arm.patch_texts.some((patch) => patch.text.includes(text));
 
-/** One per arm. If several arms have a line, the first of them shows it. */
+/** One part per arm. A line that several arms have is shown for the first of them only. */
 function patchParts(lesson: Patched, scene: Scene): readonly Chosen[] {
   if (!scene.show.includes('patch')) return [];
   const arms = patchedArms(lesson, scene);
@@ -56,38 +56,38 @@ function shownBefore(lesson: Patched, scene: Scene): ReadonlySet<string> {
   return shown;
 }
 
-/** Content of a slide besides its title: a panel of the view by name, or one of these. */
+/** A part of a slide's content below its title: one of the parts listed here, or a panel of the view by its name. */
 export type Part =
   | { readonly what: 'latency' | 'measured' | 'counts' }
   | { readonly what: 'panel'; readonly name: string }
   | {
       readonly what: 'patch';
       readonly arm: string;
-      /** Parts of lines to show; empty: lines that run. */
+      /** Text fragments that select the lines to show; if empty, the lines that run are shown. */
       readonly at: readonly string[];
-      /** No earlier step shows this patch. */
+      /** Whether no earlier step shows this patch. */
       readonly first: boolean;
     };
 
 export type Slide =
-  /** Terms to know first; the first such slide also names the author of the mail. */
+  /** Terms that learners should know first. The first of these slides also names the author of the mail. */
   | { readonly kind: 'words'; readonly terms: readonly string[]; readonly mail: boolean }
   | { readonly kind: 'ask' | 'picture' | 'explain' }
   | { readonly kind: 'evidence'; readonly parts: readonly Part[] }
-  /** Quiz questions by index; printed on one page. */
+  /** Quiz questions by index. A printed deck has all of them on one page. */
   | { readonly kind: 'quiz'; readonly questions: readonly number[] };
 
 export type SlideKind = Slide['kind'];
 
-/** Most slides of a step, not counting terms and questions. */
+/** Maximum number of slides per step, without those for terms and questions. */
 export const mostSlides = 3;
-/** Most terms on one slide. */
+/** Maximum number of terms per slide. */
 const mostTerms = 3;
 
 type Given = Pick<Lesson, 'predictions' | 'arms' | 'scenes'>;
 type Whole = Given & Pick<Lesson, 'terms' | 'mails' | 'explain' | 'quiz'>;
 
-/** The slides of a step, in order. `panels`: names of the view's panels. */
+/** The slides of a step, in order. `panels` lists the names of the view's panels. */
 export function slidesOf(lesson: Given, scene: Scene, panels: readonly string[]): readonly Slide[] {
   const asks = scene.predict !== null && lesson.predictions[scene.predict] !== undefined;
   const before: Slide[] = [...(asks ? [{ kind: 'ask' as const }] : []), { kind: 'picture' }];
@@ -101,7 +101,7 @@ export function slidesOf(lesson: Given, scene: Scene, panels: readonly string[])
   ];
 }
 
-/** Charts and tables; measured evidence first. */
+/** A step's charts and tables; measured evidence comes first. */
 function evidenceOf({ show }: Scene, panels: readonly string[]): readonly Part[] {
   const measured: readonly Part[] = show.includes('measured') ? [{ what: 'measured' }] : [];
   const others = show.flatMap((name): Part[] => {
@@ -111,12 +111,15 @@ function evidenceOf({ show }: Scene, panels: readonly string[]): readonly Part[]
   return [...measured, ...others];
 }
 
-/** A single chart or table would leave the slide half empty, so counts are added; a patch has its message. */
+/**
+ * A single chart or table would leave half of the slide empty, so the counts are added. A patch needs none, because its
+ * message is shown with it.
+ */
 function filled(parts: readonly Part[]): readonly Part[] {
   return parts.length === 1 && parts[0]?.what !== 'patch' ? [...parts, { what: 'counts' }] : parts;
 }
 
-/** Slides before the first step: the lesson's terms, evenly distributed. */
+/** Slides before the first step, with the lesson's terms spread evenly over them. */
 function wordsOf({ terms, mails }: Pick<Whole, 'terms' | 'mails'>): readonly Slide[] {
   const names = terms.filter((term) => term.entry).map((term) => term.name);
   const mail = Object.keys(mails).length > 0;
@@ -133,15 +136,15 @@ function recapOf({ explain, quiz }: Pick<Whole, 'explain' | 'quiz'>): readonly S
   return [...(explain === null ? [] : [{ kind: 'explain' as const }]), ...asked];
 }
 
-/** One position of the deck: a slide, for questions before or after the reveal. */
+/** A position of the deck. Slides with a question have two stops: before and after the answer is revealed. */
 export interface Stop {
   readonly step: string;
-  /** `slide` in the address: the press within its step, from 1. */
+  /** Number of the press within its step, from 1; `slide` in the address. */
   readonly press: number;
   readonly slide: Slide;
-  /** The slide within the lesson, from 1. */
+  /** Number of the slide within the lesson, from 1. */
   readonly number: number;
-  /** The answer to the question is revealed. */
+  /** Whether the question's answer is revealed. */
   readonly revealed: boolean;
 }
 
@@ -169,7 +172,10 @@ export function stopsOf(lesson: Whole, panels: readonly string[]): readonly Stop
   });
 }
 
-/** Stops to print: predictions stay open, the lesson's three sentences are shown, all questions share a page. */
+/**
+ * Stops to print: predictions have no answer, the lesson's own three sentences are shown, and all questions share a
+ * page.
+ */
 export function paperStops(stops: readonly Stop[]): readonly Stop[] {
   const asked = stops.flatMap(({ slide, revealed }) =>
     slide.kind === 'quiz' && revealed ? slide.questions : [],
@@ -190,7 +196,7 @@ export function slideCount(stops: readonly Stop[]): number {
   return stops.at(-1)?.number ?? 0;
 }
 
-/** Index of the stop that an address names; a press after the step's last one means the last. */
+/** Index of the stop that an address names; a press beyond the step's last stop selects the last stop. */
 export function stopAt(stops: readonly Stop[], step: string, press: number | null): number {
   const first = stops.findIndex((stop) => stop.step === step);
   const last = stops.findLastIndex((stop) => stop.step === step);
@@ -199,7 +205,7 @@ export function stopAt(stops: readonly Stop[], step: string, press: number | nul
 
 // The one-sentence claim of a step. Pure.
 
-/** The step's claim, otherwise the first sentence of its text. */
+/** The claim that the step states, otherwise the first sentence of its text. */
 export function claimOf(
   { content }: Pick<Lesson, 'content'>,
   { id, claim }: Pick<Scene, 'id' | 'claim'>,
@@ -207,7 +213,9 @@ export function claimOf(
   return claim || firstSentence(content[id] ?? '');
 }
 
-/** The first sentence of Markdown as plain text, up to a full stop before a space or the end. */
+/**
+ * The first sentence of a Markdown text, as plain text. It ends at a full stop that is followed by a space or the end.
+ */
 export function firstSentence(markdown: string): string {
   const [paragraph = ''] = markdown.trim().split(/\n\s*\n/);
   const words = paragraph
@@ -218,7 +226,7 @@ export function firstSentence(markdown: string): string {
   return /^.*?[.?!](?=\s|$)/.exec(words)?.[0] ?? words;
 }
 
-// The title of a slide, the speaker's text at a stop, and the next stop. Pure.
+// The title of a slide, the speaker's text at a stop, and the name of the next stop. Pure.
 
 type Shown = Pick<Stop, 'revealed' | 'slide'>;
 
@@ -239,7 +247,7 @@ export function headOf(
     : t('Question {first} of {quiz}', { first: first + 1, quiz: quiz.length });
 }
 
-/** Markdown of the step's text; the part below `---` is withheld until the answer is revealed. */
+/** The step's text in Markdown; the part below `---` is withheld until the answer is revealed. */
 export function sayOf(
   content: Lesson['content'],
   scene: Pick<Scene, 'id' | 'predict'>,
@@ -255,15 +263,17 @@ export function sayOf(
     .trim();
 }
 
-/** Speaker's hint for slides that no step has notes for. */
+/** A hint for the speaker on slides that belong to no step and so have no notes. */
 export function hintOf({ kind }: Slide): string {
   if (kind === 'words')
     return t('Say each word once and point at its drawing. One minute is enough.');
   if (kind === 'explain') return t('Ask two students to try aloud. The next press shows ours.');
-  return kind === 'quiz' ? t('Count hands, then press. Ask one of them why before you go on.') : '';
+  return kind === 'quiz'
+    ? t('Count the hands, then press. Ask one person why before you go on.')
+    : '';
 }
 
-/** The answer to a quiz question, for the speaker before it is revealed. */
+/** The answer to a quiz question, which the speaker sees before it is revealed. */
 export function answerOf(
   { explain, quiz }: Pick<Lesson, 'explain' | 'quiz'>,
   slide: Slide,
@@ -274,7 +284,10 @@ export function answerOf(
   return asked === undefined ? '' : `${rightWords(asked)}. ${asked.why}`;
 }
 
-/** Text printed below a slide: a step's text once; below its question the part that the question withholds. */
+/**
+ * The text printed below a slide. Each step's text is printed once; the part that a question withholds is printed below
+ * the question's slide.
+ */
 export function paperSay(
   { content, quiz }: Pick<Lesson, 'content' | 'quiz'>,
   scene: Pick<Scene, 'id' | 'predict'>,
@@ -296,7 +309,7 @@ const kinds = {
   evidence: t('the evidence'),
 } as const;
 
-/** Name of a stop in the preview of the next one. */
+/** The name of a stop, for the preview of the next one. */
 export function stopTitle(
   lesson: Pick<Lesson, 'question' | 'quiz'>,
   scene: Pick<Scene, 'title'>,
@@ -319,7 +332,7 @@ const partWords: Readonly<Record<Exclude<Part['what'], 'panel'>, string>> = {
   patch: t('the patch'),
 };
 
-/** One sentence of a stop, as the speaker's transition; `panels`: titles by name. */
+/** One sentence about a stop, with which the speaker can lead over to it. `panels` maps names to titles. */
 export function previewOf(
   lesson: Pick<Lesson, 'arms' | 'content' | 'predictions' | 'explain' | 'quiz'>,
   scene: Pick<Scene, 'id' | 'claim' | 'predict'>,
@@ -348,7 +361,7 @@ export function previewOf(
   }
 }
 
-/** The subject of the patch's message. */
+/** The subject line of the patch's message. */
 function subjectOf({ arms }: Pick<Lesson, 'arms'>, name: string): string {
   return arms.find((arm) => arm.name === name)?.patch_texts.at(-1)?.subject ?? '';
 }

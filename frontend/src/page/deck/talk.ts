@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** When a talk or a class began, ms: one clock for a lesson, whether its page or its slides are on show. */
+/** The start time of a talk or class, ms. A lesson's page and its slides share one clock. */
 
 import { useSyncExternalStore } from 'react';
 import { Cell } from '../../base/signal.ts';
 
 const begun = new Map<string, Cell<number>>();
 
-/** The clock of a lesson; it begins at `since` unless it runs. */
+/** The clock of a lesson; unless it is already running, it starts at `since`. */
 export function clockOf(slug: string, since: number): Cell<number> {
   let clock = begun.get(slug);
   if (clock === undefined) {
@@ -16,7 +16,7 @@ export function clockOf(slug: string, since: number): Cell<number> {
   return clock;
 }
 
-/** When it began, and how it is restarted. */
+/** The start time, and a function that restarts the clock. */
 export function useTalk(slug: string, since: number): readonly [number, () => void] {
   const clock = clockOf(slug, since);
   const began = useSyncExternalStore(clock.subscribe, clock.get);

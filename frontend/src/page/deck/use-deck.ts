@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Position of a deck, controlled by keys, by buttons and by the speaker's window, which follows it. */
+/** The position of a deck. Keys, buttons and the speaker's window change it, and the speaker's window follows it. */
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { must } from '../../base/assert.ts';
@@ -14,7 +14,7 @@ import type { LessonModel } from '../use-lesson-page.ts';
 import { type Stop, slideCount, stopAt, stopsOf } from './slides.ts';
 import { useTalk } from './talk.ts';
 
-// Meaning of keys for a deck: clickers send Page Up and Page Down, some of them arrows. Pure.
+// The meaning of keys in a deck. Clickers send Page Up and Page Down, and some of them arrow keys. Pure.
 
 const acts = ['next', 'back', 'first', 'last', 'notes', 'handout', 'toy'] as const;
 export type DeckAct = (typeof acts)[number];
@@ -49,12 +49,12 @@ interface Pressed {
   readonly target: EventTarget | null;
 }
 
-/** What a key does to a deck; null: nothing, or an input field uses it. */
+/** The action of a key; null if it has none, or if an input field uses the key. */
 export function deckAct(event: Pressed): DeckAct | null {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return null;
   const target = event.target instanceof Element ? event.target : null;
   if (target?.closest(fields)) return null;
-  // Clicker keys work wherever the focus is.
+  // The keys of clickers work wherever the focus is.
   if (target?.closest('.toy') && !clicker.has(event.key)) return null;
   return keys[event.key] ?? null;
 }
@@ -68,16 +68,16 @@ export function moved(at: number, act: DeckAct, stops: number): number {
   return act === 'last' ? last : at;
 }
 
-// Messages between deck and speaker's window: a BroadcastChannel per lesson.
+// Messages between the deck and the speaker's window, over one BroadcastChannel per lesson.
 
 /** Position and state of the deck. */
 export interface DeckNews {
   readonly kind: 'at';
   readonly step: string;
   readonly press: number;
-  /** The sentence computed from the events now; may be empty. */
+  /** The sentence that is currently computed from the events; may be empty. */
   readonly sentence: string;
-  /** The answer to the step's question, before the slides reveal it; empty: none. */
+  /** The answer to the step's question before the slides reveal it; empty if there is none. */
   readonly answer: string;
   /** Start of the talk, ms since 1970. */
   readonly since: number;
@@ -89,7 +89,7 @@ type Message =
   | { readonly kind: 'restart' }
   | { readonly kind: 'move'; readonly act: DeckAct };
 
-/** A message of the channel; null: unknown. */
+/** Read a message from the channel; null if it is of an unknown kind. */
 export function readMessage(value: unknown): Message | null {
   if (typeof value !== 'object' || value === null) return null;
   const { kind, act, step, press, sentence, answer, since } = value as Record<string, unknown>;
@@ -105,7 +105,7 @@ export interface Channel {
   readonly close: () => void;
 }
 
-/** Without BroadcastChannel there is no speaker's window; the deck still works. */
+/** If the browser lacks BroadcastChannel, there is no speaker's window, but the deck still works. */
 export function openChannel(slug: string, onMessage: (message: Message) => void): Channel {
   if (typeof BroadcastChannel === 'undefined') return { send: () => {}, close: () => {} };
   const channel = new BroadcastChannel(`duet.deck.${slug}`);
@@ -123,7 +123,7 @@ export function useStops(lesson: Lesson): readonly Stop[] {
   }, [lesson]);
 }
 
-/** The lesson without charts and tables that answer a later step's question. */
+/** The lesson, without charts and tables that would answer a question of a later step. */
 function unspoilt(lesson: Lesson, tells: ViewKind['tells']): Lesson {
   const scenes = lesson.scenes.map((scene) => {
     const spoils = spoilersOf(lesson, scene, { guesses: {} }, new Set(), tells);
@@ -176,7 +176,10 @@ export function offersToy(page: LessonModel, stop: Stop): boolean {
   return stop.slide.kind === 'picture' && toyOf(page.lesson, page.scene) !== null;
 }
 
-/** Runs before the picture's handlers: its arrow keys visit marks, a clicker's keys change slides. */
+/**
+ * Listens before the picture does, because the picture uses arrow keys for its marks, but a clicker's keys must change
+ * slides.
+ */
 function useDeckKeys(act: (what: DeckAct) => void): void {
   const latest = useRef(act);
   latest.current = act;

@@ -5,22 +5,24 @@ import { locale, t } from '../../base/lang/t.ts';
 import type { Lesson, QuizQuestion } from '../../protocol/lesson.ts';
 import type { Answers } from '../predict.ts';
 
-// Judges answers to the questions at the end of a lesson.
+// Judges the answers to the questions at the end of a lesson.
 
-/** Whether an answer is right: the choice from 1, or a number within tolerance; no answer is wrong. */
+/**
+ * Whether an answer is right: the choice, counted from 1, or a number within the tolerance. A missing answer is wrong.
+ */
 export function isRight(question: QuizQuestion, given: number | undefined): boolean {
   if (given === undefined) return false;
   if (question.choices.length > 0) return given === question.right;
   return question.number !== null && Math.abs(given - question.number) <= question.within;
 }
 
-/** The right answer in words. */
+/** The right answer, in words. */
 export function rightWords({ choices, right, number, unit }: QuizQuestion): string {
   if (choices.length > 0) return choices[(right ?? 0) - 1] ?? '';
   return `${(number ?? 0).toLocaleString(locale())} ${unit}`.trim();
 }
 
-/** Parse a typed number, such as "10,000" or "2.5"; undefined: not a number. */
+/** Parse a typed number, such as "10,000" or "2.5"; undefined if the text is not a number. */
 export function typedNumber(text: string): number | undefined {
   const plain = text.trim().replaceAll(/[ ,'_](?=\d{3}(\D|$))/g, '');
   return /^[+-]?\d+(\.\d+)?$/.test(plain) ? Number(plain) : undefined;
@@ -29,9 +31,9 @@ export function typedNumber(text: string): number | undefined {
 export interface Recap {
   /** The viewer's own three sentences. */
   readonly mine: string;
-  /** The viewer has compared them with the lesson's. */
+  /** Whether the viewer has compared their sentences with the lesson's. */
   readonly compared: boolean;
-  /** By question: the choice from 1, or the number. */
+  /** Answers by question: the choice, counted from 1, or the number. */
   readonly given: Readonly<Record<number, number>>;
 }
 
@@ -41,11 +43,11 @@ export interface Progress {
   readonly quiz: Share;
   readonly predicted: Share;
   readonly pointed: Share;
-  /** ISO date of the last change. */
+  /** Date of the last change, as in ISO 8601. */
   readonly on: string;
 }
 
-/** [count, total] */
+/** A count and the total. */
 type Share = readonly [number, number];
 
 const nothing: Recap = { mine: '', compared: false, given: {} };
@@ -70,7 +72,7 @@ export function readProgress(): Readonly<Record<string, Progress>> {
   return Object.fromEntries(known) as Record<string, Progress>;
 }
 
-/** Replace the stored progress of one lesson; the date changes only if something else does. */
+/** Store the progress of one lesson. The date changes only if something else changes. */
 export function writeProgress(slug: string, progress: Progress): void {
   const all = readProgress();
   const same = { ...progress, on: all[slug]?.on };
@@ -120,11 +122,12 @@ function write(key: string, value: object): void {
   try {
     localStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // With full or disabled storage, progress is lost on reload; the lesson still works.
+    // If storage is full or disabled, progress is lost on reload, but the lesson still works.
   }
 }
 
-// The certificate of progress as a file: JSON for programs, SVG for people. It states that nothing was verified.
+// The certificate of progress as a file: JSON for programs, SVG for people. It states that nobody has verified
+// anything.
 
 export const honest = t(
   'A browser wrote this from what it had saved. Nobody checked who answered, or how, so it proves nothing.',
@@ -154,7 +157,7 @@ export const columns = [
   t('on'),
 ] as const;
 
-/** The cells of a lesson's row, after its title. */
+/** The cells of a lesson's row that follow its title. */
 export function cells(one: Progress): readonly string[] {
   const explained = one.explained ? t('yes') : t('no');
   return [explained, share(one.quiz), share(one.predicted), share(one.pointed), one.on];

@@ -80,7 +80,9 @@ describe('the recap', () => {
 
   it('says what was predicted and what it is, and names the next lesson', () => {
     open();
-    expect(screen.getByTestId('predicted').textContent).toContain('You: some. It is: most.');
+    expect(screen.getByTestId('predicted').textContent).toContain(
+      'Your prediction: some. The answer is: most.',
+    );
     const link = within(screen.getByTestId('next-lesson')).getByRole('link');
     expect(link.getAttribute('href')).toBe('?lesson=b');
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** End of a lesson: explain it, answer questions, review predictions, get a certificate, continue. */
+/** End of a lesson: explain it, answer questions, review the predictions, get a certificate, go to the next lesson. */
 
 import { type FormEvent, useEffect, useId, useMemo, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
@@ -27,7 +27,7 @@ import {
   writeRecap,
 } from './memory.ts';
 
-// Explain it in three sentences, then compare with the lesson's.
+// The viewer explains the lesson in three sentences, then compares them with the lesson's own.
 
 interface ExplainPartProps {
   readonly explain: NonNullable<Lesson['explain']>;
@@ -82,7 +82,7 @@ function ExplainPart({ explain, recap, onRecap }: ExplainPartProps) {
   );
 }
 
-// Questions at the end of a lesson: answered once, judged and explained here.
+// Questions at the end of a lesson. Each can be answered once, and is judged and explained at once.
 
 interface QuizPartProps {
   readonly lesson: Pick<Lesson, 'quiz' | 'scenes'>;
@@ -133,7 +133,7 @@ function QuizPart({ lesson, recap, onRecap, onStep }: QuizPartProps) {
 interface AskedProps {
   readonly question: QuizQuestion;
   readonly given: number | undefined;
-  /** Title of the step that answers it; empty: none. */
+  /** Title of the step that contains the answer; empty if there is none. */
   readonly title: string;
   readonly onGiven: (value: number) => void;
   readonly onStep: (id: string) => void;
@@ -229,7 +229,7 @@ function NumberField({ question, given, labelled, onGiven }: FieldProps) {
   );
 }
 
-// Predictions, and the answers of the events.
+// The viewer's predictions, with the answers from the events.
 
 interface PredictedPartProps {
   readonly lesson: Pick<Lesson, 'predictions' | 'scenes' | 'questions'>;
@@ -258,7 +258,7 @@ function PredictedPart({ lesson, answers, onStep, onQuestions }: PredictedPartPr
                 {guess === undefined ? (
                   <span className="quiet">{t('Not predicted yet.')}</span>
                 ) : (
-                  rich('You: <b>{choices}</b>. {truth}', {
+                  rich('Your prediction: <b>{choices}</b>. {truth}', {
                     choices: prediction.choices[guess],
                     b: (words) => <b>{words}</b>,
                     truth:
@@ -266,7 +266,7 @@ function PredictedPart({ lesson, answers, onStep, onQuestions }: PredictedPartPr
                         ? t('No run has answered it yet.')
                         : truth === guess
                           ? t('Yes, that is right.')
-                          : t('It is: {choices}.', { choices: prediction.choices[truth] }),
+                          : t('The answer is: {choices}.', { choices: prediction.choices[truth] }),
                   })
                 )}{' '}
                 <button type="button" className="link" onClick={() => onStep(scene.id)}>
@@ -297,11 +297,11 @@ function PredictedPart({ lesson, answers, onStep, onQuestions }: PredictedPartPr
   );
 }
 
-// Progress in all lessons, as stored in this browser, and as files.
+// The progress in all lessons that this browser has stored, with downloads.
 
 interface CertificatePartProps {
   readonly all: Readonly<Record<string, Progress>>;
-  /** ISO date. */
+  /** Today's date, as in ISO 8601. */
   readonly today: string;
 }
 
@@ -428,7 +428,7 @@ function Parts({ lesson, answers, next, onStep, onQuestions, onClose }: RecapDia
   );
 }
 
-/** Card in the last step that opens the recap. */
+/** A card in the last step that opens the recap. */
 export function RecapCard({
   lesson,
   onOpen,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Terms of a lesson and of the page: their first occurrence in a paragraph opens a card. */
+/** Terms of a lesson and of the page. Their first occurrence in a paragraph opens a card. */
 
 import {
   createContext,
@@ -21,8 +21,8 @@ import { t } from '../../base/lang/t.ts';
 import type { Lesson, Term } from '../../protocol/lesson.ts';
 import type { ClockName } from '../../protocol/messages.ts';
 
-// A term's drawing, rebuilt element by element. Only shapes, text and presentation attributes are copied, so the
-// drawing cannot run scripts, load anything or be styled from outside. The server also refuses such files
+// Rebuilds a term's drawing element by element. Only shapes, text and presentation attributes are copied, so the
+// drawing cannot run scripts, load anything, or be styled from outside. The server refuses such files too
 // (lessons/drawings.py).
 
 const elements = new Set([
@@ -42,7 +42,7 @@ interface Drawn {
   readonly parts: readonly ReactNode[];
 }
 
-/** The drawing's parts for React; null: no valid SVG. */
+/** Convert a drawing to parts that React can render; null if it is not valid SVG. */
 export function drawn(svg: string): Drawn | null {
   const root = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
   const box = root.getAttribute('viewBox') ?? '';
@@ -76,17 +76,17 @@ export const Drawing = memo(({ svg }: { readonly svg: string }) => {
 });
 Drawing.displayName = 'Drawing';
 
-// The open card, and the timing of opening and closing. One card at a time.
+// Which card is open, and when cards open and close. Only one card is open at a time.
 
 interface Shown {
   readonly name: string;
   readonly anchor: HTMLElement;
-  /** Opened by a click or a tap: stays open when the pointer leaves. */
+  /** Whether a click or a tap opened the card; it then stays open when the pointer leaves. */
   readonly pinned: boolean;
 }
 
 const openMs = 160;
-/** Long enough to move from the word to its card. */
+/** Long enough to move the pointer from the word to its card. */
 const closeMs = 220;
 
 class CardHost {
@@ -128,7 +128,7 @@ class CardHost {
     });
   }
 
-  /** Cancel pending opening and closing. */
+  /** Cancel a pending opening or closing. */
   stay(): void {
     clearTimeout(this.timer);
   }
@@ -154,7 +154,7 @@ class CardHost {
   }
 }
 
-// Position of a card: below or above its word, inside the window, never over the word.
+// Position of a card: below or above its word, inside the window, and never over the word.
 
 export interface Rect {
   readonly left: number;
@@ -165,14 +165,14 @@ export interface Rect {
 interface Spot {
   readonly left: number;
   readonly top: number;
-  /** The card scrolls if neither side has enough room. */
+  /** Height of the card; if neither side has enough room for it, the card scrolls. */
   readonly height: number;
 }
 
 const gap = 7;
 const edge = 8;
 
-/** All lengths in CSS pixels; `view` is the window. */
+/** Compute the position of a card. All lengths are CSS pixels; `view` is the window's size. */
 export function spotOf(
   word: Rect,
   card: { readonly width: number; readonly height: number },
@@ -186,7 +186,7 @@ export function spotOf(
   return { left, top: under ? word.bottom + gap : word.top - gap - height, height };
 }
 
-// The card of a term: its drawing and definition. Esc and a click elsewhere close it.
+// The card of a term, with its drawing and definition. Esc or a click elsewhere closes it.
 
 interface TermCardProps {
   readonly host: CardHost;
@@ -232,7 +232,7 @@ function Card({ host, shown, term, svg }: CardProps) {
   );
 }
 
-/** Follows the word when the page scrolls; closes when the word is out of sight. */
+/** Moves the card with its word when the page scrolls, and closes it when the word is out of sight. */
 function useSpot(
   host: CardHost,
   anchor: HTMLElement,
@@ -259,7 +259,7 @@ function useSpot(
   return spot;
 }
 
-/** Handles Escape first, so that it closes the card and nothing else. */
+/** Handles Escape before other listeners, so that it closes the card and nothing else. */
 function useClosing(host: CardHost, shown: Shown, card: React.RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const key = (event: KeyboardEvent) => {
@@ -281,14 +281,17 @@ function useClosing(host: CardHost, shown: Shown, card: React.RefObject<HTMLElem
   }, [host, shown, card]);
 }
 
-// Finds a lesson's terms in a text; the server's lint has the same rule (lessons/view.py).
+// Finds a lesson's terms in a text. The server's lint uses the same rule (lessons/view.py).
 
-/** Part of a text: plain text, or a term. */
+/** A piece of a text: either plain text or a term. */
 export type Piece = string | { readonly name: string; readonly text: string };
 
 interface Matcher {
   readonly terms: ReadonlyMap<string, Term>;
-  /** Turn the first occurrence of each term into a piece, unless `seen` contains it; adds it to `seen`. */
+  /**
+   * Split a text so that the first occurrence of each term is a piece of its own. Terms in `seen` are skipped, and
+   * found terms are added to it.
+   */
   readonly split: (text: string, seen: Set<string>) => readonly Piece[];
 }
 
@@ -319,7 +322,10 @@ export function matcherOf(terms: readonly Term[]): Matcher | null {
   };
 }
 
-/** A lower-case form may start a sentence with a capital; a space may be a line break. */
+/**
+ * A pattern for a term. If the term begins in lower case, it also matches with a capital letter, as at the start of a
+ * sentence. A space also matches a line break.
+ */
 function either(form: string): string {
   const [first = '', ...rest] = form;
   const small = first !== first.toUpperCase();
@@ -330,9 +336,9 @@ function either(form: string): string {
   return `${small ? `[${first}${first.toUpperCase()}]` : first}${tail}`;
 }
 
-// Marks terms in Markdown: the first occurrence in a paragraph becomes a `dfn`, titled with the term's name.
+// Marks terms in Markdown: the first occurrence in a paragraph becomes a `dfn` element, whose title is the term's name.
 
-/** The fields of an HTML tree node that are used here. */
+/** The fields of an HTML tree node that this code uses. */
 export interface MarkdownNode {
   type: string;
   tagName?: string;
@@ -341,9 +347,9 @@ export interface MarkdownNode {
   children?: MarkdownNode[];
 }
 
-/** Elements that start a new paragraph; other elements in a list item belong to its paragraph. */
+/** Elements that start a new paragraph. Other elements inside a list item belong to its paragraph. */
 const paragraphs = new Set(['p', 'li', 'td', 'th']);
-/** Elements without terms: code is quoted, links and headings have their own purpose. */
+/** Elements in which terms are not marked, because code is quoted, and links and headings serve another purpose. */
 const left = new Set(['code', 'pre', 'a', 'h1', 'h2', 'h3', 'h4']);
 
 export function markTerms(matcher: Matcher) {
@@ -372,7 +378,7 @@ export function markTerms(matcher: Matcher) {
   };
 }
 
-// Terms of the page itself, as in docs/GLOSSARY.md; a lesson's term of the same name replaces them.
+// Terms of the page itself, as in docs/GLOSSARY.md. A lesson's term of the same name replaces the page's.
 
 const page = (name: string, says: string, ...also: string[]): Term => ({
   ...{ name, also, says },
@@ -395,7 +401,7 @@ const terms: readonly Term[] = [
   page(
     t('count clock'),
     t(
-      'Guest time follows executed instructions, one nanosecond each: a run repeats to the digit, and says nothing about caches.',
+      'Guest time follows executed instructions, one nanosecond each. A run repeats exactly, but it says nothing about caches.',
     ),
   ),
   page(
@@ -404,7 +410,7 @@ const terms: readonly Term[] = [
   ),
 ];
 
-/** The terms of a lesson, plus those of the page that the lesson does not define. */
+/** The terms of a lesson, and the page's terms that the lesson does not define. */
 export function withPageTerms(own: readonly Term[]): readonly Term[] {
   const taken = new Set(own.flatMap(({ name, also }) => [name, ...also]));
   const free = terms.filter(({ name, also }) => ![name, ...also].some((form) => taken.has(form)));
@@ -414,7 +420,7 @@ export function withPageTerms(own: readonly Term[]): readonly Term[] {
 interface Known {
   readonly matcher: Matcher;
   readonly host: CardHost;
-  /** Id of the element with a term's definition, for screen readers. */
+  /** Returns the id of the element with a term's definition, for screen readers. */
   readonly describes: (name: string) => string;
 }
 
@@ -425,7 +431,7 @@ interface TermsProviderProps {
   readonly children: ReactNode;
 }
 
-/** Texts inside have term cards; elsewhere the same texts are plain. */
+/** Provides term cards for the texts inside; outside, the same texts are plain. */
 export function TermsProvider({ lesson, children }: TermsProviderProps) {
   const id = useId();
   const [host] = useState(() => new CardHost());
@@ -460,7 +466,7 @@ interface MarkProps {
   readonly children?: ReactNode;
 }
 
-/** A word with a card. */
+/** A word that opens a card. */
 export function TermMark({ name, children }: MarkProps) {
   const known = useContext(Context);
   const word = useRef<HTMLButtonElement>(null);
@@ -493,14 +499,14 @@ interface ClockTermProps {
   readonly children: ReactNode;
 }
 
-/** A word about a run's clock, with the card of that clock. */
+/** The name of a run's clock, which opens the card of that clock. */
 export function ClockTerm({ clock, children }: ClockTermProps) {
   return (
     <TermMark name={clock === 'count' ? t('count clock') : t('wall clock')}>{children}</TermMark>
   );
 }
 
-/** A sentence, or another short text that counts as a paragraph. */
+/** A sentence, or another short text that counts as one paragraph. */
 export function Terms({ text }: { readonly text: string }) {
   const known = useContext(Context);
   if (known === null) return text;
@@ -508,7 +514,7 @@ export function Terms({ text }: { readonly text: string }) {
     typeof piece === 'string' ? (
       piece
     ) : (
-      // Keyed by term, which occurs once, so the button survives changes of the surrounding words.
+      // The key is the term, which occurs only once, so that the button survives changes of the words around it.
       <TermMark key={piece.name} name={piece.name}>
         {piece.text}
       </TermMark>
@@ -521,7 +527,7 @@ interface MarkedMarkdown {
   readonly components: Components;
 }
 
-/** Plug-in and components for react-markdown that mark terms. */
+/** The plug-in and the components with which react-markdown marks terms. */
 export function useMarked(): MarkedMarkdown {
   const matcher = useContext(Context)?.matcher;
   return useMemo(

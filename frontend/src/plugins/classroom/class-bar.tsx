@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** One line over the lesson: who drives, whether this page follows, and what may be done. */
+/** The class's bar above a lesson: who leads, whether this page follows, and the available actions. */
 
 import { useEffect, useState } from 'react';
 import { t } from '../../base/lang/t.ts';
@@ -22,13 +22,13 @@ interface ClassBarProps {
   readonly arms: readonly string[];
   readonly inClass: InClass;
   readonly panel: boolean;
-  /** So many questions wait for this member. */
+  /** Number of questions that wait for this member's answer. */
   readonly waiting: number;
   readonly onPanel: () => void;
   readonly onInvite: () => void;
 }
 
-/** Who is here, and how many questions of members wait. */
+/** How many are here, and how many questions from members wait for the instructor. */
 function hereWords(room: Room): string {
   const [here, n] = [room.facts?.connected ?? 0, waitingRaised(room)];
   return n > 0
@@ -36,7 +36,7 @@ function hereWords(room: Room): string {
     : t('class: {here} here', { here });
 }
 
-/** What the bar says. */
+/** The sentence that the bar shows. */
 export function barWords(
   room: Room,
   { following, driving }: Pick<RoomNow, 'following' | 'driving'>,
@@ -185,7 +185,7 @@ function SpotButtons({ inClass, lesson, arms }: ClassBarProps) {
   );
 }
 
-/** One press counts once in so long. */
+/** A member's presses within this time count once. */
 const lostMs = 10_000;
 
 function LostButton({ now: { classroom } }: { readonly now: RoomNow }) {
@@ -212,19 +212,19 @@ function LostButton({ now: { classroom } }: { readonly now: RoomNow }) {
   );
 }
 
-// The line over two runs beside each other, in a class: whose run it is, and the way back.
+// The class's bar above two runs side by side: who made the second run, and a button back to the lesson.
 
 interface ShownBarProps {
   readonly lesson: Lesson;
   readonly place: Place;
 }
 
-/** "Second: Ada, 9 hogs."; empty: the run is none of the class, or not for this page to know. */
+/** "Second: Ada, 9 hogs."; empty if this page knows of no class run with this id. */
 export function shownWords(room: RoomNow['room'], lesson: Lesson, beside: string | null): string {
   const one = room?.tries.find(({ run }) => run === beside);
   return one === undefined
     ? ''
-    : t(' Second: {makers}, {changed}.', {
+    : t(' Second run: {makers}, {changed}.', {
         makers: makersWords(one),
         changed: changedWords(one, lesson),
       });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a class has of a lesson page. */
+/** What a class contributes to a lesson page. */
 
 import { useState } from 'react';
 import type { RunIndex } from '../../derive/types.ts';
@@ -9,7 +9,7 @@ import { PointMap } from './pointing.tsx';
 
 export interface ClassLesson extends InLesson {
   readonly inClass: InClass;
-  /** Key of the question whose places are shown over the picture; null: none. */
+  /** Key of the question whose answers are shown as places over the picture; null for none. */
   readonly shown: string | null;
   readonly show: (key: string | null) => void;
 }

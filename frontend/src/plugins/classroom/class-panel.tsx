@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The panel of a class beside the page, which can be used meanwhile: no dialog. */
+/** The class's panel at the side of the page. It is no dialog, so the page stays usable. */
 
 import './board.css';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -38,12 +38,12 @@ interface Props {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly all: readonly Asked[];
-  /** What this member is to answer. */
+  /** Questions that wait for this member's answer. */
   readonly open: readonly Asked[];
   readonly onClose: () => void;
   readonly map: MapControl;
   readonly truthOf: TruthOf;
-  /** For the instructor alone. */
+  /** Only shown to the instructor. */
   readonly notes: ReactNode;
   readonly actions: TryActions;
   readonly show: ShownFrom;
@@ -97,7 +97,7 @@ function ClassPanel(props: Props) {
           <Report classId={room.classId} />
           <Ending
             words={t('end the class')}
-            sure={t('End it for all')}
+            sure={t('End it for everybody')}
             act={() => classroom.end()}
           />
         </>
@@ -137,7 +137,7 @@ function ClassPanel(props: Props) {
           </p>
           <Ending
             words={t('delete my name, answers and questions')}
-            sure={t('Delete them and leave')}
+            sure={t('Delete them and leave the class')}
             act={() => classroom.forgetMe()}
           />
         </>
@@ -146,7 +146,7 @@ function ClassPanel(props: Props) {
   );
 }
 
-/** What was answered, without names; it can be asked for after the class, too. */
+/** Links to the report of answers without names; it stays available after the class. */
 function Report({ classId }: { readonly classId: string }) {
   const report = `api/classes/${encodeURIComponent(classId)}/report`;
   return (
@@ -189,7 +189,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
-/** What cannot be taken back takes two clicks. */
+/** An action that cannot be undone takes two clicks. */
 function Ending(props: {
   readonly words: string;
   readonly sure: string;
@@ -221,7 +221,7 @@ function Ending(props: {
   );
 }
 
-// All that a lesson page shows of its class: the line over it, the panel at its side, the link.
+// Everything that a lesson page shows about its class: the bar, the side panel, the invitation.
 
 interface AreaProps {
   readonly page: LessonNow;
@@ -240,9 +240,9 @@ export function ClassArea({ page, own, notes }: AreaProps) {
   const member = room?.part === 'member';
   const asks = room && member ? waiting(room, all, scene.id, guess.guess !== null) : [];
   const revealed = room && member ? revealedIn(room, all) : [];
-  // What is new for a member opens the panel.
+  // The panel opens when there is something new for a member.
   const tries = member && openedAt(room, lesson.slug, scene.id) !== null;
-  // In a hand the panel lies over the picture: another step closes it.
+  // On a phone the panel covers the picture, so going to another step closes it.
   const hand = useMedia('(max-width: 889px)');
   const { id } = scene;
   useEffect(() => {
@@ -270,7 +270,7 @@ export function ClassArea({ page, own, notes }: AreaProps) {
   const map: MapControl = {
     shown,
     show: showPlaces,
-    // The panel may cover what is to be pointed at.
+    // The panel may cover the mark to point at.
     point: (number) => {
       setPanel(false);
       page.pointAt(number);
@@ -307,7 +307,7 @@ export function ClassArea({ page, own, notes }: AreaProps) {
   );
 }
 
-// What each page of a class shows, whatever it shows else: the timer, and who looks over a shoulder.
+// Shown on every page of a class member: the timer, and that the instructor observes the page.
 
 export function ClassOverlay() {
   const { classroom, room, open } = useRoom();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What a page knows of the class that it is in, as one reducer: a message goes in, the next state comes out. Pure. */
+/** What a page knows about its class: a reducer of (state, message) -> state. Pure. */
 
 import type { ServerMessage } from '../../protocol/messages.ts';
 
-/** What is said of a class that this page is in. */
+/** Messages about the class that this page is in. */
 export type ClassMessage = Extract<ServerMessage, { type: 'class' | `class_${string}` }>;
 
 export function ofClass(message: ServerMessage): message is ClassMessage {
   return message.type === 'class' || message.type.startsWith('class_');
 }
 
-// The board of a class as a page has it: members' questions, the timer, who looks over whose shoulder. Pure.
+// The class's board on a page: members' questions, the timer, and who observes whom. Pure.
 
 type Of<T extends ClassMessage['type']> = Extract<ClassMessage, { type: T }>;
 export type ClassRaised = Of<'class_raised'>;
@@ -18,7 +18,7 @@ export type Raised = ClassRaised['questions'][number];
 export type ClassWatching = Of<'class_watching'>;
 export type ClassWatched = Of<'class_watched'>;
 
-/** A timer by the clock of this page, ms. */
+/** A timer in this page's time (performance.now), ms. */
 export interface Timer {
   readonly length: number;
   readonly ends: number;
@@ -26,14 +26,14 @@ export interface Timer {
 
 interface Board {
   readonly raised: ClassRaised | null;
-  /** Of this member alone. */
+  /** For this member only. */
   readonly own: Of<'class_own'> | null;
   readonly timer: Timer | null;
-  /** Of this member: whether the instructor looks over the shoulder. */
+  /** For a member: whether the instructor observes this page. */
   readonly watched: ClassWatched | null;
-  /** Of this page of the instructor: over whose shoulder it looks. */
+  /** For the instructor: the member whose page this page observes. */
   readonly watching: ClassWatching | null;
-  /** Where the watched member is, and the page's time when that came. */
+  /** The place of the observed member, and this page's time when it arrived. */
   readonly seen: ClassPlace | null;
   readonly seenAt: number;
 }
@@ -48,7 +48,7 @@ const emptyBoard: Board = {
   seenAt: 0,
 };
 
-/** After a break: what the server does not send again has ended meanwhile. */
+/** After a reconnect, drop the state that has ended unless the server sends it again. */
 function boardAgain(board: Board): Board {
   return { ...board, timer: null, watching: null, seen: null };
 }
@@ -65,7 +65,7 @@ function reduceBoard(board: Board, message: BoardMessage, nowMs: number): Board 
       return { ...board, own: message };
     case 'class_timer': {
       const { length_s, ends_ns, sent_ns } = message;
-      // The clock of the page may be wrong; what is left when the message comes is not.
+      // The page's clock may be wrong, but the time left when the message arrives is right.
       const left = ends_ns === null ? 0 : (ends_ns - sent_ns) / 1e6;
       const timer = ends_ns === null ? null : { length: length_s * 1000, ends: nowMs + left };
       return { ...board, timer };
@@ -85,27 +85,27 @@ function reduceBoard(board: Board, message: BoardMessage, nowMs: number): Board 
   }
 }
 
-/** What of a class its board needs. */
+/** The part of a class that goes with its board. */
 interface WithBoard {
   readonly board: Board;
   readonly place: ClassPlace | null;
   readonly placeAt: number;
 }
 
-/** This page of the instructor goes where a member is. */
+/** Whether this page of the instructor follows a member. */
 export function watches(room: Pick<WithBoard, 'board'> | null): boolean {
   return room?.board.watching?.phase === 'watched';
 }
 
-/** Whose place a page that is led goes to. */
+/** The place that this page goes to, and whose it is. */
 export interface Led {
   readonly by: 'driver' | 'member' | 'back';
   readonly place: ClassPlace | null;
-  /** The page's time when it came, ms. */
+  /** This page's time when the place arrived, ms. */
   readonly at: number;
 }
 
-/** @param aside the instructor's own place, to which this page goes back; null: it is there */
+/** @param aside the instructor's own place, to which this page returns; null if it is already there */
 export function ledTo(room: WithBoard | null, aside: ClassPlace | null): Led {
   if (room !== null && watches(room))
     return { by: 'member', place: room.board.seen, at: room.board.seenAt };
@@ -113,7 +113,7 @@ export function ledTo(room: WithBoard | null, aside: ClassPlace | null): Led {
   return { by: 'driver', place: room?.place ?? null, at: room?.placeAt ?? 0 };
 }
 
-/** Questions that the instructor has not answered, and has not set aside. */
+/** Number of questions that the instructor has neither answered nor hidden. */
 export function waitingRaised(room: Pick<WithBoard, 'board'>): number {
   const all = room.board.raised?.questions ?? [];
   return all.filter(({ answered, hidden }) => !answered && !hidden).length;
@@ -130,33 +130,33 @@ export type ClassOpened = Of<'class_opened'>;
 export type ClassTry = Of<'class_tries'>['tries'][number];
 export type TallyRound = ClassTally['rounds'][number];
 
-/** A class that this page is in, or was in when it ended. */
+/** A class that this page is in, or was in when the class ended. */
 export interface Room {
   readonly classId: string;
   readonly part: 'instructor' | 'member';
-  /** Id and name of this member; both empty: the instructor. */
+  /** Id and name of this member; both are empty for the instructor. */
   readonly member: string;
   readonly name: string;
-  /** Null until the server has described it. */
+  /** Null until the server has sent them. */
   readonly facts: ClassFacts | null;
   readonly place: ClassPlace | null;
-  /** The page's time when that place came, ms. */
+  /** This page's time when the place arrived, ms. */
   readonly placeAt: number;
   readonly roster: readonly RosterMember[];
-  /** By keyOf. */
+  /** Questions, keyed by keyOf. */
   readonly questions: ReadonlyMap<string, ClassQuestion>;
   readonly tallies: ReadonlyMap<string, ClassTally>;
-  /** This member's own, by answerKey. */
+  /** This member's own answers, by answerKey. */
   readonly answers: ReadonlyMap<string, ClassAnswered>;
   readonly confusion: readonly ConfusionPoint[];
   readonly board: Board;
-  /** Where the class may try; null: the server has not said yet. */
+  /** Steps that the instructor has opened for trying; null until the server has sent them. */
   readonly opened: ClassOpened | null;
-  /** What was tried, as far as this page may see it. */
+  /** The attempts that this page may see. */
   readonly tries: readonly ClassTry[];
 }
 
-/** What names a question: a prediction by its step and id, a free poll by its id alone. */
+/** Key of a question: a prediction has a step and an id, a free poll only an id. */
 export function keyOf({ step, question }: Pick<ClassQuestion, 'step' | 'question'>): string {
   return JSON.stringify([step, question]);
 }
@@ -165,7 +165,7 @@ export function answerKey(of: Pick<ClassQuestion, 'step' | 'question'>, round: n
   return JSON.stringify([of.step, of.question, round]);
 }
 
-/** It goes on, and this page is in it. */
+/** Whether the class is still open and this page is in it. */
 export function isOpen(room: Room | null): room is Room {
   return room !== null && room.facts?.open === true;
 }
@@ -173,7 +173,7 @@ export function isOpen(room: Room | null): room is Room {
 function welcomed(room: Room | null, message: Of<'class_welcome'>): Room {
   const { class_id: classId, part, member, name } = message;
   const known = room?.classId === classId && room.part === part && room.member === member;
-  // Who comes back keeps what he has: the server sends it again, newest last.
+  // A returning member keeps the known state: the server sends it again, newest last.
   if (known) return { ...room, name, board: boardAgain(room.board) };
   return {
     ...{ classId, part, member, name },
@@ -191,10 +191,10 @@ function welcomed(room: Room | null, message: Of<'class_welcome'>): Room {
   };
 }
 
-/** @param nowMs the page's time, for places whose driver plays */
+/** @param nowMs this page's time, from which the moment of a playing leader is computed */
 export function reduceClass(room: Room | null, message: ClassMessage, nowMs: number): Room | null {
   if (message.type === 'class_welcome') return welcomed(room, message);
-  // What was on its way when this page left is of no class of its own.
+  // Ignore messages that arrive after this page has left their class.
   if (room === null || message.class_id !== room.classId) return room;
   switch (message.type) {
     case 'class':

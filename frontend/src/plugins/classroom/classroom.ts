@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The class of this page: takes its messages, sends its commands, and comes back to it by itself after a break. */
+/** The class of this page: receives its messages, sends its commands, and rejoins it after a lost connection. */
 
 import { Cell } from '../../base/signal.ts';
 import type { Place } from '../../navigation/place.ts';
@@ -23,7 +23,7 @@ import {
   TabMembership,
 } from './membership.ts';
 
-// What a page of a class asks of the server, as it is.
+// Commands that a page of a class sends to the server unchanged.
 
 export type Command<T extends ClientMessage['type']> = Omit<
   Extract<ClientMessage, { type: T }>,
@@ -37,7 +37,7 @@ class ClassCommands {
     this.send = send;
   }
 
-  /** The wheel to a member; empty: back to the instructor. */
+  /** Hand control to a member, or if the id is empty, back to the instructor. */
   hand(member: string): void {
     this.send({ type: 'class_hand', member });
   }
@@ -58,7 +58,7 @@ class ClassCommands {
     this.send({ type: 'class_confused' });
   }
 
-  /** The class may try in a step, or not any more. */
+  /** Allow or forbid the class to try in a step. */
   openStep(step: Command<'class_open_step'>): void {
     this.send({ type: 'class_open_step', ...step });
   }
@@ -80,10 +80,10 @@ class ClassCommands {
   }
 }
 
-// Commands of the board: members' questions, the timer, looking over a shoulder, deleting a member.
+// Commands of the board: members' questions, the timer, observing a member, deleting a member.
 
 class BoardCommands extends ClassCommands {
-  /** What this member has typed and not sent; it outlasts the panel. */
+  /** A question that this member has typed but not sent; it is kept when the panel closes. */
   draft = '';
 
   raise(text: string, step: string): void {
@@ -106,7 +106,7 @@ class BoardCommands extends ClassCommands {
     this.send({ type: 'class_count_down', act, seconds });
   }
 
-  /** Over a member's shoulder; empty: over nobody's. */
+  /** Observe a member's page; an empty id stops observing. */
   watch(member: string): void {
     this.send({ type: 'class_watch', member });
   }
@@ -120,19 +120,19 @@ class BoardCommands extends ClassCommands {
   }
 }
 
-// The class of a page, and whether the page follows its driver.
+// The class of a page, and whether the page follows the class's leader.
 
 class ClassMember extends BoardCommands {
   readonly room = new Cell<Room | null>(null);
-  /** A member follows the driver; else he explores. */
+  /** Whether this member follows the leader; otherwise they explore on their own. */
   readonly following = new Cell(true);
-  /** The instructor's own place, while this page looks over a shoulder and until it is back there. */
+  /** The instructor's own place. It is kept while this page observes a member, until the page is back there. */
   readonly aside = new Cell<ClassPlace | null>(asideOf());
-  /** The server does not know (any more) that this page is in the class. */
+  /** The server does not know (or no longer knows) that this page is in the class. */
   protected away = true;
   #reported = '';
 
-  /** For the roster: whether this member follows, and the step that he sees; sent when it changes. */
+  /** Report to the roster whether this member follows and which step they see; sent only on a change. */
   report(step: string): void {
     const room = this.room.get();
     if (!isOpen(room) || room.part !== 'member') return;
@@ -146,7 +146,7 @@ class ClassMember extends BoardCommands {
     if (this.isFollowing()) this.following.set(false);
   }
 
-  /** Who looks over a shoulder goes back to the own place. */
+  /** An instructor who observes a member returns to their own place. */
   followAgain(): void {
     if (this.room.get()?.board.watching?.phase === 'watched') this.watch('');
     this.following.set(true);
@@ -162,13 +162,13 @@ class ClassMember extends BoardCommands {
     return isOpen(room) && room.facts?.driving === false && this.following.get();
   }
 
-  /** The server does not know any more what was reported. */
+  /** The server no longer knows what was reported. */
   protected unreported(): void {
     this.#reported = '';
   }
 }
 
-// At most one call in so many milliseconds; the last one is always made.
+// At most one call per `everyMs`; the last call is always made.
 
 class Throttle {
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -193,7 +193,7 @@ class Throttle {
     }, this.#everyMs);
   }
 
-  /** What waits is not called any more. */
+  /** Drop the pending call. */
   cancel(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -201,21 +201,21 @@ class Throttle {
   }
 }
 
-// Sends where this page is: as the driver of the class, or for the instructor who looks over the shoulder.
+// Sends the place of this page: to the class if this page leads it, or to the instructor who observes this member.
 
 export type DrivenPlace = Command<'class_drive'>;
 
-/** The server takes at most ten places a second. */
+/** The server accepts at most ten places per second. */
 const driveEveryMs = 100;
 
 class Driving extends ClassMember {
   readonly #driving = new Throttle(driveEveryMs);
   readonly #showing = new Throttle(driveEveryMs);
 
-  /** Where the driver is. `read` is called when it is sent, so that a moving moment is the newest. */
+  /** Send the leader's place. `read` is called at the time of sending, so that a moving moment is current. */
   drive(read: () => DrivenPlace | null): void {
     this.#driving.call(() => {
-      // At a member's place, or on the way back from it, this page leads nobody.
+      // While this page is at a member's place, or on the way back from it, it does not lead the class.
       const elsewhere = this.aside.get() !== null || watches(this.room.get());
       const place = this.away || elsewhere ? null : read();
       if (place !== null && this.room.get()?.facts?.driving === true)
@@ -223,7 +223,7 @@ class Driving extends ClassMember {
     });
   }
 
-  /** Where this member is, for the instructor who looks over the shoulder. */
+  /** Send this member's place to the instructor who observes it. */
   here(read: () => DrivenPlace): void {
     this.#showing.call(() => {
       if (this.away || this.room.get()?.board.watched?.phase !== 'watched') return;
@@ -232,20 +232,21 @@ class Driving extends ClassMember {
     });
   }
 
-  /** What is due is not sent any more. */
+  /** Drop places that are due but not sent. */
   protected stopSending(): void {
     this.#driving.cancel();
     this.#showing.cancel();
   }
 }
 
-// What this page says in its class goes out once the class has it. What is said during a break waits until it is back, and
-// an answer that was not confirmed is given again then: its server may have died with it.
+// Commands to the class are sent once the server has confirmed that this page is in it. Commands given while the
+// connection is lost wait until the page has rejoined. Answers that were not confirmed are then sent again, because the
+// server may have died with them.
 
 type Send = (message: ClientMessage) => void;
 type Answered = Parameters<typeof answerKey>[0] & { readonly round: number };
 
-/** Of what a person says during a break; where the page is, is reported anew. */
+/** Maximum number of commands that wait for a connection. The page's place does not wait; it is reported anew. */
 const mostWaiting = 8;
 
 class Sending {
@@ -253,7 +254,7 @@ class Sending {
   #here = false;
   #classId = '';
   #waiting: ClientMessage[] = [];
-  /** By answerKey: the newest answer of each round, until the server has confirmed it. */
+  /** By answerKey: the newest answer of each round, kept until the server confirms it. */
   readonly #unconfirmed = new Map<string, ClientMessage>();
 
   constructor(send: Send) {
@@ -274,12 +275,12 @@ class Sending {
     this.#unconfirmed.delete(answerKey(answer, answer.round));
   }
 
-  /** No question takes such an answer any more. */
+  /** The question is closed, so unconfirmed answers are dropped. */
   refused(): void {
     this.#unconfirmed.clear();
   }
 
-  /** The page is in this class (again). */
+  /** The page has joined this class, or rejoined it. */
   here(classId: string): void {
     if (classId !== this.#classId) this.forget();
     this.#classId = classId;
@@ -293,7 +294,7 @@ class Sending {
     this.#here = false;
   }
 
-  /** What was said was for a class that this page is not in any more. */
+  /** Drop all commands: they were for a class that this page has left. */
   forget(): void {
     this.#here = false;
     this.#waiting = [];
@@ -301,13 +302,13 @@ class Sending {
   }
 }
 
-/** Codes of errors that say that this page cannot come back to its class. */
+/** Error codes after which this page cannot rejoin its class. */
 const gone: ReadonlySet<string> = new Set(['no-class', 'nickname']);
-/** Of an error that passes: the server has no room for the class just now. */
+/** Code of a temporary error: the server has no room for the class at the moment. */
 const full = 'full';
 const tryAgainMs = 5000;
 
-/** What is on its way in. */
+/** How this page is entering a class, while it waits for the server. */
 export interface Entering {
   readonly how: 'start' | 'join' | 'back';
   readonly code: string;
@@ -319,18 +320,18 @@ type Store = Pick<Cells, 'news' | 'connection' | 'hello' | 'errors' | 'dismiss'>
 
 export class Classroom extends Driving {
   readonly entering = new Cell<Entering | null>(null);
-  /** Why the last attempt to start or to join failed; empty: it did not. */
+  /** Why the last attempt to start or join a class failed; empty if it did not. */
   readonly refused = new Cell('');
-  /** Where the instructor was before he showed a run; null: he shows none. */
+  /** The instructor's place before they showed a run; null if they show none. */
   readonly before = new Cell<Place | null>(null);
   readonly #store: Store;
   readonly #sending: Sending;
   readonly #membership: TabMembership;
-  /** The connection broke, and the server has not greeted this page anew. */
+  /** The connection was lost, and the server has not sent a new greeting yet. */
   #broke = true;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param asked the code of a class that the address asks for; null: the one of before a reload */
+  /** @param asked the class code in the address; if null, the class from before a reload is used */
   constructor(store: Store, asked: string | null = null) {
     const sending = new Sending(store.command);
     super((message) => sending.say(message));
@@ -339,7 +340,7 @@ export class Classroom extends Driving {
     this.#membership = new TabMembership(asked);
   }
 
-  /** Listens until what comes back is called. */
+  /** Start listening; returns a function that stops it. */
   run(): () => void {
     const { news, connection, hello, errors } = this.#store;
     const offs = [
@@ -364,7 +365,7 @@ export class Classroom extends Driving {
     this.#enter({ how: 'start', code: '' }, { type: 'class_start', lesson, title });
   }
 
-  /** By a code and a nickname; who was in this class before comes back as who he was. */
+  /** Join with a code and a nickname. A member who was in this class before returns under the same identity. */
   join(code: string, nickname: string): void {
     const known = this.#membership.resume(code);
     if (known !== null) this.#comeBack(known);
@@ -377,14 +378,14 @@ export class Classroom extends Driving {
     this.#out();
   }
 
-  /** Deletes what the class has of this member. */
+  /** Delete what the class has stored about this member. */
   forgetMe(): void {
     this.#store.command({ type: 'class_forget' });
     this.#membership.end();
     this.#out();
   }
 
-  /** The notice that the class has ended was read. */
+  /** The viewer has read the notice that the class has ended. */
   dismiss(): void {
     if (!isOpen(this.room.get())) this.#out();
   }
@@ -399,7 +400,7 @@ export class Classroom extends Driving {
     this.#enter({ how: 'back', code: membership.code }, comingBack(membership));
   }
 
-  /** Once more in some seconds; what this page knows of its class stays. */
+  /** Try to rejoin again in a few seconds; the page keeps what it knows about its class. */
   #tryAgain(): void {
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
@@ -435,13 +436,13 @@ export class Classroom extends Driving {
     this.room.set(room);
     if (message.type !== 'class' || room === null || message.class_id !== room.classId) return;
     if (!message.open) return this.#membership.end(message.code);
-    // Whoever drove and hands the wheel over follows from there on.
+    // A leader who hands over control follows from then on.
     if (before?.facts?.driving === true && !message.driving) this.following.set(true);
     this.#membership.confirm(message);
   }
 
   #complained(error: ErrorMessage | undefined): void {
-    // A place was on its way when the look over the shoulder ended: nothing to be said.
+    // A place was still on its way when observing ended; this needs no message.
     if (error?.code === 'unwatched') return this.#store.dismiss(error);
     if (error?.code === 'closed') this.#sending.refused();
     const entering = this.entering.get();
@@ -467,7 +468,7 @@ export class Classroom extends Driving {
   }
 }
 
-/** The terminal writes errors in lower case after "error:". */
+/** Capitalise the sentence: the terminal writes errors in lower case after "error:". */
 function sentenceOf({ sentence, remedy }: ErrorMessage): string {
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)} ${remedy}`.trim();
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The driver of a class: what he sends of a page, what a follower makes of it, and the hooks that carry both out. */
+/**
+ * The leader of a class: the places that their page sends, how a follower's page applies them, and the hooks for both.
+ */
 
 import { useEffect, useRef } from 'react';
 import type { RunIndex } from '../../derive/types.ts';
@@ -16,12 +18,12 @@ import type { DrivenPlace } from './classroom.ts';
 import { useRoom, useVisit } from './hooks.tsx';
 import { type Spot, useSpotlight } from './pointing.tsx';
 
-// What a driver sends, and what a follower makes of it. Pure.
+// The place that a leader sends, and how a follower applies it. Pure.
 
-/** The server takes no longer address. */
+/** Maximum length of an address that the server accepts, in characters. */
 const mostChars = 1024;
 
-/** What a page shows, but for its moment. */
+/** What a page shows, without its moment. */
 type Scenery = Pick<PageNow, 'lesson' | 'scene' | 'arms' | 'place' | 'run'>;
 
 type Moving = Pick<
@@ -29,7 +31,7 @@ type Moving = Pick<
   'mode' | 'moment' | 'start' | 'span' | 'speed' | 'direction' | 'alignment' | 'operation'
 >;
 
-/** The place of a page without moment, window and what each page chooses for itself. */
+/** The place of a page, without moment, window, and what each viewer chooses alone. */
 export function sceneryPlace({ lesson, scene, arms, place, run }: Scenery): Place {
   const { beside, knobs, clock, workload, panes, side, patch, hunk } = place;
   return {
@@ -39,7 +41,7 @@ export function sceneryPlace({ lesson, scene, arms, place, run }: Scenery): Plac
   };
 }
 
-/** @param now the playback; null: there is no moment to share, the stage is covered or empty */
+/** @param now the playback; null if the stage is covered or empty, so that there is no moment to share */
 export function drivenOf(scenery: Scenery, now: Moving | null): DrivenPlace {
   const { lesson, scene } = scenery;
   const of = { lesson: lesson.slug, step: scene.id };
@@ -62,7 +64,7 @@ function fitting(place: Place): string {
   return whole.length <= mostChars ? whole : writePlace({ ...place, knobs: null, arms: null });
 }
 
-/** The place that a follower goes to; how he looks at it stays his own. */
+/** The place that a follower goes to. Presentation mode, slide and embedding remain the follower's own. */
 export function requestedOf(message: ClassPlace, own: Place): Place {
   const { present, slide, embed } = own;
   const read = readPlace(message.place);
@@ -71,12 +73,12 @@ export function requestedOf(message: ClassPlace, own: Place): Place {
   return { ...read, lesson: message.lesson, step, ...shell };
 }
 
-/** Whether a follower sees what the driver sees, but for the moment. */
+/** Whether a follower sees the same as the leader, apart from the moment. */
 export function sameScenery(wanted: Place, own: Place): boolean {
   return sceneryText(wanted, own) === sceneryText(own, own);
 }
 
-/** Text of a place without its moment; a run or arms that it leaves open are those of `own`. */
+/** A place without its moment, as text; a run or arms that the place leaves open are taken from `own`. */
 function sceneryText(place: Place, own: Place): string {
   return writePlace({
     ...place,
@@ -87,19 +89,19 @@ function sceneryText(place: Place, own: Place): string {
   });
 }
 
-/** How the playback of a follower is to stand. */
+/** The state that a follower's playback should have. */
 interface Target {
   readonly align: PlaybackState['alignment'];
   readonly nth: number | undefined;
   readonly speed: number | null;
-  /** Null: where the step looks. */
+  /** The window and moment to show; null for the step's own. */
   readonly look: { readonly start: number; readonly span: number; readonly moment: number } | null;
   readonly mode: ClassPlace['mode'];
   readonly direction: 1 | -1;
 }
 
 /**
- * @param lateMs since the message came to this page
+ * @param lateMs time since the message arrived at this page
  * @param end of the run, frame time in ns
  */
 export function targetOf(message: ClassPlace, scene: Scene, lateMs: number, end: number): Target {
@@ -114,7 +116,7 @@ export function targetOf(message: ClassPlace, scene: Scene, lateMs: number, end:
   return { align, nth: nth ?? nthOf(align, scene), speed, look, mode, direction };
 }
 
-/** Where the moment of the driver is now, if he has gone on as he was going. */
+/** The leader's moment now, assuming that their playback went on unchanged. */
 function movedOn(
   { moment_ns, mode, direction, speed, age_s }: ClassPlace,
   lateMs: number,
@@ -129,10 +131,13 @@ function movedOn(
   return Math.max(0, Math.min(to, Math.max(end, moment)));
 }
 
-/** A follower that plays may be so far from the driver before it is moved, s of this page. */
+/**
+ * Largest distance between the moments of a playing follower and the leader before the follower is moved, s of real
+ * time.
+ */
 const toleratedS = 0.25;
 
-/** A follower plays as it should already: moving it would only make the picture jerk. */
+/** Whether a follower already plays as it should; moving it would only make the picture jerk. */
 export function isThere(now: Moving, { look, mode, direction, speed, ...to }: Target): boolean {
   if (look === null || now.mode !== mode) return false;
   const sameWindow = Math.abs(now.start - look.start) <= 1 && Math.abs(now.span - look.span) <= 1;
@@ -143,13 +148,13 @@ export function isThere(now: Moving, { look, mode, direction, speed, ...to }: Ta
   return sameWindow && aligned && pace && near && now.direction === direction;
 }
 
-// A member's page follows the driver: it goes to his place as to a link, and plays on from his moment.
+// A member's page follows the leader: it opens the leader's place like a link, and plays on from the leader's moment.
 
 function move(playback: Playback, scene: Scene, target: Target): void {
   if (isThere(playback.now(), target)) return;
   const { align, nth, speed, look, mode, direction } = target;
   if (look === null) {
-    // The driver shares no moment: each looks where the step does.
+    // The leader shares no moment, so each page shows the step's own.
     if (playback.now().mode !== 'scope') playback.goto(scene);
     return;
   }
@@ -158,16 +163,16 @@ function move(playback: Playback, scene: Scene, target: Target): void {
   if (speed !== null) playback.setSpeed(speed);
   playback.look(look.start, look.span, look.moment);
   if (mode === 'scope') playback.sweep();
-  // At the end there is nothing to play; it would begin anew.
+  // At the end there is nothing left to play, and playback would start over.
   const ended = direction > 0 && !playback.state.live && look.moment >= playback.state.watermark;
   if (mode === 'play' && !ended) playback.play(direction);
 }
 
-/** Also reports to the class which step is seen here. */
+/** Follow the leader; also reports to the class which step this page shows. */
 export function useFollow(page: PageNow): void {
   const { classroom, room, following, open, aside } = useRoom();
   const visit = useVisit();
-  /** The place that this page was brought to, and the scenery that it was sent to. */
+  /** The last message that was applied completely, and the scenery of the last visit. */
   const done = useRef('');
   const visited = useRef('');
   useEffect(() => {
@@ -197,13 +202,13 @@ export function useFollow(page: PageNow): void {
     if (by === 'back') classroom?.setAside(null);
   });
   const step = page.scene.id;
-  // Also when the class has become known, and when following has changed.
+  // Also reports when the class becomes known, and when following changes.
   useEffect(() => {
     if (open) classroom?.report(step);
   });
 }
 
-/** What a person does moves this page out of the class: by the playback, by Back and Forward. */
+/** Actions of a person (playback, Back and Forward) stop following. */
 export function useDetach(): void {
   const { classroom } = useRoom();
   const { player } = useStage();
@@ -219,13 +224,13 @@ export function useDetach(): void {
   }, [classroom, player]);
 }
 
-/** Changes of an address that show something else; panes and shells are each viewer's own. */
+/** Changes of an address that show something else; panes and slide modes are each viewer's own. */
 const moving = [
   ...(['lesson', 'step', 'run', 'beside', 'arms', 'knobs', 'clock', 'workload'] as const),
   ...(['moment', 'window', 'speed', 'align', 'nth'] as const),
 ] satisfies readonly (keyof Place)[];
 
-/** Goes where a person wants to go: who follows a class explores from then on. */
+/** Wrap navigation: a follower who navigates explores from then on. */
 export function useOwnGo(go: Go, place: Place): Go {
   const { classroom } = useRoom();
   return (change, how) => {
@@ -236,14 +241,14 @@ export function useOwnGo(go: Go, place: Place): Go {
   };
 }
 
-// A page sends its place on each change, and now and then while it plays.
+// A page sends its place on each change, and at intervals while it plays.
 
-/** A place that plays is sent again after so long: followers that have drifted come back. */
+/** Interval at which a playing page sends its place again, so that followers that have drifted are corrected. */
 const againMs = 2000;
 
 /**
- * @param send takes what reads the place when it is sent; null: this page sends none
- * @param about what has to send the place anew when it changes
+ * @param send receives a function that reads the place at the time of sending; null if this page sends none
+ * @param about values whose change causes the place to be sent again
  */
 function usePlaces(
   page: PageNow,
@@ -254,7 +259,7 @@ function usePlaces(
   const connection = useConnection();
   const latest = useRef({ page, spotlight, send });
   latest.current = { page, spotlight, send };
-  /** How often the scope has begun its window anew. */
+  /** How often the oscilloscope has restarted its window. */
   const sweeps = useRef({ n: 0, moment: 0 });
   const { state } = page.playback;
   if (state.mode === 'scope' && state.moment < sweeps.current.moment) sweeps.current.n += 1;
@@ -282,14 +287,14 @@ function usePlaces(
     act();
     if (!moves) return undefined;
     const timer = setInterval(() => {
-      // A page that nobody sees does not speak over one that is seen.
+      // A hidden page must not override a visible one.
       if (!document.hidden) act();
     }, againMs);
     return () => clearInterval(timer);
   }, [sends, key, moves]);
 }
 
-// A driver's page sends its place to the class.
+// A leader's page sends its place to the class.
 
 export function useDrive(page: PageNow, spotlight: Spot | null): void {
   const { classroom, room, driving, entering } = useRoom();
@@ -297,9 +302,9 @@ export function useDrive(page: PageNow, spotlight: Spot | null): void {
   usePlaces(page, spotlight, send, [room?.classId, entering]);
 }
 
-// Both sides of looking over a shoulder: a member's page shows its place, the instructor's leaves its own.
+// Both sides of observing: a member's page sends its place, and the instructor's page leaves its own.
 
-/** Before useFollow: the instructor's own place is written down before the page leaves it. */
+/** Call before useFollow: it stores the instructor's own place before the page leaves it. */
 function useShoulder(page: PageNow): void {
   const { classroom, room, open } = useRoom();
   const watched = open && room?.board.watched?.phase === 'watched';
@@ -314,13 +319,13 @@ function useShoulder(page: PageNow): void {
       ...{ step: '', place: '', moment_ns: null, direction: 1, speed: null },
       ...drivenOf(page, now),
       spotlight: null,
-      // It comes back to where it was, and stands there.
+      // The page will return to the same moment and pause there.
       mode: 'paused',
     });
   });
 }
 
-// All that a lesson page does as a part of a class: it follows or drives, and has the spotlight.
+// Everything that a lesson page does in a class: it follows or leads, and has the spotlight.
 
 export function useInClass(page: PageNow, index: RunIndex | null) {
   const spotlight = useSpotlight(index);
@@ -333,7 +338,7 @@ export function useInClass(page: PageNow, index: RunIndex | null) {
 
 export type InClass = ReturnType<typeof useInClass>;
 
-// What the page of two runs does as a part of a class: it follows or drives, as a lesson page does.
+// The page of two runs also follows or leads, as a lesson page does.
 
 export function useInCompare(page: PageNow): void {
   useFollow(page);
@@ -341,7 +346,7 @@ export function useInCompare(page: PageNow): void {
   useDrive(page, null);
 }
 
-/** Two runs that are still read, or cannot be: who follows goes on with the driver all the same. */
+/** While two runs are loading, or if they cannot be loaded, a follower's page still follows the leader. */
 export function useFollowAway(place: Place): void {
   const { room, following } = useRoom();
   const visit = useVisit();

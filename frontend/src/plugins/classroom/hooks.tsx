@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** How React reads the class of the page. */
+/** React hooks for the page's class. */
 
 import {
   createContext,
@@ -24,7 +24,7 @@ import { codeIn } from './membership.ts';
 const Context = createContext<Classroom | null>(null);
 const Visiting = createContext<VisitPlace>(() => {});
 
-/** Owns the class of the page; below a StoreProvider. */
+/** Holds the class of the page; must be inside a StoreProvider. */
 export function ClassroomProvider({
   visit,
   place,
@@ -34,7 +34,7 @@ export function ClassroomProvider({
   readonly place: Place;
   readonly children: ReactNode;
 }) {
-  // This page is in no class: it is a frame, or what a speaker reads.
+  // Frames, speaker notes and handouts are never in a class.
   const off = place.embed || place.present === 'notes' || place.present === 'handout';
   const store = useStore();
   const [classroom] = useState(
@@ -48,12 +48,12 @@ export function ClassroomProvider({
   );
 }
 
-/** Null where a page has no classes: an exhibit, a test. */
+/** Null for pages without classes: an exhibit, a test. */
 export function useClassroom(): Classroom | null {
   return useContext(Context);
 }
 
-/** Goes to a place as to a link. */
+/** A function that opens a place like a link. */
 export function useVisit(): VisitPlace {
   return useContext(Visiting);
 }
@@ -70,7 +70,7 @@ function useCell<T>(cell: Cell<T>): T {
   return useSyncExternalStore(cell.subscribe, cell.get);
 }
 
-/** The class as it stands, and whether this page follows its driver. */
+/** The current state of the class, and whether this page follows its leader. */
 export function useRoom() {
   const classroom = useContext(Context);
   const cells = classroom ?? nothing;
@@ -80,11 +80,11 @@ export function useRoom() {
   const refused = useCell<string>(cells.refused);
   const open = room?.facts?.open === true;
   const aside = useCell<ClassPlace | null>(cells.aside);
-  /** This page of the instructor is where a member is, or on its way back from there. */
+  /** The instructor's page is at a member's place, or on its way back from there. */
   const elsewhere = open && (watches(room) || aside !== null);
   const driving = open && room.facts?.driving === true && !elsewhere;
   const following = elsewhere || (open && !driving && wants);
-  /** It follows, or will, once it has come back after a reload. */
+  /** This page follows, or will follow once it has rejoined the class after a reload. */
   const led = (following && !elsewhere) || (room === null && entering?.how === 'back');
   return { classroom, room, entering, refused, open, driving, following, led, aside };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Classes: students' own screens follow an instructor, and answer there. */
+/** Classes: students follow an instructor on their own screens, and answer there. */
 
 import './classroom.css';
 import { lazy, Suspense } from 'react';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Joining a class: the dialog of a link, and the field of the front page. */
+/** Joining a class: a dialog opened by a class link, and a field on the front page. */
 
 import { type FormEvent, useEffect, useState } from 'react';
 import { t } from '../../base/lang/t.ts';
@@ -14,7 +14,7 @@ import { codeIn, membershipOf } from './membership.ts';
 
 const nameChars = 32;
 
-/** Takes the code out of the address: it is nothing to be shared with a link to a moment. */
+/** Remove the class code from the address, so that it is not shared with links to a moment. */
 function cleanAddress(): void {
   const query = new URLSearchParams(location.search);
   if (!query.has('class')) return;
@@ -22,7 +22,7 @@ function cleanAddress(): void {
   history.replaceState(history.state, '', location.pathname + searchOf(query) + location.hash);
 }
 
-/** Joins by the link of a class, and brings a follower to the lesson of its driver. */
+/** Joins the class named in the address, and opens the leader's lesson on a follower's page. */
 export function ClassGate({ place }: { readonly place: Place }) {
   const { room, open, following, aside } = useRoom();
   const visit = useVisit();
@@ -54,7 +54,7 @@ export function ClassGate({ place }: { readonly place: Place }) {
   );
 }
 
-/** @param named the code is known; only a nickname is asked for */
+/** @param named the code is known, so the form asks only for a nickname */
 export function JoinForm({ code = '', named = false }: { code?: string; named?: boolean }) {
   const { classroom, entering, refused } = useRoom();
   const [typed, setTyped] = useState(code);
@@ -99,7 +99,7 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
       </label>
       <p className="small quiet">
         {t(
-          'The instructor sees the nickname, whether you follow, and what you answer. The class sees it while you have the wheel, and beside your runs if the instructor shows them to all. You may delete it from the class at any time.',
+          'The instructor sees your nickname, whether you follow, and your answers. The class sees your nickname while you have control, and next to your runs if the instructor shows them to everybody. You may delete it from the class at any time.',
         )}
       </p>
       {words && (
@@ -120,7 +120,7 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
   );
 }
 
-/** For the front page: the code of a class; or the way back into it. */
+/** On the front page: a field for a class code, or a link back to the class. */
 export function JoinOnFront() {
   const { classroom, room, open } = useRoom();
   const [asked, setAsked] = useState(false);

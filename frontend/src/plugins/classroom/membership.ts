@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The class that this tab belongs to, from the browser's store and from what its server says. */
+/** The class that this tab belongs to, as stored in the browser and confirmed by the server. */
 
 import type { ClientMessage } from '../../protocol/messages.ts';
 import type { ClassMessage, ClassPlace } from './class-state.ts';
 
-// What a browser stores of classes: the membership of each (localStorage), and which one this tab is in
-// (sessionStorage). Where a store is forbidden or full, a reload forgets the class and the rest goes on.
+// What a browser stores about classes: its membership in each class (localStorage), and the class of this tab
+// (sessionStorage). Where storage is forbidden or full, a reload forgets the class, and everything else works.
 
-/** How a page comes back to a class. */
+/** What a page needs to rejoin a class. */
 export interface Membership {
   readonly classId: string;
   readonly code: string;
   readonly part: 'instructor' | 'member';
-  /** Of the member; empty: the instructor. */
+  /** The member's secret; empty for the instructor. */
   readonly secret: string;
 }
 
-/** With what a page comes back. */
+/** The command that rejoins a class. */
 export function comingBack({ part, classId, code, secret }: Membership): ClientMessage {
   if (part === 'instructor') return { type: 'class_resume', class_id: classId };
   return { type: 'class_join', code, secret };
 }
 
-/** Codes are compared without case, spaces and hyphens. */
+/** Reduce a code to its letters, so that case, spaces and hyphens do not matter. */
 export function plainCode(code: string): string {
   return code.toLowerCase().replace(/[^a-z]/g, '');
 }
 
-/** Where the instructor was, before this tab looked over a shoulder. */
+/** Key of the instructor's place before this tab observed a member. */
 const aside = 'duet.class.aside';
 const prefix = 'duet.class.';
 const current = 'duet.class';
 
-/** The code that an address asks to join; null: none. */
+/** The class code in an address; null if there is none. */
 export function codeIn(search: string): string | null {
   const code = new URLSearchParams(search).get('class')?.trim().slice(0, 64) ?? '';
   return plainCode(code) === '' ? null : code;
 }
 
-/** Accessing the store of a page may throw by itself. */
+/** Even accessing a page's storage may throw. */
 function attempt<T>(act: () => T, otherwise: T): T {
   try {
     return act();
@@ -63,24 +63,24 @@ function remember(membership: Membership): void {
   }, undefined);
 }
 
-/** The class that this tab was in before a reload. */
+/** The membership in the class that this tab was in before a reload. */
 function currentMembership(): Membership | null {
   const code = attempt(() => sessionStorage.getItem(current), null);
   return code === null ? null : membershipOf(code);
 }
 
-/** This tab is in no class any more; it may come back by the code. */
+/** Remove this tab from its class. The membership is kept, so the code still lets it rejoin. */
 export function leaveCurrent(): void {
   attempt(() => sessionStorage.removeItem(current), undefined);
 }
 
-/** The class is over, or has deleted this member. */
+/** Delete a membership: the class has ended, or has deleted this member. */
 function forget(code: string): void {
   leaveCurrent();
   attempt(() => localStorage.removeItem(prefix + plainCode(code)), undefined);
 }
 
-/** Survives a reload: a page that is at a member's place leads nobody there. */
+/** Store the place across a reload: a page that is at a member's place must not lead the class there. */
 export function rememberAside(place: ClassPlace | null): void {
   attempt(() => {
     if (place === null) sessionStorage.removeItem(aside);
@@ -90,7 +90,7 @@ export function rememberAside(place: ClassPlace | null): void {
 
 export function asideOf(): ClassPlace | null {
   const text = attempt(() => sessionStorage.getItem(aside), null);
-  // Only this page writes it.
+  // Only this page writes it, so it needs no check.
   return attempt(() => JSON.parse(text ?? 'null') as ClassPlace | null, null);
 }
 
@@ -98,10 +98,10 @@ type ClassFacts = Extract<ClassMessage, { type: 'class' }>;
 
 export class TabMembership {
   #current: Membership | null;
-  /** From the server's welcome, until the class itself is known. */
+  /** The secret from the server's welcome, kept until the class itself is known. */
   #secret = '';
 
-  /** @param asked the code of a class that the address asks for; null: the one of before a reload */
+  /** @param asked the class code in the address; if null, the class from before a reload is used */
   constructor(asked: string | null) {
     this.#current = asked === null ? currentMembership() : membershipOf(asked);
   }
@@ -110,7 +110,7 @@ export class TabMembership {
     return this.#current;
   }
 
-  /** Takes up a membership of before; null: this browser has never been in that class. */
+  /** Use a stored membership; returns null if this browser has never been in that class. */
   resume(code: string): Membership | null {
     const known = membershipOf(code);
     if (known !== null) this.#current = known;
@@ -121,7 +121,7 @@ export class TabMembership {
     this.#secret = secret;
   }
 
-  /** Stores the membership as the class describes it. */
+  /** Store the membership with the details that the server sent. */
   confirm({ class_id: classId, code, part }: ClassFacts): void {
     const secret = this.#secret || (this.#current?.secret ?? '');
     this.#current = { classId, code, part, secret };
@@ -134,7 +134,7 @@ export class TabMembership {
     this.#current = null;
   }
 
-  /** The tab is in no class any more. */
+  /** This tab is no longer in a class. */
   clear(): void {
     this.#current = null;
     this.#secret = '';

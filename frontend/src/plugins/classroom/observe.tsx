@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Looking over a shoulder, in words and buttons: a member's consent, and the instructor's way back. */
+/** Observing a member's page: the texts and buttons for the member's consent and the instructor's way back. */
 
 import type { ReactNode } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
@@ -11,7 +11,7 @@ interface Props {
   readonly room: Room;
 }
 
-/** Over each page of a member who is asked or watched. */
+/** Shown over each page of a member who is asked for consent, or observed. */
 export function WatchedNote({ classroom, room }: Props) {
   const phase = room.board.watched?.phase ?? 'none';
   return (
@@ -56,7 +56,7 @@ export function WatchedNote({ classroom, room }: Props) {
   );
 }
 
-/** What the instructor's page says; empty: nothing. */
+/** The sentence on the instructor's page; empty if there is nothing to say. */
 export function watchingWords({ phase, name }: Pick<ClassWatching, 'phase' | 'name'>): string {
   switch (phase) {
     case 'asking':
@@ -64,7 +64,7 @@ export function watchingWords({ phase, name }: Pick<ClassWatching, 'phase' | 'na
     case 'watched':
       return t('You are observing {name}’s page. The class does not see it.', { name });
     case 'refused':
-      return t('{name} does not, or no longer, want to be observed.', { name });
+      return t('{name} does not want to be observed, or no longer does.', { name });
     case 'away':
       return t('{name} has left the class.', { name });
     case 'none':
@@ -101,7 +101,7 @@ export function WatchingNote({ classroom, room }: Props) {
   );
 }
 
-/** In a member's panel, once it was asked: the consent can be given and taken back. */
+/** In a member's panel, once the instructor has asked: buttons that give and withdraw consent. */
 export function ConsentChoice({ classroom, room }: Props) {
   const allowed = room.board.watched?.allowed ?? null;
   if (allowed === null) return null;

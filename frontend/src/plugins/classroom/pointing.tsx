@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Pointing in a class: questions that are answered in the picture, and the spotlight of its driver. */
+/** Pointing in a class: questions that are answered in the picture, and the leader's spotlight. */
 
 import { useEffect, useRef, useState } from 'react';
 import { t } from '../../base/lang/t.ts';
@@ -10,11 +10,11 @@ import type { Spotlight } from '../../views/contract.ts';
 import { answerKey, type ClassPlace, isOpen, keyOf, type TallyRound } from './class-state.ts';
 import { useRoom } from './hooks.tsx';
 
-// The driver's spotlight: a mark as the class is sent it, and found again in a run. Pure.
+// The leader's spotlight: conversion of a mark for sending, and back to a mark of a run. Pure.
 
 export type Spot = NonNullable<ClassPlace['spotlight']>;
 
-/** How long it stands. */
+/** How long the spotlight is shown, ms. */
 const spotMs = 10_000;
 
 export function spotOf(mark: Mark): Spot {
@@ -27,7 +27,9 @@ function found(table: SpanTable | OpTable, { row, t_ns }: Spot): number {
   return -1;
 }
 
-/** The span or operation that begins there; null: the spotlight is on the whole lane, or on what has no such mark. */
+/**
+ * The span or operation that begins at the spot. Null: the spotlight is on a whole lane, or the run has no such mark.
+ */
 export function markAt(index: RunIndex | null, spot: Spot): Mark | null {
   if (spot.row === null || spot.t_ns === null) return null;
   const lane = index?.lanes.find(({ arm }) => arm === spot.arm);
@@ -50,30 +52,30 @@ function base(arm: string, table: SpanTable | OpTable, i: number): Omit<Mark, 't
   return { arm, id: table.id[i]!, row: table.row[i]!, t0, t1 };
 }
 
-// Questions of a lesson that a class answers by pointing into the picture. Pure.
+// Questions of a lesson that a class answers by pointing at the picture. Pure.
 
 type Pointed = TallyRound['marks'][number];
 type Questions = Pick<Lesson, 'questions'>;
 
 const form = /^point-(\d{1,3})$/;
 
-/** The id of a lesson's question in the class; the number counts from 1. */
+/** The id in the class of a lesson's question; its number counts from 1. */
 export function pointId(question: number): string {
   return `point-${question + 1}`;
 }
 
-/** Which question of the lesson an id names; null: none. */
+/** Index of the lesson's question that an id names; null if it names none. */
 export function pointOf({ questions }: Questions, id: string): number | null {
   const number = Number(form.exec(id)?.[1] ?? Number.NaN);
   return questions[number - 1] === undefined ? null : number - 1;
 }
 
-/** Those of a step, by their places in the lesson. */
+/** Indices of a step's questions within the lesson. */
 export function pointsOf({ questions }: Questions, step: string): readonly number[] {
   return questions.flatMap((one, i) => (one.step === step ? [i] : []));
 }
 
-/** Parts of a box, 0 to 1; outside counts as its edge. */
+/** A position as fractions of a box, 0 to 1, clamped to its edges. */
 export function partsOf(
   box: {
     readonly left: number;
@@ -88,13 +90,13 @@ export function partsOf(
   return { x: part(at.x, box.left, box.width), y: part(at.y, box.top, box.height) };
 }
 
-/** A mark as the class is sent it. */
+/** Convert a mark to the fields that are sent to the class. */
 function markFields(mark: Mark, parts: { readonly x: number; readonly y: number }): Pointed {
   const { arm, row, t_ns } = spotOf(mark);
   return { ...parts, arm, row, t_ns };
 }
 
-/** Cells of the picture with how many pointed there, the fullest last. */
+/** Number of marks in each cell of the picture that has any, in ascending order. */
 export function heatOf(
   marks: readonly Pick<Pointed, 'x' | 'y'>[],
   columns = 48,
@@ -109,20 +111,20 @@ export function heatOf(
     const key = `${column} ${row}`;
     const cell = cells.get(key) ?? { x: 0, y: 0, count: 0 };
     const count = cell.count + 1;
-    // The middle of those who pointed there, not of the cell.
+    // The mean position of the marks, not the centre of the cell.
     cells.set(key, { x: cell.x + (x - cell.x) / count, y: cell.y + (y - cell.y) / count, count });
   }
   return [...cells.values()].sort((a, b) => a.count - b.count);
 }
 
-// The spotlight of a class: the driver chooses a mark or a lane, and every page shows it for ten seconds.
+// The spotlight of a class: the leader selects a mark or a lane, and every page shows it for ten seconds.
 
-/** The spotlight of others, until it has stood for its time. */
+/** The spotlight received from the leader; null once it has been shown for its time. */
 function useReceived(spot: Spot | null, stands: boolean): Spot | null {
   const text = JSON.stringify(spot);
   const [over, setOver] = useState('');
   useEffect(() => {
-    // Gone, or another one: what was over may be shown again.
+    // The spotlight has changed or is gone, so an earlier one may be shown again.
     setOver('');
     if (!stands) return undefined;
     const timer = setTimeout(() => setOver(text), spotMs);
@@ -154,12 +156,12 @@ export function useSpotlight(index: RunIndex | null) {
     spotlight: shown,
     picking,
     setPicking,
-    /** A lane, or null: nothing any more. */
+    /** Put the spotlight on a lane; null switches it off. */
     light: (arm: string | null) => {
       setPicking(false);
       setOwn(arm === null ? null : { arm, row: null, t_ns: null });
     },
-    /** Takes a mark that was clicked; false: none is being chosen. */
+    /** Put the spotlight on a clicked mark; returns false unless one is being selected. */
     pick: (mark: Mark | null): boolean => {
       if (!picking || mark === null) return false;
       setPicking(false);
@@ -169,9 +171,9 @@ export function useSpotlight(index: RunIndex | null) {
   };
 }
 
-// What a member predicts in the page is his answer in the class.
+// A member's prediction on the page is their answer in the class.
 
-/** @returns takes a choice and whether it is right, null: nobody knows yet */
+/** @returns a function that takes a choice and whether it is right (null if not known yet) */
 export function useAnswerClass(
   scene: Pick<Scene, 'id' | 'predict'>,
 ): (choice: number, right: boolean | null) => void {
@@ -186,7 +188,7 @@ export function useAnswerClass(
   };
 }
 
-// What a member points at in the picture is his answer in the class: the first try of each round.
+// A mark that a member points at is their answer in the class: the first attempt of each round counts.
 
 const stage = '[data-testid="stage"] .lanes-canvas';
 
@@ -210,18 +212,18 @@ export function usePointClass(
     const round = asked?.round ?? 1;
     if (asked?.revealed || room.answers.has(answerKey(of, round))) return;
     const box = document.querySelector(stage)?.getBoundingClientRect();
-    // By keys nobody points: then the middle of the picture stands for the place.
+    // A mark selected by keyboard has no position, so the centre of the picture is used.
     const parts = box && last.current ? partsOf(box, last.current) : { x: 0.5, y: 0.5 };
     classroom.answer({ ...of, round, mark: markFields(mark, parts), right });
   };
 }
 
-// Where a class has pointed, over the picture: a disc for each place, larger and darker where more did.
+// Where the class has pointed, over the picture: a disc for each place, larger and darker where more people did.
 
 const least = 18;
 const most = 64;
 
-/** @param shown key of the question; null: none */
+/** @param shown key of the question whose answers are shown; null for none */
 export function PointMap({ shown }: { readonly shown: string | null }) {
   const { room } = useRoom();
   const rounds = (shown !== null && room?.tallies.get(shown)?.rounds) || [];

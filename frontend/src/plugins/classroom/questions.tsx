@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Questions in the panel of a class: what a member is to answer, and what an instructor asks and reveals. */
+/** Questions in a class's panel: those that a member has to answer, and those that an instructor asks and reveals. */
 
 import { type FormEvent, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
@@ -11,7 +11,7 @@ import type { Classroom } from './classroom.ts';
 import { useRoom } from './hooks.tsx';
 import { pointId, pointOf, pointsOf } from './pointing.tsx';
 
-// Questions of a class as they are shown: text, options, counts, and which of them wait for an answer. Pure.
+// The questions of a class as shown: text, options, counts, and which ones wait for an answer. Pure.
 
 export interface Asked {
   readonly key: string;
@@ -19,12 +19,12 @@ export interface Asked {
   readonly question: string;
   readonly text: string;
   readonly options: readonly string[];
-  /** That is open, or was the last. */
+  /** The open round, otherwise the last one. */
   readonly round: 1 | 2;
   readonly revealed: boolean;
-  /** The instructor has asked it; else it is answered by itself, as a step's prediction. */
+  /** The instructor has asked it. Otherwise members answer it unasked, such as the step's prediction. */
   readonly asked: boolean;
-  /** It is answered by pointing: place of the lesson's question; null: by an option. */
+  /** Index of the lesson's question if it is answered by pointing; null if it is answered by choosing an option. */
   readonly points: number | null;
 }
 
@@ -45,8 +45,9 @@ function describe(lesson: Predictions, of: Omit<ClassQuestion, 'type' | 'class_i
 }
 
 /**
- * In front what the step on show asks, each in its place before and after it is asked: its prediction, and its questions
- * that are answered by pointing. Behind them all else that was asked, newest first.
+ * The questions of a class. First come those of the current step, in fixed places whether or not they were asked: its
+ * prediction, and its questions that are answered by pointing. All other questions that were asked follow, newest
+ * first.
  */
 export function askedIn(
   room: Room,
@@ -67,7 +68,7 @@ export function askedIn(
   return [...own, ...rest.map((one) => describe(lesson, one))];
 }
 
-/** A member who follows sees the answer when the instructor reveals it; whoever explores goes at an own pace. */
+/** When a member may see the answer: a follower when the instructor reveals it, an explorer at their own pace. */
 export function revealOf(
   room: Pick<Room, 'part' | 'questions'>,
   following: boolean,
@@ -80,7 +81,7 @@ export function revealOf(
   return asked === undefined ? 'later' : 'posed';
 }
 
-/** The class of an instructor who leads it, at the step's prediction. */
+/** The audience of an instructor who leads the class, for the step's prediction. */
 export function useClassAudience({ id: step, predict }: Scene): Audience | null {
   const { classroom, room, open, driving } = useRoom();
   if (classroom === null || room === null || !open || !driving) return null;
@@ -100,7 +101,7 @@ export function useClassAudience({ id: step, predict }: Scene): Audience | null 
   };
 }
 
-/** In the last line of a slide: how to join. */
+/** Shown in the last line of a slide: how to join the class. */
 export function ClassOnSlide() {
   const { room, open } = useRoom();
   if (room === null || !open || room.part !== 'instructor') return null;
@@ -120,7 +121,7 @@ export function useClassReveal(scene: Scene): Reveal {
   return room === null || !open ? 'own' : revealOf(room, following, scene);
 }
 
-/** What a member is to answer in the panel of the class; `guessed`: he has answered the step's question already. */
+/** Questions in the panel that a member still has to answer; `guessed`: they have made the step's prediction. */
 export function waiting(
   room: Room,
   all: readonly Asked[],
@@ -131,12 +132,15 @@ export function waiting(
     if (!one.asked || one.revealed) return false;
     if (one.options.length === 0 && one.points === null) return false;
     if (room.answers.has(answerKey(one, one.round))) return false;
-    // The card of the step asks for the first round.
+    // In the first round, the card of the step itself asks its prediction.
     return one.step !== here || one.round === 2 || guessed || one.points !== null;
   });
 }
 
-/** What the instructor has revealed, the latest first: a member gets a tally when its question is revealed. */
+/**
+ * Questions that the instructor has revealed, the latest first. A member gets a tally only when its question is
+ * revealed.
+ */
 export function revealedIn(room: Pick<Room, 'tallies'>, all: readonly Asked[]): readonly Asked[] {
   const order = [...room.tallies.keys()];
   return all
@@ -147,14 +151,14 @@ export function revealedIn(room: Pick<Room, 'tallies'>, all: readonly Asked[]): 
 export interface Column {
   readonly label: string;
   readonly count: number;
-  /** Of all answers of the round, 0 to 1. */
+  /** Share of all answers of the round, 0 to 1. */
   readonly share: number;
   readonly own: boolean;
-  /** It is the right one. */
+  /** This is the right choice. */
   readonly right: boolean;
 }
 
-/** How many chose each answer; options that nobody chose stand there, too. */
+/** The number of answers per option, including options that nobody chose. */
 export function columnsOf(
   { options }: Pick<Asked, 'options'>,
   round: TallyRound | null,
@@ -177,12 +181,12 @@ export function columnsOf(
   }));
 }
 
-// How the class has answered: a bar an option, for each round.
+// The class's answers: for each round, a bar per option.
 
 interface HistogramProps {
   readonly room: Room;
   readonly asked: Asked;
-  /** The right choice of a prediction by its id, as this page knows it. */
+  /** The right choice of a question, as far as this page knows it. */
   readonly truthOf: TruthOf;
 }
 
@@ -219,7 +223,7 @@ function Histogram({ room, asked, truthOf }: HistogramProps) {
   });
 }
 
-/** `Round 1: 12 answers, 5 right, 3 marks`. */
+/** The caption of a round: `Round 1: 12 answers, 5 right, 3 marks`. */
 function captionOf({ round, answers, right, marks }: TallyRound, several: boolean): string {
   return t(
     '{several, select, yes {Round {round}: } other {}}{answers, plural, one {# answer} other {# answers}}{right, select, unknown {} other {, {right} right}}{marks, plural, =0 {} one {, # mark} other {, # marks}}',
@@ -230,7 +234,7 @@ function captionOf({ round, answers, right, marks }: TallyRound, several: boolea
   );
 }
 
-/** Of a question (MOST_OPTIONS of plugins/classroom/messages.py). */
+/** Maximum number of options of a question (MOST_OPTIONS of plugins/classroom/messages.py). */
 const mostOptions = 6;
 
 interface Props {
@@ -240,11 +244,11 @@ interface Props {
   readonly truthOf: TruthOf;
 }
 
-/** Whose places are shown over the picture. */
+/** Selects the question whose answers are shown as places over the picture. */
 export interface MapControl {
   readonly shown: string | null;
   readonly show: (key: string | null) => void;
-  /** Opens a question that is answered by pointing; its step is gone to first. */
+  /** Opens a question that is answered by pointing; goes to its step first. */
   readonly point: (number: number) => void;
 }
 
@@ -259,11 +263,11 @@ export function MemberQuestions({
 }: Props & {
   readonly open: readonly Asked[];
   readonly all: readonly Asked[];
-  /** The step on show. */
+  /** Id of the current step. */
   readonly here: string;
 }) {
   const shown = revealedIn(room, all);
-  // One result at a time: the latest of this step, else the latest.
+  // Show one result at a time: the latest one of this step, otherwise the latest of all.
   const first = shown.find(({ step }) => step === here) ?? shown[0];
   const before = shown.filter((one) => one !== first);
   return (
@@ -340,7 +344,7 @@ function Result({ room, map, truthOf, one }: Omit<Props, 'classroom'> & { readon
   );
 }
 
-/** Shows where the class has pointed, where somebody has. */
+/** A button that shows where the class has pointed, if anybody has. */
 function MapButton({ room, one, map }: Pick<Props, 'room' | 'map'> & { readonly one: Asked }) {
   const marks = room.tallies.get(one.key)?.rounds.at(-1)?.marks.length ?? 0;
   if (marks === 0) return null;
@@ -369,7 +373,7 @@ export function InstructorQuestions({
     <>
       {all.map((one) => (
         <section key={one.key} className="class-question" aria-label={t('Question')}>
-          {one.asked && !one.revealed && <p className="eyebrow">{t('The class is asked now')}</p>}
+          {one.asked && !one.revealed && <p className="eyebrow">{t('Question to the class')}</p>}
           <p>{one.text}</p>
           {room.tallies.has(one.key) ? (
             <Histogram {...{ room, truthOf }} asked={one} />
@@ -423,7 +427,7 @@ function QuestionButtons({
         data-testid={`class-reveal-${question}`}
         {...off(
           one.revealed
-            ? t('All see the answers.')
+            ? t('Everybody sees the answers.')
             : answers === 0 && t('Nobody has answered this question yet.'),
         )}
       >
@@ -462,7 +466,7 @@ function PollForm({ classroom }: { readonly classroom: Classroom }) {
           />
         </label>
         <label>
-          {t('Options, one a line')}
+          {t('Options, one per line')}
           <textarea
             rows={3}
             maxLength={760}

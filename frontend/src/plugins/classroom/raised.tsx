@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Questions that members ask: a member's form and list, and what the instructor does with them. */
+/** Questions that members ask: a member's form and list, and the instructor's actions on them. */
 
 import { type FormEvent, useEffect, useState } from 'react';
 import { t } from '../../base/lang/t.ts';
@@ -9,7 +9,7 @@ import type { Raised, Room } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 import { stepTitle } from './roster.tsx';
 
-/** Of a question (RAISED_CHARS of plugins/classroom/messages.py). */
+/** Maximum length of a question, in characters (RAISED_CHARS of plugins/classroom/messages.py). */
 const mostChars = 280;
 
 interface Props {
@@ -46,7 +46,7 @@ export function MemberRaised({ step, ...props }: Props & { readonly step: string
                 className="button class-vote number"
                 aria-pressed={voted}
                 aria-label={t('{votes}, I have this question, too', { votes: one.votes })}
-                title={voted ? t('Take your vote back') : t('I have this question, too')}
+                title={voted ? t('Withdraw your vote') : t('I have this question, too')}
                 onClick={() => classroom.upvote(one.number, !voted)}
                 data-testid={`class-vote-${one.number}`}
               >
@@ -63,7 +63,7 @@ export function MemberRaised({ step, ...props }: Props & { readonly step: string
   );
 }
 
-/** Nothing here says who asks; the text is given back when it is not taken. */
+/** The form sends no name. The text stays in the field until the server has accepted it. */
 function AskForm(props: {
   readonly classroom: Classroom;
   readonly step: string;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Who is in the class, for its instructor: where each is, who drives, and how many are lost. */
+/** The members of a class, for its instructor: where each one is, who leads, and how many are lost. */
 
 import { useState } from 'react';
 import { t } from '../../base/lang/t.ts';
@@ -8,7 +8,7 @@ import { HeadRow, off } from '../../ui/parts.tsx';
 import type { ConfusionPoint, Room, RosterMember } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 
-// What the instructor may do with a member of the roster, but for the wheel.
+// The instructor's actions on a member of the roster, except handing over control.
 
 interface MemberToolsProps {
   readonly classroom: Classroom;
@@ -56,7 +56,7 @@ function MemberTools({ classroom, member: { member, name, connected } }: MemberT
   );
 }
 
-/** Who has done nothing for so long is idle, s. */
+/** A member who has done nothing for this long is idle, s. */
 const idleS = 120;
 
 interface RosterProps {
@@ -65,7 +65,7 @@ interface RosterProps {
   readonly lesson: Lesson;
 }
 
-/** What a member does, in two words. */
+/** A member's state, in about two words. */
 export function doing({ connected, following, idle_s, driving }: RosterMember): string {
   if (!connected) return t('away');
   if (driving) return t('leads');
@@ -74,7 +74,7 @@ export function doing({ connected, following, idle_s, driving }: RosterMember): 
   return following ? t('follows, idle {min} min', { min }) : t('explores, idle {min} min', { min });
 }
 
-/** The title of a step; its id, where it is of another lesson. */
+/** The title of a step, or its id if it belongs to another lesson. */
 export function stepTitle(lesson: Pick<Lesson, 'scenes'>, id: string): string {
   return lesson.scenes.find((scene) => scene.id === id)?.title ?? id;
 }
@@ -131,11 +131,11 @@ export function Roster({ classroom, room, lesson }: RosterProps) {
   );
 }
 
-/** So many times of ten seconds are shown. */
+/** Number of ten-second buckets shown. */
 const shownBuckets = 60;
 const bucketS = 10;
 
-/** Counts of the last ten minutes, oldest first. */
+/** Counts per bucket for the last ten minutes, oldest first. */
 export function bucketsOf(points: readonly ConfusionPoint[]): readonly number[] {
   const last = points.reduce((most, { at_s }) => Math.max(most, at_s), 0);
   const counts = new Map(points.map(({ at_s, count }) => [at_s, count]));
@@ -153,7 +153,7 @@ export function ConfusionCurve({ points }: { readonly points: readonly Confusion
   const counts = bucketsOf(points);
   const most = Math.max(...counts, 1);
   const words = t(
-    '{all, plural, one {# time} other {# times}} somebody was lost; at most {most} in ten seconds.',
+    'Somebody was lost {all, plural, one {# time} other {# times}}, at most {most} within ten seconds.',
     { all, most },
   );
   return (
@@ -177,7 +177,7 @@ export function ConfusionCurve({ points }: { readonly points: readonly Confusion
         ))}
       </svg>
       <figcaption className="small quiet">
-        {t('{words} Ten minutes, in steps of ten seconds.', { words })}
+        {t('{words} The chart shows ten minutes in steps of ten seconds.', { words })}
       </figcaption>
     </figure>
   );

@@ -16,11 +16,11 @@ import type { ClassFacts } from './class-state.ts';
 import { useRoom } from './hooks.tsx';
 import { reportHref } from './report/address.ts';
 
-// A QR code as one path; its quiet zone belongs to it (ISO/IEC 18004).
+// A QR code as a single SVG path, including its quiet zone (ISO/IEC 18004).
 
 const quiet = 4;
 
-/** The dark modules of a text, as rows of one path. */
+/** The dark modules of a text's QR code, row by row, as one path. */
 export function qrPath(text: string): { readonly path: string; readonly size: number } {
   const { data, size } = encode(text, { border: quiet, ecc: 'M' });
   const path = data.flatMap((row, y) =>
@@ -45,11 +45,11 @@ function QrCode({ text }: { readonly text: string }) {
   );
 }
 
-// How students come into a class: link, QR code and three words, large enough for a projector.
+// How students join a class: link, QR code and three words, large enough for a projector.
 
 const loopback = /^(localhost|127\.|\[::1\])/;
 
-/** The whole address of a class, below the page's own path. */
+/** The complete address of a class: its link, resolved against the page's own address. */
 export function classLink({ link }: Pick<ClassFacts, 'link'>, here: string): string {
   const url = new URL(here);
   [url.search, url.hash] = [link, ''];
@@ -78,7 +78,7 @@ export function Invite({ facts }: { readonly facts: ClassFacts }) {
         {loopback.test(location.host) && (
           <p className="small quiet">
             {t(
-              'This address works on this computer alone. For a class, start the server with --host and open the page by an address that students reach.',
+              'This address works only on this computer. For a class, start the server with --host, and open the page at an address that students can reach.',
             )}
           </p>
         )}
@@ -87,9 +87,9 @@ export function Invite({ facts }: { readonly facts: ClassFacts }) {
   );
 }
 
-// Reports of the classes that this browser has started, in the dialog that starts the next one.
+// Reports of the classes that this browser has started, in the dialog that starts the next class.
 
-/** The newest alone. */
+/** Maximum number of reports in the list, which begins with the newest. */
 const most = 12;
 
 async function former(): Promise<readonly ClassLine[]> {
@@ -134,7 +134,7 @@ interface Props {
   readonly lesson: { readonly slug: string; readonly title: string };
 }
 
-/** Absent where this visitor may not teach, or where a class goes on. */
+/** Renders nothing if this visitor may not teach; the start button is missing during a class. */
 export function ClassButton({ lesson }: Props) {
   const { classroom, room } = useRoom();
   const denied = useDenied('teach');
@@ -188,7 +188,7 @@ function StartForm({ lesson }: Props) {
     <form className="class-form" onSubmit={submit}>
       <p>
         {t(
-          'Students join with a link or a code, and their pages go where yours goes. Each may explore alone and come back. Predictions that they make come in as answers; nobody sees how others answered before you reveal it.',
+          'Students join with a link or a code, and their pages follow yours. Each student may explore alone and return. Their predictions arrive as answers. Nobody sees how the others answered until you reveal it.',
         )}
       </p>
       <label>

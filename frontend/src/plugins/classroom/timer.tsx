@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The timer of a class: over each page, and its buttons in the instructor's panel. */
+/** The timer of a class: shown on every page, with buttons in the instructor's panel. */
 
 import { type FormEvent, useEffect, useState } from 'react';
 import { t } from '../../base/lang/t.ts';
 import type { Room, Timer } from './class-state.ts';
 import type { Classroom } from './classroom.ts';
 
-// What the timer of a class shows and says. Pure.
+// The timer's text on screen and for screen readers. Pure.
 
-/** A timer that has run out is shown for so long, ms (TIMER_SEEN_S of limits.py). */
+/** How long a timer is still shown after it has run out, ms (TIMER_SEEN_S of limits.py). */
 export const seenMs = 60_000;
 
 export interface Face {
-  /** `1:05` */
+  /** The time left: `1:05`. */
   readonly text: string;
   readonly over: boolean;
-  /** Of the whole length, 0 to 1. */
+  /** Share of the timer's length that is left, 0 to 1. */
   readonly left: number;
-  /** For screen readers; it changes a few times alone. */
+  /** Text for screen readers, which changes only a few times. */
   readonly says: string;
 }
 
-/** Null: there is nothing (any more) to show. */
+/** What the timer shows; null if there is none, or if it ran out a while ago. */
 export function faceOf(timer: Timer | null, nowMs: number): Face | null {
   if (timer === null || nowMs > timer.ends + seenMs) return null;
   const leftS = Math.ceil((timer.ends - nowMs) / 1000);
@@ -37,16 +37,16 @@ function saysOf(leftS: number, timer: Timer): string {
   return t('A timer runs: {length}.', { length: lengthWords(Math.round(timer.length / 1000)) });
 }
 
-/** `5 minutes`, `90 seconds`. */
+/** Format a length: `5 minutes`, `90 seconds`. */
 export function lengthWords(seconds: number): string {
   return seconds % 60 === 0
     ? t('{seconds, plural, one {# minute} other {# minutes}}', { seconds: seconds / 60 })
     : t('{seconds, plural, one {# second} other {# seconds}}', { seconds });
 }
 
-/** A second must not be left out. */
+/** Short enough that no second is skipped. */
 const everyMs = 250;
-/** The longest (TIMER_S of plugins/classroom/messages.py), min. */
+/** Maximum length of a timer (TIMER_S of plugins/classroom/messages.py), min. */
 const mostMin = 60;
 const usual = [1, 2, 3, 5] as const;
 
@@ -119,7 +119,7 @@ function TimerButtons({ classroom }: Pick<Props, 'classroom'>) {
   );
 }
 
-/** In the panel of the instructor. */
+/** The timer's buttons in the instructor's panel. */
 export function TimerForm({ classroom }: Pick<Props, 'classroom'>) {
   const [minutes, setMinutes] = useState('');
   const given = Number(minutes.replace(',', '.'));

@@ -89,6 +89,6 @@ test('a page knows where it may try, and what was tried', () => {
   expect(openedAt(room, lesson.slug, scene.id)?.patches).toBe(false);
   expect(openedAt(room, lesson.slug, 'another')).toBeNull();
   expect(openedAt(all(), lesson.slug, scene.id)).toBeNull();
-  expect(shownWords(room, lesson, tried().run)).toBe(' Second: Ada, 9 hogs.');
+  expect(shownWords(room, lesson, tried().run)).toBe(' Second run: Ada, 9 hogs.');
   expect(shownWords(room, lesson, 'another')).toBe('');
 });

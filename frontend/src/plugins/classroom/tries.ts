@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Runs that a class tried: in words and in order, where each is shown, and trying one. */
+/** Runs that a class tried: their descriptions and order, where each one is shown, and starting one. */
 
 import { t } from '../../base/lang/t.ts';
 import { formatFigure } from '../../base/units.ts';
@@ -16,7 +16,7 @@ import { useRoom, useVisit } from './hooks.tsx';
 
 export type Order = 'time' | 'highest' | 'lowest';
 
-/** The step of a lesson as the class may try in it; null: it may not. */
+/** The step if the instructor has opened it for trying; otherwise null. */
 export function openedAt(
   room: Pick<Room, 'opened'> | null,
   lesson: string,
@@ -26,7 +26,7 @@ export function openedAt(
   return steps.find((one) => one.lesson === lesson && one.step === step) ?? null;
 }
 
-/** "Ada and Bo". */
+/** The members who made an attempt: "Ada and Bo". */
 export function makersWords({ makers }: Pick<ClassTry, 'makers'>): string {
   const names = makers.map((maker) => maker.name);
   const last = names.pop();
@@ -34,7 +34,7 @@ export function makersWords({ makers }: Pick<ClassTry, 'makers'>): string {
   return names.length === 0 ? last : t('{names} and {last}', { names: names.join(', '), last });
 }
 
-/** What differs from the step: knobs, then the patch. */
+/** The differences from the step: knobs, then the patch. */
 export function changedWords(
   { turned, summary }: Pick<ClassTry, 'turned' | 'summary'>,
   lesson: Pick<Lesson, 'params'>,
@@ -44,7 +44,7 @@ export function changedWords(
   return all.length === 0 ? t('as the step has it') : all.join(', ');
 }
 
-/** How a run stands that has no number. */
+/** The state of a run, or its number once it is finished. */
 export function standsWords(one: ClassTry): string {
   const { state, place, estimate_s, sentence } = one;
   if (state === 'running') return t('runs now');
@@ -53,30 +53,30 @@ export function standsWords(one: ClassTry): string {
     const number = resultWords(one) || t('its workload printed no number');
     return sentence === '' ? number : `${number}. ${sentence}`;
   }
-  if (place === null) return t('waits for another run of the same person');
+  if (place === null) return t('waits until another run of the same person has ended');
   return estimate_s === null
     ? t('waits, place {place}', { place })
     : t('waits, place {place}, begins {begins}', { place, begins: waitWords(estimate_s) });
 }
 
-/** "rwsem 900, SRCU 180 umounts/s"; empty: there is no number. */
+/** "rwsem 900, SRCU 180 umounts/s"; empty if there is no number. */
 function resultWords({ result }: Pick<ClassTry, 'result'>): string {
   if (result === null || result.lanes.length === 0) return '';
   const lanes = result.lanes.map(({ title, value }) => `${title} ${formatFigure(value)}`);
   return `${lanes.join(', ')} ${result.unit}`;
 }
 
-/** The number that runs are sorted by: second over first, else the only one there is. */
+/** The number by which runs are sorted: the second lane's over the first's, otherwise that of the only lane. */
 export function numberOf({ result }: Pick<ClassTry, 'result'>): number | null {
   return result === null ? null : (result.ratio ?? result.lanes[0]?.value ?? null);
 }
 
-/** "×0.2"; empty: nothing is compared. */
+/** "×0.2"; empty if nothing is compared. */
 export function ratioWords({ result }: Pick<ClassTry, 'result'>): string {
   return result?.ratio == null ? '' : `×${formatFigure(result.ratio)}`;
 }
 
-/** The newest first, or by the number; what has none comes last. */
+/** Attempts, newest first or sorted by their number; attempts without a number come last. */
 export function ordered(tries: readonly ClassTry[], by: Order): readonly ClassTry[] {
   const newest = tries.toSorted((a, b) => b.number - a.number);
   if (by === 'time') return newest;
@@ -91,15 +91,16 @@ export function ordered(tries: readonly ClassTry[], by: Order): readonly ClassTr
   });
 }
 
-/** The run alone, as its maker sees it. */
+/** The place that shows the run alone, as its maker sees it. */
 export function alonePlace(lesson: Pick<Lesson, 'slug'>, one: ClassTry): Place {
   const { step, run, arms } = one;
   return { ...frontPage, lesson: lesson.slug, step, run, arms };
 }
 
 /**
- * Where all look at a run: beside the recording of its step, with the lanes that both have. A changed patch has the
- * lane that it is compared with in its own run, and no recording has one like it: it is shown alone.
+ * The place where everybody looks at a run: side by side with its step's recording, showing the lanes that both have. A
+ * run of a changed patch is shown alone: it contains the lane that the patch is compared with, and no recording has a
+ * lane of that patch.
  */
 export function shownPlace(lesson: Lesson, one: ClassTry): Place {
   const scene = sceneOf(lesson, one.step);
@@ -109,16 +110,16 @@ export function shownPlace(lesson: Lesson, one: ClassTry): Place {
   return { ...alone, run: recording.name, beside: one.run };
 }
 
-// What a member may try in the step on show, and trying it.
+// What a member may try in the current step, and starting it.
 
-/** Null: this page is no member's, or the instructor has not opened the step. */
+/** Takes this member's runs; null if the page is not a member's, or if the instructor has not opened the step. */
 export function useTrying(lesson: string, step: string): RunTaker | null {
   const { classroom, room, open } = useRoom();
   const opened = openedAt(room, lesson, step);
   if (classroom === null || !open || room?.part !== 'member' || opened === null) return null;
   return {
     patches: opened.patches,
-    // Whoever tries explores from then on.
+    // A member who tries something explores from then on.
     attempt: (run) => {
       classroom.detach();
       classroom.attempt({ ...run, lesson, step });
@@ -126,24 +127,24 @@ export function useTrying(lesson: string, step: string): RunTaker | null {
   };
 }
 
-// The instructor shows a run of the class to all, and goes back to where he was.
+// The instructor shows a run of the class to everybody, and returns to the previous place afterwards.
 
 export type ShownFrom = (to: Place) => void;
 
-/** @param here where the instructor is now, and comes back to */
+/** @param here the instructor's current place, to which they return */
 export function useShow(here: Place): ShownFrom {
   const { classroom, room, driving } = useRoom();
   const visit = useVisit();
   return (to) => {
     if (classroom === null) return;
-    // The class follows who has the wheel.
+    // The class follows whoever has control, so the instructor takes it back first.
     if (!driving && room?.part === 'instructor') classroom.hand('');
     classroom.before.set(classroom.before.get() ?? here);
     visit(to);
   };
 }
 
-/** Where the page was before a run was shown; without a memory of it the step. */
+/** Return to the place before a run was shown; if that place is unknown, to the step. */
 export function useBack(place: Place): () => void {
   const { classroom } = useRoom();
   const visit = useVisit();

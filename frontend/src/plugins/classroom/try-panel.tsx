@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Let the class try: which steps the instructor opens, and what a member turns there. */
+/** Trying in a class: the instructor opens steps, and members change the knobs there. */
 
 import { useState } from 'react';
 import { t, worded } from '../../base/lang/t.ts';
@@ -27,7 +27,7 @@ import {
   standsWords,
 } from './tries.ts';
 
-/** What a lesson page brings for trying. */
+/** What a lesson page provides for trying. */
 export interface TryActions {
   readonly knobs: Knobs;
   readonly blocked: string;
@@ -85,7 +85,7 @@ export function OpenSteps({ classroom, room, lesson, scene }: OpenStepsProps) {
   );
 }
 
-/** Knobs that a member turns: what a run is about, not how long it takes or where. */
+/** Knobs that a member may change: not the duration, the number of CPUs, or knobs of a model. */
 function turnable(lesson: Lesson) {
   return Object.entries(lesson.params).filter(
     ([, param]) => param.applies !== 'model' && param.role !== 'duration' && param.role !== 'cpus',
@@ -127,7 +127,7 @@ export function TryIt(props: Omit<OpenStepsProps, 'classroom'> & { readonly acti
       {opened.patches && (
         <p className="small quiet">
           {own
-            ? t('Your patch runs with it.')
+            ? t('Your runs include your own patch.')
             : t('You may also change the patch; runs of it count as attempts.')}
         </p>
       )}
@@ -148,7 +148,7 @@ export function TryIt(props: Omit<OpenStepsProps, 'classroom'> & { readonly acti
   );
 }
 
-// The runs of a class: who, what was changed, how it stands, and its one number.
+// The runs of a class: who made each one, what was changed, its state, and its number.
 
 interface GalleryProps {
   readonly classroom: Classroom;
@@ -202,11 +202,11 @@ export function Gallery(props: GalleryProps) {
         <p className="small quiet">
           {result.ratio === null
             ? t(
-                'The number is {title}; of one traced run each, so it explains, and proves nothing.',
+                'The number is {title}. It comes from a single traced run, so it explains something but proves nothing.',
                 { title: result.title },
               )
             : t(
-                'The number is {title}, the second lane over the first; of one traced run each, so it explains, and proves nothing.',
+                'The number is {title} on the second lane, divided by that on the first. It comes from a single traced run, so it explains something but proves nothing.',
                 { title: result.title },
               )}
         </p>
@@ -255,7 +255,9 @@ function Entry({ one, classroom, room, lesson, show }: GalleryProps & { readonly
             className="button"
             onClick={() => show(shownPlace(lesson, one))}
             data-testid={`class-show-${one.number}`}
-            {...off(one.state !== 'done' && t('There is nothing to show before it has ended.'))}
+            {...off(
+              one.state !== 'done' && t('There is nothing to show until this run has ended.'),
+            )}
           >
             {t('show to all')}
           </button>

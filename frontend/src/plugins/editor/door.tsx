@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the page knows of a visitor's change while no editor is loaded: whether it is open, and how far a build is. */
+/**
+ * State of a visitor's change that the page needs before the editor is loaded: whether the pane is open, and the
+ * build's progress.
+ */
 
 import { createContext, useContext, useEffect, useRef, useState } from 'react';
 import { t } from '../../base/lang/t.ts';
@@ -9,9 +12,9 @@ import type { ChangedMessage, LaneMessage } from '../../protocol/messages.ts';
 import { isOver, isOwn, madeFrom } from '../../store/changes.ts';
 import { useChanges, useCommands, useDenied, useLanes, useStore } from '../../store/hooks.tsx';
 
-// How far a change is, in words and as stages; and which lanes it runs beside. Pure.
+// The progress of a change in words and stages, and the lanes beside which it runs. Pure.
 
-/** A run has at most so many lanes. */
+/** Maximum number of lanes of a run. */
 const mostLanes = 5;
 
 export const stages = ['queue', 'compile', 'link', 'boot', 'run'] as const;
@@ -49,7 +52,7 @@ const plain: Readonly<Record<ChangedMessage['phase'], string>> = {
   failed: t('the build failed'),
 };
 
-/** `lane`: of the arm that the change made, once a run has it. */
+/** @param lane the lane of the arm that the change made; null until a run has it */
 export function progressOf(changed: ChangedMessage | null, lane: LaneMessage | null): Progress {
   if (changed === null) return { stage: 'queue', words: t('sent'), over: 'not yet' };
   const { phase, ahead, done, total } = changed;
@@ -80,7 +83,7 @@ function bootOf(lane: LaneMessage): Progress {
   }
 }
 
-/** The arms of the run that shows a change: the step's, the one that was changed, and the changed one last. */
+/** The arms of the run that shows a change: the step's arms, the arm that was changed, and the changed arm last. */
 export function armsBeside(scene: Pick<Scene, 'arms'>, base: string, own: string): string[] {
   const others = scene.arms.filter((arm) => !isOwn(arm));
   const most = others.slice(0, mostLanes - 1);
@@ -88,7 +91,7 @@ export function armsBeside(scene: Pick<Scene, 'arms'>, base: string, own: string
   return [...most, own];
 }
 
-/** Which of the lanes it is, counted from 1: `third lane`. */
+/** Name of a lane by its position from 1: `third lane`. */
 export function laneWord(n: number): string {
   return t(
     '{n, plural, =1 {first} =2 {second} =3 {third} =4 {fourth} =5 {fifth} other {#th}} lane',
@@ -96,7 +99,7 @@ export function laneWord(n: number): string {
   );
 }
 
-/** A diff that came from outside. */
+/** A diff from a link or a file. */
 export interface Incoming {
   readonly text: string;
   readonly from: 'link' | 'file';
@@ -110,7 +113,7 @@ export interface Opened {
 /** A change that the viewer asked to run. */
 export interface Asked {
   readonly base: string;
-  /** Page's time of the click, ms. */
+  /** When the viewer clicked, on this page's clock (performance.now), ms. */
   readonly at: number;
   readonly begun: boolean;
   readonly givenUp: boolean;
@@ -121,12 +124,12 @@ export interface Door {
   readonly scene: Scene;
   readonly opened: Opened | null;
   readonly asked: Asked | null;
-  /** The server's newest word of the change that was asked for last. */
+  /** The server's latest message about the last change that the viewer asked to run. */
   readonly changed: ChangedMessage | null;
   readonly progress: Progress | null;
-  /** Why no change can run now; empty: one can. */
+  /** Why no change can run now; empty if one can. */
   readonly blocked: string;
-  /** Why not even the text can be read now; empty: it can. */
+  /** Why not even the arm's text can be read now; empty if it can. */
   readonly shut: string;
   readonly open: (arm: string, incoming?: Incoming) => void;
   readonly close: () => void;
@@ -138,12 +141,12 @@ export interface Door {
 
 const Context = createContext<Door | null>(null);
 
-/** Null: nothing can be changed here. */
+/** Null on pages where nothing can be changed. */
 export function useDoor(): Door | null {
   return useContext(Context);
 }
 
-/** Narrower pages show the pane or the lanes. */
+/** Narrower pages show either the pane or the lanes. */
 const besideLanes = '(min-width: 1001px)';
 
 export function DoorProvider(props: AroundLessonProps) {
@@ -169,14 +172,14 @@ export function DoorProvider(props: AroundLessonProps) {
     close: () => {
       setOpened(null);
       const to = back.current;
-      // It may be hidden while the pane is there.
+      // The element may be hidden while the pane is open, so wait until the pane is gone.
       setTimeout(() => to?.isConnected && to.focus());
     },
   };
   return <Context value={door}>{props.children}</Context>;
 }
 
-/** Sends a change, follows its build, and begins the run once the kernel is there. */
+/** Sends a change, follows its build, and starts the run once the kernel is built. */
 function useAsked({ lesson, scene, onBegin }: AroundLessonProps, onRun: () => void) {
   const store = useStore();
   const changes = useChanges();
@@ -204,7 +207,7 @@ function useAsked({ lesson, scene, onBegin }: AroundLessonProps, onRun: () => vo
     progress: asked === null || asked.givenUp ? null : progressOf(changed, lane),
     run: (base: string, diff: string) => {
       const rest = store.changes.get();
-      // What was said of an earlier change of this arm is no answer to this one.
+      // Messages about an earlier change of this arm do not answer this one.
       store.changes.set(rest.filter((one) => one.lesson !== lesson.slug || one.base !== base));
       setAsked({ base, at: performance.now(), begun: false, givenUp: false });
       change(lesson.slug, base, diff);
@@ -213,7 +216,10 @@ function useAsked({ lesson, scene, onBegin }: AroundLessonProps, onRun: () => vo
   };
 }
 
-/** The arm that is changed when none is named: the step's first one with the change of the lesson, else with a patch. */
+/**
+ * The arm to change if none is named: the step's first arm with the lesson's change, otherwise its first arm with
+ * patches.
+ */
 export function usualArm(lesson: Lesson, scene: Scene): string {
   const named = lesson.arms.filter(({ name }) => scene.arms.includes(name) && !isOwn(name));
   const arm =
@@ -223,11 +229,11 @@ export function usualArm(lesson: Lesson, scene: Scene): string {
   return arm?.name ?? lesson.arms[0]?.name ?? '';
 }
 
-// A file that the viewer dropped or chose.
+// Reads a file that the viewer dropped or chose.
 
 const mostBytes = 4_000_000;
 
-/** Text that has a diff; null: it has none. */
+/** The file's text if it contains a diff; otherwise null. */
 export async function readPatch(file: Blob): Promise<string | null> {
   if (file.size > mostBytes) return null;
   const text = await file.text();

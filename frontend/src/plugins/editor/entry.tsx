@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The way into the editor, and all of it that every page loads. */
+/** Entry points of the editor: the only part of it that every page loads. */
 
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { t } from '../../base/lang/t.ts';
@@ -15,12 +15,12 @@ const Pane = lazy(() =>
   })),
 );
 
-/** Whether the pane is open: the page makes room for it. */
+/** Whether the pane is open; the page makes room for it. */
 export function useChanging(): boolean {
   return useDoor()?.opened != null;
 }
 
-/** The pane, if it is open. Buttons open it; so do a link that brings a change, and a dropped file. */
+/** The pane, if it is open. It is opened by buttons, by a link that contains a change, and by a dropped file. */
 export function ChangePane() {
   const door = useDoor();
   return (
@@ -35,7 +35,10 @@ export function ChangePane() {
   );
 }
 
-/** For a page without the pane: how far a change is that was asked for before; nothing once it runs. */
+/**
+ * For a page without the pane: progress of a change that was requested earlier. Renders nothing once its run has
+ * started.
+ */
 export function ChangeNews() {
   const door = useDoor();
   if (door?.asked == null || door.progress === null || door.progress.over === 'runs') return null;
@@ -50,7 +53,7 @@ const labels = { state: t('change the patch'), knobs: t('change'), patch: t('cha
 
 interface ButtonProps {
   readonly at: keyof typeof labels;
-  /** Whose patch is changed; without it the step's first one that has a patch. */
+  /** The arm whose patch is changed; by default the one that usualArm() returns. */
   readonly arm?: string;
 }
 
@@ -83,7 +86,7 @@ export function ChangeButton({ arm, at }: ButtonProps) {
 
 const marker = '#change=';
 
-/** Changes that come from outside: with the address, or by a file. Nothing is run by them. */
+/** Receives changes from the address or from a dropped file. It never runs them. */
 function Arrivals() {
   const door = useDoor();
   const [over, setOver] = useState(false);
@@ -131,12 +134,12 @@ function Arrivals() {
   }, [door, store]);
   return over ? (
     <p className="drop-here" role="status">
-      {t('Drop the patch: it opens beside the lanes.')}
+      {t('Drop the patch to open it beside the lanes.')}
     </p>
   ) : null;
 }
 
-/** A change in the address opens the pane, once for each address. */
+/** A change in the address opens the pane, once per address. */
 function useLink(door: Door | null): void {
   const [seen, setSeen] = useState('');
   useEffect(() => {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** `?lab=SLUG` beside a place: a lesson page with the tasks of a lab; with `scores=1` the page of its grader. */
+/** `?lab=SLUG` in an address: a lesson page shows the tasks of a lab, or with `scores=1` the page for its grader. */
 
 import { leaveOnFront } from '../../navigation/place.ts';
 
-// The front page is of no lab.
+// The front page belongs to no lab.
 leaveOnFront('lab', 'scores');
 
 const slug = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 export interface LabAddress {
   readonly lab: string;
-  /** For whoever teaches. */
+  /** The page for those who teach. */
   readonly scores: boolean;
 }
 

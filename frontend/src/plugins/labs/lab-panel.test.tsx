@@ -113,7 +113,7 @@ describe('lab', () => {
     const of = (changes: object) => dueWords({ ...lab, ...changes } as unknown as LabView, 'en-GB');
     expect(of({})).toMatch(/^due 31 Jan 2026, [\d:]+$/);
     expect(of({ closes: '2026-01-31T13:00:00Z' })).toMatch(/with a grace period$/);
-    expect(of({ open: false })).toMatch(/it is over$/);
+    expect(of({ open: false })).toMatch(/now closed$/);
     expect(of({ deadline: null, closes: null })).toBe('no deadline');
   });
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The panel of a lab at the side of its lesson: name, tasks, what they come to. */
+/** The panel of a lab beside its lesson: the student's name, the tasks, and the points. */
 
 import './labs.css';
 import { type FormEvent, useCallback, useEffect, useId, useState } from 'react';
@@ -32,23 +32,23 @@ import { HomeLink, off } from '../../ui/parts.tsx';
 import { dateTag } from '../../ui/words.ts';
 import { readLab } from './address.ts';
 
-// How a task is answered: a choice, a number, a text, a mark, a run, or a verdict.
+// The forms for a task's answer: a choice, a number, a text, a mark, a run, or a verdict.
 
-/** What the page has that can be handed in. */
+/** What the page currently offers to hand in. */
 export interface HandIn {
-  /** The mark that answered the lesson's question; null: none has yet. */
+  /** The mark that answers the lesson's question; null until one is selected. */
   readonly mark: AnswerGiven['mark'];
   readonly onPoint: () => void;
-  /** A live run of this viewer that is over; null: there is none on the stage. */
+  /** A finished live run of this viewer; null if there is none on the stage. */
   readonly run: string | null;
-  /** The arm that the challenge's judge has decided about; null: none. */
+  /** The arm on which the challenge was judged; null if there is none. */
   readonly arm: string | null;
 }
 
 interface TaskFormProps {
   readonly task: LabTask;
   readonly with: HandIn;
-  /** Why nothing can be sent now; empty: it can. */
+  /** Why nothing can be sent now; empty if an answer can be sent. */
   readonly blocked: string;
   readonly onAnswer: (answer: AnswerGiven) => Promise<boolean>;
 }
@@ -200,9 +200,9 @@ function HandInVerdict({ blocked, onAnswer, with: { arm } }: TaskFormProps) {
   );
 }
 
-// Points, attempts and dates of a lab in words. Pure.
+// The points, attempts and dates of a lab, in words. Pure.
 
-/** `1.5`, with the signs of the visitor's language. */
+/** `1.5`, with the separators of the visitor's language. */
 function pointsWords(value: number): string {
   return Number(value.toFixed(2)).toLocaleString(locale());
 }
@@ -210,14 +210,14 @@ function pointsWords(value: number): string {
 const points = (value: number): string =>
   t('{value, plural, one {# point} other {# points}}', { value: Number(value.toFixed(2)) });
 
-/** `1 of 2 points`. */
+/** Points of a total: `1 of 2 points`. */
 function reached(given: number, most: number): string {
   return t('{given} of {most, plural, one {# point} other {# points}}', {
     ...{ given: pointsWords(given), most: Number(most.toFixed(2)) },
   });
 }
 
-/** `1 of 2 points`, `2 points`, `to be graded`. */
+/** The state of a task's points: `1 of 2 points`, `2 points`, or `to be graded`. */
 export function standing(task: LabTask, mine: MyTask): string {
   if (mine.points !== null) return reached(mine.points, task.points);
   if (mine.state === 'ungraded')
@@ -233,20 +233,20 @@ export function attemptsLeft(mine: MyTask): string {
     : t('{left, plural, one {# attempt} other {# attempts}} left', { left: mine.left });
 }
 
-/** When it closes, in the viewer's own time zone. */
+/** The deadline in the viewer's own time zone. */
 export function dueWords(lab: LabView, tag = dateTag()): string {
   if (lab.deadline === null) return t('no deadline');
   const due = new Date(lab.deadline).toLocaleString(tag, {
     dateStyle: 'medium',
     timeStyle: 'short',
   });
-  if (!lab.open) return t('was due {due}; it is over', { due });
+  if (!lab.open) return t('was due {due}; now closed', { due });
   return lab.closes !== null && new Date(lab.closes) > new Date(lab.deadline)
     ? t('due {due}, with a grace period', { due })
     : t('due {due}', { due });
 }
 
-/** What an answer said, in words. */
+/** An answer in words. */
 export function answerWords(task: LabTask, answer: MyTask['attempts'][number]['answer']): string {
   if (answer.choice != null)
     return task.choices[answer.choice] ?? t('choice {n}', { n: answer.choice + 1 });
@@ -257,7 +257,7 @@ export function answerWords(task: LabTask, answer: MyTask['attempts'][number]['a
   return answer.arm ?? t('a run');
 }
 
-// One task of a lab: what is asked, how it is answered, what was answered, and what came of it.
+// One task of a lab: its question, a form for the answer, and earlier answers with their results.
 
 interface TaskCardProps {
   readonly task: LabTask;
@@ -326,7 +326,7 @@ function Attempts({ task, mine }: { readonly task: LabTask; readonly mine: MyTas
   );
 }
 
-/** What is right, once it may be said. */
+/** The right answer, once it may be shown. */
 function Feedback({ mine }: { readonly mine: MyTask }) {
   if (mine.right === null && mine.why === null && mine.rubric.length === 0) return null;
   return (
@@ -355,11 +355,11 @@ function Feedback({ mine }: { readonly mine: MyTask }) {
   );
 }
 
-// Calls of labs. Each gives a checked body, or throws a sentence for the viewer.
+// Requests to the labs' API. Each returns a checked body, or throws a sentence for the viewer.
 
 const limitMs = 20_000;
 
-/** Why a call failed, as the server says it. */
+/** Why a request failed, in the server's words. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: string;
@@ -390,13 +390,13 @@ async function call<T>(read: Read<T>, path: string, method = 'GET', body?: unkno
     const text = `${sentence} ${remedy}`;
     why = new Refusal(text.charAt(0).toUpperCase() + text.slice(1), code);
   } catch {
-    // Something before the server has answered.
+    // The answer came from something in front of the server, such as a proxy.
   }
   throw why;
 }
 
 const at = (lab: string, end = '') => `labs/${encodeURIComponent(lab)}${end}`;
-/** The server has the texts of the lab in the languages of its lesson. */
+/** The server has the lab's texts in the same languages as its lesson. */
 const inWords = (lab: string, end = '') =>
   `${at(lab, end)}${isEnglish() ? '' : `?lang=${spoken()}`}`;
 
@@ -414,12 +414,12 @@ export const labApi = {
   forgetMe: (): Promise<unknown> => call((value) => value, 'people/me', 'DELETE'),
 };
 
-// A lab and how this viewer stands in it, from the server.
+// A lab and this viewer's progress in it, from the server.
 
 interface LabNow {
   readonly lab: LabView | null;
   readonly mine: MyLab | null;
-  /** Why something failed, a sentence; empty: nothing did. */
+  /** Why a request failed, as a sentence; empty if none failed. */
   readonly failed: string;
   readonly busy: boolean;
   readonly answer: (task: string, answer: AnswerGiven, name: string) => Promise<boolean>;
@@ -478,7 +478,7 @@ interface LabPanelProps {
   readonly now: LabNow;
   readonly lab: LabView;
   readonly mine: MyLab;
-  /** Why this viewer may not answer; empty: it may. */
+  /** Why this viewer may not answer; empty if they may. */
   readonly denied: string;
   readonly handIn: (task: LabTask) => HandIn;
   /** Opens the step of a task. */
@@ -557,7 +557,7 @@ function LabPanel({ now, lab, mine, denied, handIn, onTask, onClose }: LabPanelP
   );
 }
 
-/** What cannot be taken back takes two clicks. */
+/** An action that cannot be undone takes two clicks. */
 function Forget({ onForget }: { readonly onForget: () => Promise<void> }) {
   const [asked, setAsked] = useState(false);
   return (
@@ -577,7 +577,7 @@ function Forget({ onForget }: { readonly onForget: () => Promise<void> }) {
   );
 }
 
-// A lesson page that `?lab=SLUG` opened: the tasks stand at its side.
+// A lesson page that was opened with `?lab=SLUG`, with the tasks at its side.
 
 type Page = Pick<LessonNow, 'lesson' | 'go' | 'answers' | 'questions'>;
 
@@ -647,7 +647,7 @@ function markOf({ run, arm, kind, t0_ns, t1_ns }: NonNullable<Answers['marks']>[
   return { run, arm, kind, t0_ns, t1_ns };
 }
 
-// `?lab=SLUG` without a lesson: goes to the lesson of the lab's first task.
+// `?lab=SLUG` without a lesson opens the lesson of the lab's first task.
 
 export function LabGate({ lab, go }: { readonly lab: string; readonly go: Go }) {
   const [failed, setFailed] = useState('');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A game with tiles: amounts, the shelf to arrange, results, figures, goals. */
+/** The view of a game with tiles: amounts, a shelf to arrange, results, figures and goals. */
 
 import {
   type KeyboardEvent,
@@ -27,19 +27,19 @@ import {
   tilesAfter,
 } from './types.ts';
 
-// Tiles in rows: what does not fit continues in the next row. Pure.
+// Layout of tiles in rows; a tile that does not fit continues in the next row. Pure.
 
-/** A piece of a part within one row. */
+/** The piece of a tile's part that lies in one row. */
 interface Segment {
   readonly tile: Tile;
   readonly part: Part;
   readonly row: number;
-  /** First cell of the row, from 0. */
+  /** First cell of the piece within its row, from 0. */
   readonly at: number;
   readonly size: number;
-  /** The tile's first piece, which takes the focus. */
+  /** Whether this is the tile's first piece, which takes the focus. */
   readonly first: boolean;
-  /** The part's longest piece, which shows the label. */
+  /** Whether this is the part's longest piece, which shows the label. */
   readonly labelled: boolean;
 }
 
@@ -68,14 +68,14 @@ export function segmentsOf({ tiles }: Pick<Shelf, 'tiles'>, cells: number): read
   return all;
 }
 
-// A read-only shelf.
+// A shelf that the viewer cannot change.
 
-/** Rows narrower than this are folded, px. */
+/** Below this width rows are folded, px. */
 const narrowPx = 620;
-/** Width of a row's name and of a letter, in em. */
+/** Width of the column of row names and of a letter, em. */
 const [nameEm, letterEm] = [4.2, 0.54];
 
-/** Cells per row, and whether a label fits in a number of cells. */
+/** Computes the number of cells per row, and whether a label fits into a number of cells. */
 function useRows(shelf: Shelf, font: number) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box, 720);
@@ -151,7 +151,7 @@ function ShelfPicture({ shelf, font }: { readonly shelf: Shelf; readonly font: n
   );
 }
 
-// The shelf that a viewer arranges, by pointer, touch or keys.
+// The shelf that the viewer arranges by pointer, touch or keyboard.
 
 interface HandShelfProps {
   readonly shelf: Shelf;
@@ -165,7 +165,7 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
   const { box, cells, fits, folds } = useRows(shelf, font);
   const { order, marks } = setting;
   const [at, setAt] = useState(order[0] ?? '');
-  /** Grabbed by a key: arrow keys move it. */
+  /** Whether a tile was grabbed by keyboard, so that arrow keys move it. */
   const [taken, setTaken] = useState(false);
   const held = useRef<{ readonly tile: string; readonly mark: string } | null>(null);
   const follow = useRef(false);
@@ -177,7 +177,7 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
     return kinds[(now + 1) % kinds.length]?.mark ?? '';
   };
 
-  // A moved tile keeps the focus.
+  // A tile that was moved keeps the focus.
   useEffect(() => {
     if (!follow.current || order.length === 0) return;
     follow.current = false;
@@ -241,7 +241,8 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
     const [from, to] = [order.indexOf(held.current.tile), order.indexOf(tile)];
     const { left, width } = over.getBoundingClientRect();
     const past = event.clientX > left + width / 2;
-    // Swap only beyond the middle: otherwise two tiles of unequal size would keep swapping.
+    // Swap two tiles only once the pointer has passed the middle. Otherwise tiles of different size would keep
+    // swapping.
     if (to >= 0 && (to > from ? past : !past)) {
       follow.current = true;
       onAct({ do: 'move', tile: held.current.tile, to });
@@ -311,7 +312,7 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
 interface TilesFrameProps {
   readonly toy: TileToy;
   readonly game: TileGame;
-  /** Name of the run that the data come from, such as "the recording x"; empty: none. */
+  /** Name of the run from which the data come, such as "the recording x"; empty if there is none. */
   readonly run: string;
   /** Text size in the picture, px. */
   readonly font?: number;
@@ -373,11 +374,11 @@ export function TilesFrame({ toy, game, run, font = 13 }: TilesFrameProps) {
 function keyWords(hand: TileToy['hand']): string {
   if (hand === 'order')
     return t(
-      'Drag a box to another place. With keys: arrows go from box to box, space picks one up and puts it down, and arrows move it in between.',
+      'Drag a box to another place. With the keyboard: arrow keys go from box to box, Space picks up a box or puts it down, and arrow keys move a box that is picked up.',
     );
   const kinds = hand.map(({ mark, title }) => `${mark} ${title}`).join(', ');
   return t(
-    'Press a box to change it, or drag over several. By keys: arrows, and a letter: {kinds}.',
+    'Press a box to change it, or drag across several boxes. With the keyboard: arrow keys go from box to box, and a letter changes the box: {kinds}.',
     { kinds },
   );
 }
@@ -400,7 +401,7 @@ function AmountSlider({ amount: { name, title, words, ...range }, value, onAct }
         value={value}
         aria-valuetext={words(value)}
         onChange={({ target }) => onAct({ do: 'amount', name, to: Number(target.value) })}
-        // Keep the page's arrow keys from moving to another moment.
+        // Keeps the arrow keys in the field; otherwise they would move the page to another moment.
         onKeyDown={(event) => event.stopPropagation()}
         data-testid={`amount-${name}`}
       />

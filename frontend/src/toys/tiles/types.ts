@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A game with tiles. A viewer reorders them, or changes their kinds, and sets amounts. A view's pure functions compute
- * the results; the frame (tiles.tsx) knows no lesson.
+ * A game with tiles. A viewer reorders the tiles or changes their kinds, and sets amounts. Pure functions of a view
+ * compute the results; the frame (tiles.tsx) is independent of lessons.
  */
 
 import type { RunIndex } from '../../derive/types.ts';
@@ -20,14 +20,14 @@ export interface Part {
 
 export interface Tile {
   readonly id: string;
-  /** Name and position, for screen readers. */
+  /** Name and position of the tile, for screen readers. */
   readonly says: string;
   readonly parts: readonly Part[];
-  /** A fixed gap between tiles. */
+  /** Whether the tile is a fixed gap. */
   readonly gap?: boolean;
 }
 
-/** Tiles in sequence, in rows of a number of cells. */
+/** A sequence of tiles, arranged in rows of equal length. */
 export interface Shelf {
   readonly name: string;
   readonly title: string;
@@ -35,14 +35,14 @@ export interface Shelf {
   readonly verdict?: string;
   readonly face?: Face;
   readonly cells: number;
-  /** Number of rows into which a row is folded on narrow screens. */
+  /** Number of rows into which each row is folded on a narrow screen. */
   readonly folds: number;
-  /** Names of the rows, unfolded. */
+  /** Names of the rows when they are not folded. */
   readonly rows?: readonly string[];
   readonly tiles: readonly Tile[];
 }
 
-/** A number, compared with others in a bar chart. */
+/** A number that is compared with others in a bar chart. */
 export interface Bar {
   readonly name: string;
   readonly title: string;
@@ -64,7 +64,7 @@ export interface Amount {
 export interface TileSetting {
   /** Ids of the movable tiles, in order. */
   readonly order: readonly string[];
-  /** Tile -> its kind. */
+  /** The kind of each tile. */
   readonly marks: Readonly<Record<string, string>>;
   readonly amounts: Readonly<Record<string, number>>;
 }
@@ -72,7 +72,7 @@ export interface TileSetting {
 export interface TilePlay {
   /** The shelf that the viewer arranges. */
   readonly shelf: Shelf;
-  /** Shelves that show the result. */
+  /** Further shelves, which show the result. */
   readonly results: readonly Shelf[];
   readonly bars: readonly Bar[];
   /** Title of the bar chart. */
@@ -81,13 +81,13 @@ export interface TilePlay {
   readonly reached: readonly string[];
 }
 
-/** A game with its data. */
+/** A game with the data that it starts from. */
 export interface TileGame {
-  /** Source of the data in the run; null: no run, the data are chosen. */
+  /** Where in the run the data come from; null if they are made up because there is no run. */
   readonly from: string | null;
   readonly start: TileSetting;
   readonly amounts: readonly Amount[];
-  /** Complete settings to start from. */
+  /** Complete settings from which the viewer can start. */
   readonly presets: readonly { readonly title: string; readonly setting: TileSetting }[];
   readonly play: (setting: TileSetting) => TilePlay;
   readonly goals: readonly ShellGoal[];
@@ -98,12 +98,12 @@ export interface TileToy {
   readonly title: string;
   readonly ask: string;
   readonly leavesOut: string;
-  /** What a user can do with a tile: move it, or cycle through these kinds. */
+  /** What a viewer can do with tiles: `order` moves them, and a list of kinds is cycled through. */
   readonly hand: 'order' | readonly Kind[];
   readonly open: (index: RunIndex | null, lesson: Lesson) => TileGame;
 }
 
-/** A kind that a tile can get, by a press or its letter. */
+/** A kind that a tile can have; a press or the kind's letter selects it. */
 export interface Kind {
   readonly mark: string;
   readonly title: string;
@@ -114,7 +114,7 @@ export interface Kind {
 export interface TileState {
   readonly setting: TileSetting;
   readonly play: TilePlay;
-  /** Reached goals stay until reset. */
+  /** Goals that were reached count until the game is reset. */
   readonly reached: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Duration of each operation, per lane, up to the moment, in guest time. Never a verdict. */
+/** Shows the duration of each operation, per lane, up to the moment, in guest time. It never gives a verdict. */
 
 import { range } from 'd3-array';
 import { scaleLog } from 'd3-scale';
@@ -50,7 +50,10 @@ interface DotsLayout {
 const axisHeight = 40;
 const labelHeight = 22;
 export const rowHeight = 58;
-/** For slides; higher bands look as if the vertical position meant something. */
+/**
+ * Largest height of a band, px, which only slides reach. In higher bands the vertical position would seem to have a
+ * meaning.
+ */
 const highestBand = 110;
 
 function preferredHeight(lanes: number): number {
@@ -61,7 +64,7 @@ function preferredHeight(lanes: number): number {
 const typicalOf = (what: 'mean' | 'median', lane: Latencies) =>
   `${what} ${figure('far', lane.arm, what, lane[what], formatNs(lane[what]))}`;
 
-/** Whole decades that contain every lane's operations, at least 0.1 ms to 10 ms. */
+/** The range of whole decades that contains every lane's operations, and at least 0.1 ms to 10 ms. */
 function domainOf(all: readonly Latencies[]): [number, number] {
   let low = 1e5;
   let high = 1e7;
@@ -114,7 +117,7 @@ export function layoutDots(
   });
   const decadePx = x(domain[0] * 10) - x(domain[0]);
   const decades = range(Math.round(Math.log10(domain[0])), Math.round(Math.log10(domain[1])) + 1);
-  // A label needs 64 px; a decade without a label keeps its line.
+  // A label needs 64 px. A decade that has no room for its label still has its line.
   const ticks = decades.map((power, i) => ({
     x: x(10 ** power),
     label: decadePx >= 64 || i % 2 === 0 ? formatNs(10 ** power) : '',
@@ -122,7 +125,7 @@ export function layoutDots(
   return { left, right, rows, axisY: all.length * pitch + 2, ticks };
 }
 
-// Draw the dots: one per operation; the triangle marks the mean, the tick the median.
+// Draw the dots, one per operation. The triangle marks the mean, and the tick marks the median.
 
 export function drawDots(
   pen: Pen,
@@ -177,7 +180,7 @@ function drawRow(pen: Pen, layout: DotsLayout, row: DotRow, theme: Theme): void 
   pen.fill();
 }
 
-/** As many figures as fit; the lane's header has the count, too. */
+/** Return as many figures as fit. The count may be omitted, because the lane's header shows it too. */
 function figuresOf(pen: Pen, { mean, median, n }: DotRow, room: number): string {
   if (mean === '') return n;
   const wordings = [`▴ ${mean}  | ${median}  ${n}`, `▴ ${mean}  | ${median}`, `▴ ${mean}`];

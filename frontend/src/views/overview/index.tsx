@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The scrubber of all lanes: the whole run with the window. A press seeks; a narrow window can be dragged. */
+/**
+ * The strip that shows the whole run of all lanes, with the window in it. A press seeks; a narrow window can be
+ * dragged.
+ */
 
 import {
   type CSSProperties,
@@ -52,12 +55,12 @@ interface OverviewLayout {
   readonly window: readonly [number, number];
   readonly momentX: number;
   readonly axisY: number;
-  /** A low strip has no axis; an even lower one no titles. */
+  /** A low strip has no axis, and an even lower one has no titles. */
   readonly axis: boolean;
   readonly titles: boolean;
   /** Short name of the alignment. */
   readonly aligned: string;
-  /** The aligned moment, px; null: lanes are not shifted. */
+  /** The aligned moment, px; null if lanes are not shifted. */
   readonly flagX: number | null;
   readonly ticks: readonly AxisTick[];
 }
@@ -69,7 +72,7 @@ function labelWidth(index: RunIndex, titleOf: (arm: string) => string): number {
 }
 
 const axisHeight = 20;
-/** Height of a lane with an axis below, and least height for a title, px. */
+/** Comfortable height of a lane, px, if there is an axis below, and least height for a title. */
 const comfortable = 14;
 const least = 12;
 /** Width of a tick's label. */
@@ -84,7 +87,7 @@ function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
   return Math.max(end, step);
 }
 
-/** Step of an arrow key; in a narrow window the whole window, so that nothing is skipped. */
+/** Step of an arrow key. It is never longer than the window, so that nothing is skipped. */
 function keyStep(length: number, { span }: Pick<Frame, 'span'>): number {
   return Math.min(length / 200, span);
 }
@@ -139,11 +142,11 @@ export function layoutOverview(
   };
 }
 
-/** Columns of at least 3 px from the level-of-detail pyramid of every thread. */
+/** Columns at least 3 px wide, from the level-of-detail pyramid of every thread. */
 function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state') ?? []);
   const sample = strands[0];
-  // On a counting axis there is no time in state, but there are operations.
+  // On a counting axis states have no length of time, so operations are drawn.
   if (sample === undefined || sample.levels.length === 0) return opBars(lane, left, nsPerPx);
   const level =
     sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx) >= 0
@@ -177,7 +180,7 @@ function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number)
   return bars;
 }
 
-/** One bar per operation, of its length; bars narrower than 3 px are merged. */
+/** One bar per operation, as long as the operation; bars narrower than 3 px are merged. */
 function opBars(lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   const { order, length } = lane.opsByEnd;
   const bars: Bar[] = [];
@@ -272,7 +275,7 @@ function drawBand(pen: Pen, layout: OverviewLayout, band: Band, theme: Theme): v
   pen.stroke();
 }
 
-/** The window, with feet wide enough to grab. */
+/** Draw the window as a bracket, with feet wide enough to grab. */
 function drawBracket(pen: Pen, layout: OverviewLayout, theme: Theme): void {
   const [x0, wide] = layout.window;
   const x1 = Math.max(wide, x0 + 3);
@@ -289,7 +292,7 @@ function drawBracket(pen: Pen, layout: OverviewLayout, theme: Theme): void {
   }
 }
 
-/** A window narrower than this is dragged as a whole: its moments cannot be hit. */
+/** A window narrower than this is dragged as a whole, because single moments in it cannot be hit. */
 const narrowPx = 40;
 
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
@@ -333,7 +336,9 @@ export function Overview({
     [runIndex, lesson, frame, theme, titleOf],
   );
   useCanvas(canvas, size, draw, frame.subscribe);
-  /** What is dragged: the window, at this distance from its start, or the moment. */
+  /**
+   * What is dragged: the moment, or the window. For the window, the number is the pointer's distance from its start.
+   */
   const grip = useRef<number | 'moment' | null>(null);
   const point = (event: PointerEvent<Element>) => {
     if (size === null) return { t: 0, nsPerPx: 1 };

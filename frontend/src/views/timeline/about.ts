@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The general view for authors of lessons. */
+/** Facts about the general view, for authors of lessons. */
 
 import type { About } from '../about.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The artist of the timeline: places lanes, draws them, and finds marks for pointer and keys. */
+/** The artist of the timeline. It places lanes, draws them, and finds marks for pointer and keys. */
 
 import { t as tr } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
@@ -48,8 +48,8 @@ function allMarks(index: RunIndex, layout: Layout, score: Score): readonly LaneM
 }
 
 /**
- * Cache key of the events in the window. Below the watermark of a running lane nothing changes. A recording announces
- * its whole length first and delivers events later.
+ * Cache key of the events in the window. Below a running lane's watermark nothing changes. A recording announces its
+ * whole length first and delivers its events later.
  */
 function eventsKey(index: RunIndex, frame: Frame, score: Score): readonly unknown[] {
   const probes = score.counters.flatMap(({ xray }) => (xray === null ? [] : [xray]));
@@ -63,18 +63,18 @@ function eventsKey(index: RunIndex, frame: Frame, score: Score): readonly unknow
   });
 }
 
-/** A number that grows with every arrival, except samples. */
+/** A number that grows with everything that arrives, except samples. */
 function eventsOf({ spans, links, open, points, ops }: LaneIndex): number {
   return spans.length + links.length + open.length + points.length + ops.length;
 }
 
-/** The painted marks of the last window; while the moment moves they are only stamped. */
+/** The painted marks of the last window. While only the moment moves, they are stamped instead of painted again. */
 class MarkCache {
   #key: readonly unknown[] = [];
   #marks: readonly LaneMarks[] | null = null;
   #stamp: OffscreenCanvas | null = null;
 
-  /** Return picture and easel of this frame; repaint marks only if window, events or look changed. */
+  /** Return the picture and the easel of this frame. Repaint the marks only if the window, events or look changed. */
   take(
     index: RunIndex,
     frame: Frame,

@@ -12,13 +12,13 @@ import type { Frame, LaneIndex, Mark, Nanos, PointTable, RunIndex } from '../../
 import { armTitle, capital, fieldValue, fieldWords } from '../../derive/words.ts';
 import type { Lesson, PointFacts } from '../../protocol/lesson.ts';
 
-/** Entry `i` of the table of operations. */
+/** Entry `i` of the table of operations, as a mark. */
 export function opMark({ arm, ops }: LaneIndex, i: number): Mark {
   const [t0, t1] = [ops.t0[i]! as Nanos, ops.t1[i]! as Nanos];
   return { arm, table: 'ops', id: ops.id[i]!, row: ops.row[i]!, kind: -1, t0, t1 };
 }
 
-/** Entry `i` of the table of points; its row is that of its thread, or -1. */
+/** Entry `i` of the table of points, as a mark. Its row is that of its thread, or -1. */
 export function pointMark(lane: LaneIndex, i: number): Mark {
   const { t, tid, kind, id } = lane.points;
   const row = lane.rows.find((r) => r.tid === tid[i])?.row ?? -1;
@@ -123,10 +123,10 @@ function placeOfPoint(points: PointTable, order: Uint32Array, n: number, mark: M
   return -1;
 }
 
-// The marks nearest to the moment as table rows: spans, and points with their fields.
+// Lists the marks nearest to the moment as table rows: spans, and points with their fields.
 
 const most = 50;
-/** Limit for points, so that spans keep some rows. */
+/** Largest number of points, so that there is room for spans. */
 const mostPoints = 25;
 
 /** At most 50 marks nearest to the moment, in order of time. */

@@ -26,7 +26,7 @@ import { boxesOf, type LaneBox, type Layout } from './layout.ts';
 import { type Chart, densityPx, type LaneMarks, type PointMarks } from './marks.ts';
 import type { RectList } from './score.ts';
 
-// Background of the marks: paper, axis, staves, and zones where a lane is unknown, over, or lost events.
+// Background of the marks: paper, axis, staves, and zones where a lane is unknown, has ended, or lost events.
 
 function drawGround(pen: Pen, picture: Picture, easel: Inking): void {
   const { layout } = picture;
@@ -42,7 +42,7 @@ function drawGround(pen: Pen, picture: Picture, easel: Inking): void {
   }
 }
 
-/** The lane's ticks if known, otherwise the axis's lines. */
+/** Draw the lane's ticks if they are known, otherwise the axis's lines. */
 function drawGrid(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   const known = box.ticks.length > 0;
   pen.fillStyle = known ? mix(theme.mechanism, theme.paper, 0.3) : theme.rule;
@@ -63,7 +63,7 @@ function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   const first = box.rows[0];
   const last = box.lines.findLast((line) => line.what === 'row' || line.what === 'function');
   if (first === undefined || last === undefined) return;
-  // The brace around one kernel's staves.
+  // Draw the brace that joins the staves of one kernel.
   pen.fillStyle = theme.soft;
   const top = first.top - 3;
   const bottom = last.top + last.height + 3;
@@ -72,7 +72,7 @@ function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   pen.fillRect(left - 9, bottom - 1.5, 6, 1.5);
 }
 
-/** Unknown, lost, evicted and ended differ from each other, and from idle, which is the bare staff. */
+/** Unknown, lost, evicted and ended time each look different. None looks like idle time, which is the bare staff. */
 function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Inking): void {
   const { theme, tiles } = easel;
   const top = box.bodyTop - 2;
@@ -156,9 +156,9 @@ function drawAxis(pen: Pen, picture: Picture, easel: Inking): void {
   else text(pen, theme, layout.unit, 4, y + 15 * theme.em, 'left');
 }
 
-// Draws counters: an area up to the value, with a line on top.
+// Draws counters, each as an area up to the value, with a line on top.
 
-/** One chart from `left` on, one column per pixel. Neighbours of equal height become one rectangle. */
+/** Draw one chart from `left` on, with one column per pixel. Neighbours of equal height become one rectangle. */
 function paintChart(pen: Pen, chart: Chart, theme: Theme, left: number): void {
   const { line, low, high, top } = chart;
   const colour = colourOf(theme, chart.series.colour);
@@ -171,7 +171,7 @@ function paintChart(pen: Pen, chart: Chart, theme: Theme, left: number): void {
     const peak = height(most);
     pen.fillStyle = area;
     if (base > 0) pen.fillRect(left + x0, bottom - base, x1 - x0, base);
-    // The range of values within the pixel.
+    // The range of values within this pixel.
     pen.fillStyle = spread;
     if (peak > base) pen.fillRect(left + x0, bottom - peak, x1 - x0, peak - base);
     pen.fillStyle = colour;
@@ -192,9 +192,9 @@ function eachRun(
   }
 }
 
-// Draws points: a pin each, or columns of counts.
+// Draws points, either as a pin each or as columns of counts.
 
-/** Pins closer than this on average have no heads, px. */
+/** If pins are closer than this on average, px, they have no heads. */
 const headsApart = 9;
 
 /** All points of one line. */
@@ -223,7 +223,7 @@ function paintPoints(pen: Pen, marks: PointMarks, theme: Theme, left: number): v
   pen.fill();
 }
 
-/** Column height is relative to the fullest column; a non-empty column has at least one pixel. */
+/** A column's height is relative to the fullest column. A non-empty column is at least one pixel high. */
 function paintColumns(pen: Pen, marks: PointMarks, fill: string, left: number): void {
   const { line, columns, most } = marks;
   pen.fillStyle = fill;
@@ -234,9 +234,9 @@ function paintColumns(pen: Pen, marks: PointMarks, fill: string, left: number): 
   }
 }
 
-// Drawn over the marks: links, outlines of hovered marks, the aligned moment, the playhead.
+// Draws what lies over the marks: links, outlines of hovered marks, the aligned moment, the playhead.
 
-/** Share of the window for which a link glows after its moment. */
+/** How long a link glows after its moment, as a share of the window. */
 const glowShare = 0.05;
 
 function drawLinks(
@@ -282,7 +282,7 @@ function drawPlayhead(pen: Pen, picture: Picture, easel: Inking): void {
   const x = Math.round(layout.playheadX);
   pen.globalAlpha = 1;
   pen.fillStyle = theme.ink;
-  // Strong over marks, thin over words.
+  // The line is strong over marks and thin over words.
   let y = 3 + 21 * theme.em;
   for (const box of layout.lanes) {
     pen.globalAlpha = 0.16;

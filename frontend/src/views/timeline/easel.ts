@@ -20,7 +20,7 @@ export interface Picture {
 export interface Easel {
   readonly theme: Theme;
   readonly tiles: TileMaker;
-  /** The window's marks, painted once, to be stamped; null: they are drawn stroke by stroke. */
+  /** The window's marks, painted once and then stamped into each frame; null if they are drawn stroke by stroke. */
   readonly stamp: { readonly image: CanvasImageSource; readonly dpr: number } | null;
 }
 
@@ -31,7 +31,7 @@ export type Inking = Easel & { readonly theme: Inked };
 
 /** Opacity of marks after the moment. */
 export const faintness = 0.2;
-/** Opacity of words on such marks: contrast stays at 4.5:1 for ink, and for soft ink. */
+/** Opacity of words on such marks. The contrast stays at 4.5:1, for ink and for soft ink. */
 export const faintInk = 0.68;
 export const faintSoft = 0.85;
 
@@ -69,7 +69,7 @@ export function textWidth(
   return pen.measureText(words).width;
 }
 
-/** The longest prefix that fits, with an ellipsis. */
+/** Return the longest prefix of the words that fits, with an ellipsis. */
 export function fitted(pen: Pen, theme: Inked, words: string, width: number): string {
   if (textWidth(pen, theme, words) <= width) return words;
   let short = words;
@@ -77,7 +77,9 @@ export function fitted(pen: Pen, theme: Inked, words: string, width: number): st
   return `${short.trimEnd()}…`;
 }
 
-/** Draw words on a background of paper, so that lines do not cross them; the part after `|` only if it fits. */
+/**
+ * Draw words on a background of paper, so that lines do not cross them. The part after `|` is drawn only if it fits.
+ */
 export function plated(pen: Pen, theme: Inked, said: string, x: number, y: number, width: number) {
   const [first, rest] = said.split('|') as [string, string?];
   const all = first + (rest ?? '');
@@ -93,12 +95,18 @@ export function plated(pen: Pen, theme: Inked, said: string, x: number, y: numbe
 
 // Draws rectangles of a kind. The picture and the legend's swatches use the same brush.
 
-/** Narrower marks are flat, because a texture would flicker. Kinds outside the lesson have a higher limit. */
+/**
+ * Marks narrower than this are flat, px, because a texture would flicker. For kinds outside the lesson the limit is
+ * higher.
+ */
 const texturedFrom = 6;
 const dismissedFrom = 14;
-/** Share of ink in the outline that separates a pale mark from the page; a step may be about such marks. */
+/**
+ * Share of ink in the outline that separates a pale mark from the page. It is high, because a step may be about pale
+ * marks.
+ */
 const edge = 0.97;
-/** Shares of the colour in a band; pale, because names are written on it. */
+/** Shares of the colour in a band. They are small, because names are written on it. */
 const bandShares = [0.24, 0.4, 0.12];
 
 export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint {
@@ -160,7 +168,7 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
     case 'pale':
       return {
         wide: mix(colour, ground, 0.2),
-        // The colour of kinds outside the lesson is too faint for a projector.
+        // Here the colour of kinds outside the lesson would be too faint for a projector.
         border:
           style.colour === 'other' ? mix(theme.vain, ground, edge) : mix(colour, ground, 0.85),
         narrow: mix(colour, ground, 0.5),
@@ -219,7 +227,7 @@ export function brushRects(pen: Pen, list: RectList, paint: Paint): void {
   if (texture === 'cross') brushCrosses(pen, list);
 }
 
-/** Runnable, but not running: a thin line in the middle of the row. */
+/** Draw the state "runnable, but not running": a thin line in the middle of the row. */
 function brushLines(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.wide;
@@ -228,7 +236,7 @@ function brushLines(pen: Pen, list: RectList, paint: Paint): void {
   }
 }
 
-/** Inside a function: a line below the row, with feet. */
+/** Draw the time inside a function: a line below the row, with feet at both ends. */
 function brushBrackets(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.wide;
@@ -260,7 +268,7 @@ function brushCrosses(pen: Pen, list: RectList): void {
   pen.stroke();
 }
 
-/** Shares of columns: flat colours, because each is only 3 px wide. */
+/** Draw the shares of columns in flat colours, because each is only 3 px wide. */
 export function brushShares(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.narrow;

@@ -16,7 +16,10 @@ import { counts, KindSwatch, panels } from './panels.tsx';
 import { scoreOf, timelineLook } from './score.ts';
 import { timelineSentences } from './sentences.ts';
 
-/** Kinds in focus that the scene draws. A point has its name beside the mark and is listed only in focus. */
+/**
+ * Kinds in focus that the scene draws. A point's name is next to its mark, so its kind is listed only if it is in
+ * focus.
+ */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const shown = timelineLook.shown(scene.show);
   const points = new Set(lesson.points.map((point) => point.name));

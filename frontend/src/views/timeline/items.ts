@@ -12,12 +12,12 @@ import { type Line, type Series, seriesOf, stepsOf } from './lines.ts';
 import { openEnd } from './marks.ts';
 import { type Score, stylesFor } from './score.ts';
 
-/** Tolerance of a pointer per kind of line, px. */
+/** A pointer's tolerance for each kind of line, px. */
 const slops = { row: 4, function: 4, track: 4, point: 6, counter: 18 } as const;
 
 export function rowsOf(index: RunIndex, layout: Layout, score: Score): readonly Row[] {
   const { left, right, nsPerPx, playheadX } = layout;
-  // The up and down keys stay at the moment.
+  // With the up and down keys, the user stays at the moment.
   const entry = playheadX === null ? {} : { entry: playheadX };
   return layout.lanes.flatMap((box) =>
     box.lines.flatMap((line): Row[] => {
@@ -59,7 +59,7 @@ function range(from: number, to: number): readonly number[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 }
 
-/** The strands of a line: those that keys visit, then those that only a pointer finds. */
+/** The strands of a line: first those that keys visit, then those that only a pointer finds. */
 function strandsOf(lane: LaneIndex, line: Line, score: Score): readonly (Strand | null)[] {
   if (line.strand !== null) return [line.strand];
   const own = lane.strand(line.row, line.what === 'track' ? 'track' : 'state');
@@ -92,7 +92,7 @@ function pointsIn({ box: { lane }, line, put }: At, a: number, b: number): reado
     const { from, to } = pointRange(lane.points, of, a, b);
     return Array.from(of.order.subarray(from, to));
   });
-  // Several names share a line: restore the order of time, which is that of the table.
+  // If several names share a line, sort its places, which restores the table's order by time.
   if (line.points.length > 1) places.sort((x, y) => x - y);
   return places.map((i) => {
     const mark = pointMark(lane, i);
@@ -110,7 +110,7 @@ function changesIn({ index, box, line, score, put }: At, a: number, b: number): 
   return range(from, to).map((p) => put(changeMark(lane, series, p), steps.t(p), steps.t(p)));
 }
 
-/** Step `p` of a series as a mark. */
+/** Return step `p` of a series as a mark. */
 function changeMark(lane: LaneIndex, series: Series, p: number): Mark {
   const { arm, opsByEnd } = lane;
   if (series.point !== null) return pointMark(lane, lane.pointsOf(series.point).order[p]!);

@@ -27,14 +27,15 @@ import { type Line, openFunctions, valueAt } from './lines.ts';
 import type { LaneMarks } from './marks.ts';
 import { stylesFor } from './score.ts';
 
-// Pictures of few threads have room for names: of operations above the row, of functions below.
+// A name in the picture. With few threads there is room for names of operations above the row, and of functions below
+// it.
 
 export interface Note {
   /** Ends of a bracket that is open towards the row. */
   readonly x0: number;
   readonly x1: number;
   readonly y: number;
-  /** Below the row instead of above. */
+  /** Whether it is below the row instead of above. */
   readonly under: boolean;
   readonly words: string;
 }
@@ -42,7 +43,7 @@ export interface Note {
 const leastPx = 24;
 const most = 40;
 
-/** Operations that touch the window, above their rows. */
+/** Names of operations that touch the window, above the operations' rows. */
 function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
   if (!box.annotated) return [];
   const { ops, opsByEnd } = box.lane;
@@ -55,7 +56,7 @@ function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
   for (; p < length && notes.length < most; p++) {
     const i = order[p]!;
     const row = rows.get(ops.row[i]!);
-    // Sorted by end, so an operation that ends after the window may still begin in it.
+    // The table is sorted by end, so an operation that ends after the window may still begin in it.
     if (ops.t1[i]! > end + (end - box.t0)) break;
     const [x0, x1] = [x(ops.t0[i]!), x(ops.t1[i]!)];
     if (row === undefined || x0 > layout.right || x1 - x0 < leastPx) continue;
@@ -65,7 +66,10 @@ function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
   return notes;
 }
 
-/** Functions in focus, below their rows, if the bracket is wide enough. Lengths are whole, not clipped. */
+/**
+ * Names of functions in focus, below their rows, if the bracket is wide enough. Each has the length of the whole call,
+ * even if part of it is outside the window.
+ */
 function functionNotes(
   index: RunIndex,
   layout: Layout,
@@ -90,7 +94,7 @@ function functionNotes(
     const strand = lane.strand(row.row, 'function');
     if (strand !== null) {
       const { from, to } = touching(lane.spans, strand, t0, t0 + width * layout.nsPerPx);
-      // Too dense for brackets.
+      // Here the calls are too dense for brackets.
       if (to - from > width / 3) continue;
       for (let p = from; p < to; p++) add(row, spanMark(lane, strand.order[p]!, false));
     }
@@ -101,7 +105,7 @@ function functionNotes(
 
 // Text on marks that are wide enough.
 
-/** Text on phases and calls that are wide enough. */
+/** Text on phases and calls that are wide enough for it. */
 function drawSpanWords(
   pen: Pen,
   picture: Picture,
@@ -110,7 +114,7 @@ function drawSpanWords(
   theme: Inked,
 ): void {
   const { index, layout } = picture;
-  // Where a line's name is drawn on the line, text begins after the name.
+  // If a line's name is drawn on the line, text begins after the name.
   const named = box.lines.filter((line) => line.labelOn && line.label !== '');
   const leftAt = (y: number) => {
     const line = named.find(({ top, height }) => y >= top - 1 && y <= top + height);
@@ -138,7 +142,7 @@ function drawSpanWords(
   pen.globalAlpha = 1;
 }
 
-/** The thread that has the CPU, where rows are CPUs. */
+/** Write which thread has the CPU, where rows are CPUs. */
 function drawCpuWords(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void {
   const { layout } = picture;
   const { spans } = box.lane;

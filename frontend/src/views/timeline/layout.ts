@@ -50,26 +50,26 @@ export interface LaneBox {
   readonly headerHeight: number;
   readonly bodyTop: number;
   readonly bottom: number;
-  /** Operation names are drawn above the rows. */
+  /** Whether operation names are drawn above the rows. */
   readonly annotated: boolean;
-  /** A row per thread or CPU. */
+  /** The rows, one per thread or CPU. */
   readonly rows: readonly Line[];
   /** Rows of tracks. */
   readonly strips: readonly Line[];
   /** All lines with marks, from top to bottom. */
   readonly lines: readonly Line[];
-  /** x of the lane's own ticks; empty if their phase is unknown. */
+  /** x positions of the lane's own ticks; empty if their phase is unknown. */
   readonly ticks: readonly number[];
-  /** [from, to) that is not known yet, px; null: the whole window is known. */
+  /** The part [from, to) that is not known yet, px; null if the whole window is known. */
   readonly unknown: readonly [number, number] | null;
-  /** End of the lane's run, px. */
+  /** x of the end of the lane's run, px. */
   readonly endX: number | null;
   readonly losses: readonly {
     readonly x0: number;
     readonly x1: number;
     readonly events: number | null;
   }[];
-  /** End of the evicted history, px. */
+  /** x of the end of the evicted history, px. */
   readonly evictedTo: number | null;
   /** Lane time at x = left, and ns per px. */
   readonly t0: number;
@@ -79,7 +79,7 @@ export interface Layout {
   readonly width: number;
   readonly height: number;
   readonly fontSize: number;
-  /** Row names are in a margin; otherwise above their rows. */
+  /** Whether row names are in a margin. Otherwise they are above their rows. */
   readonly margin: boolean;
   readonly left: number;
   readonly right: number;
@@ -92,7 +92,7 @@ export interface Layout {
   readonly unit: string;
   readonly playheadX: number | null;
   readonly readout: string;
-  /** Marks to the right are faint: they are after the moment. */
+  /** Marks to the right of this x are faint, because they are after the moment. */
   readonly revealX: number;
 }
 
@@ -100,22 +100,22 @@ const wideFrom = 760;
 const axisHeight = 44;
 const readoutHeight = 30;
 const mostPitch = 66;
-/** Height of a single row, px. */
+/** Height of a row that is alone, px. */
 const alonePitch = 150;
-/** Factor by which rows may grow in a stage that is higher than preferred. */
+/** Factor by which rows may grow in a stage that is higher than the preferred height. */
 const stretch = 1.6;
-/** From this pitch a row has room for operation names above and function names below. */
+/** Least row pitch that has room for operation names above the row and function names below it. */
 const annotatedPitch = 58;
 const leastPitch = 6;
 const comfortablePitch = 9;
-/** From this pitch each row shows its name, px at 13 px text. */
+/** Least row pitch at which each row shows its name, px at 13 px text. */
 export const namedPitch = 14;
 
 /** Comfortable height of the rows, px. */
 export function preferredHeight(index: RunIndex, score: Score): number {
   const count = (lane: LaneIndex) => Math.max(1, rowsOf(index, lane, score).length);
   const rows = index.lanes.reduce((sum, lane) => sum + count(lane), 0);
-  // Few rows may be large: a single thread fills some of the stage.
+  // With few rows, a row may be large, so that a single thread fills some of the stage.
   const pitch = Math.max(17, Math.min(mostOf(rows), 190 / rows));
   const em = score.fontSize / 13;
   const [room] = rooms(score, false);
@@ -188,10 +188,10 @@ function axisOf(
   return { ticks, unit: index.axis.plural };
 }
 
-/** The most generous room that leaves rows enough height, and that height. */
+/** Choose the most generous room that leaves rows enough height; return it with that height. */
 function roomFor(index: RunIndex, size: Size, score: Score, above: boolean) {
   const em = score.fontSize / 13;
-  // Prefer row names to second lines of labels below.
+  // Row names matter more than second lines of labels.
   const named = score.look.functions === 'brackets' ? namedPitch : comfortablePitch;
   const tried = rooms(score, above).map((room) => ({
     room,
@@ -279,7 +279,7 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
   };
 }
 
-/** Zones where the lane is unknown, over, or lost events. */
+/** Zones where the lane is unknown, has ended, or lost events. */
 function zonesOf(lane: LaneIndex, x: (t: number) => number, left: number, right: number) {
   const unknownFrom = lane.ended ? Number.POSITIVE_INFINITY : x(lane.watermark);
   const endX = lane.ended ? x(lane.watermark) : null;
@@ -301,7 +301,7 @@ function zonesOf(lane: LaneIndex, x: (t: number) => number, left: number, right:
   };
 }
 
-/** The lane's ticks in the window; empty if closer than 12 px, or unknown. */
+/** The lane's ticks in the window; empty if they are closer than 12 px, or unknown. */
 function laneTicks(grid: Grid | null, t0: number, span: number, x: (t: number) => number) {
   if (grid === null || x(t0 + grid.every) - x(t0) < 12) return [];
   const ticks: number[] = [];
@@ -310,7 +310,7 @@ function laneTicks(grid: Grid | null, t0: number, span: number, x: (t: number) =
   return ticks;
 }
 
-// The line of a mark, and its place there.
+// Finds the line of a mark, and the mark's place on it.
 
 /** Open spans on a line, as indices in `lane.open`. */
 export function openOn(lane: LaneIndex, line: Line, score: Score): number[] {
@@ -333,7 +333,7 @@ function onLine(layer: KindFacts['layer'], line: Line, score: Score): boolean {
   return layer === 'state' || (layer === 'function' && score.look.functions === 'brackets');
 }
 
-/** The line of a mark; null: not shown. */
+/** The line of a mark; null if it is not shown. */
 function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
   if (mark.table === 'points') {
     const name = score.points[mark.kind]?.name ?? '';
@@ -362,7 +362,7 @@ function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
   return of.find((l) => holds(box.lane, l, mark, score)) ?? null;
 }
 
-/** Boxes of a mark in the window; empty: outside the view. */
+/** Boxes of a mark in the window; empty if it is outside the view. */
 export function boxesOf(layout: Layout, score: Score, mark: Mark): readonly Box[] {
   const box = layout.lanes.find(({ arm }) => arm === mark.arm);
   const line = box && lineOf(box, mark, score);
@@ -383,7 +383,7 @@ function holds(lane: LaneIndex, line: Line, mark: Mark, score: Score): boolean {
   return line.strand !== null && placeIn(lane, line.strand, mark) >= 0;
 }
 
-/** Position of a mark in a strand; -1: not found. */
+/** Position of a mark in a strand; -1 if it is not found. */
 function placeIn(lane: LaneIndex, strand: Strand, mark: Mark): number {
   const at = (p: number) => lane.spans.t0[strand.order[p]!]!;
   for (let p = firstAtLeast(strand.length, at, mark.t0); p < strand.length; p++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The lines of a lane from top to bottom: rows with their nested functions, tracks, points. Heights shrink with the
- * room.
+ * The lines of a lane from top to bottom: rows with their nested functions, tracks, points. If there is less room, the
+ * lines are lower.
  */
 
 import { firstAbove } from '../../base/columns.ts';
@@ -14,7 +14,7 @@ import type { Score } from './score.ts';
 // Function spans of a thread by nesting depth. Spans of one depth never overlap, so each depth is drawn and searched
 // like a row of states.
 
-/** Deeper calls are drawn at this depth. */
+/** Calls that are nested deeper than this are drawn at this depth. */
 export const mostDepth = 8;
 
 const none: readonly Strand[] = [];
@@ -34,7 +34,7 @@ export function openFunctions(lane: LaneIndex, row: number): number[] {
   return found.sort((a, b) => open.t0[a]! - open.t0[b]!);
 }
 
-/** One strand per depth, the outermost first. */
+/** One strand per depth, with the outermost first. */
 function bandsOf(lane: LaneIndex, row: number): readonly Strand[] {
   const strand = lane.strand(row, 'function');
   const open = openFunctions(lane, row).map((i) => lane.open.t0[i]!);
@@ -89,14 +89,14 @@ function split(spans: SpanTable, strand: Strand, open: readonly number[]): reado
   });
 }
 
-// The same spans by CPU: what ran where. Updated with what came since the last call.
+// The same spans by CPU: what ran where. Each call adds the spans that arrived since the last call.
 
-/** The state of a thread that has a CPU; every lesson with states declares it. */
+/** The state of a thread that has a CPU. Every lesson with states declares it. */
 const onCpu = 'running';
 
 interface Found {
   seen: number;
-  /** The first span seen, to detect that the table was reset or evicted its oldest. */
+  /** The first span seen. It shows whether the table was reset, or evicted its oldest spans. */
   first: number;
   readonly byCpu: Map<number, StrandBuilder>;
 }
@@ -129,21 +129,21 @@ function cpuStrands(kinds: readonly KindFacts[], lane: LaneIndex): readonly Stra
 }
 
 // Numbers over time: operations, points, field values, x-ray facts. Counts and sums start at the left edge of the
-// window; values hold until the next one.
+// window. Values hold until the next value.
 
-/** Name of the series that counts operations; a lesson's series have non-empty names. */
+/** Name of the series that counts operations. It is empty, and the names of a lesson's series are not. */
 export const operations = '';
 
 /** One series of a lesson. */
 export interface Series {
   readonly name: string;
-  /** Index in the lesson's counters; -1: operations. */
+  /** Index in the lesson's counters; -1 for operations. */
   readonly at: number;
   readonly title: string;
   readonly colour: KindFacts['colour'];
   readonly point: string | null;
   readonly xray: string | null;
-  /** Column of the point, or fact of the x-ray; null: the number of events. */
+  /** Column of the point, or fact of the x-ray; null if the series is the number of events. */
   readonly field: string | null;
   /** Values are summed from the left edge of the window. */
   readonly adds: boolean;
@@ -197,7 +197,7 @@ export function stepsOf(lane: LaneIndex, series: Series): Steps {
   };
 }
 
-/** Value of a series at t, in a window that begins at a; null: unknown. */
+/** Value of a series at t, in a window that begins at a; null if unknown. */
 export function valueAt(lane: LaneIndex, series: Series, a: number, t: number): number | null {
   if (series.name === operations) return Math.max(0, opsUpTo(lane, t) - opsUpTo(lane, a));
   const steps = stepsOf(lane, series);
@@ -210,7 +210,7 @@ export function valueAt(lane: LaneIndex, series: Series, a: number, t: number): 
   return sum;
 }
 
-/** Colour of the lesson's `mark` kind with the points' name. */
+/** Colour of the lesson's `mark` kind that has the name of the points. */
 export function pointColour(kinds: readonly KindFacts[], name: string): KindFacts['colour'] {
   return kinds.find((k) => k.layer === 'mark' && k.name === name)?.colour ?? 'work';
 }
@@ -218,42 +218,45 @@ export function pointColour(kinds: readonly KindFacts[], name: string): KindFact
 export interface Line {
   /** `row`: states of a thread, or what runs on a CPU. `function`: calls of one depth, below their row. */
   readonly what: 'row' | 'function' | 'track' | 'point' | 'counter' | 'extra';
-  /** Row of the lane; the CPU where rows are CPUs; -1 for points. */
+  /** Row of the lane, or the CPU where rows are CPUs; -1 for points. */
   readonly row: number;
   readonly role: Row['role'];
   /** Depth of a function line; 0 is the outermost. */
   readonly depth: number;
-  /** Names of the points drawn on it; for a counter or an extra line its name. */
+  /** Names of the points drawn on it. For a counter or an extra line, its own name. */
   readonly points: readonly string[];
   readonly label: string;
-  /** A second line below the label. */
+  /** A second line of text below the label. */
   readonly aside: string;
-  /** The label is above the row at its left, or on the row, because there is no margin. */
+  /** Because there is no margin, the label is at the left above the row, or on the row. */
   readonly labelAbove: boolean;
   readonly labelOn: boolean;
   readonly top: number;
   readonly height: number;
-  /** Spans of one depth, or of one CPU; null: the lane's strands of this row. */
+  /** Spans of one depth, or of one CPU; null if they are the lane's own strands of this row. */
   readonly strand: Strand | null;
 }
 
 /** Room for the lines below the rows. */
 export interface Room {
-  /** Labels have second lines. */
+  /** Whether labels have second lines. */
   readonly asides: boolean;
-  /** Names are above their lines, because there is no margin. */
+  /** Whether names are above their lines, because there is no margin. */
   readonly above: boolean;
-  /** Names are on their lines, because there is no height either. Kinds outside the lesson are omitted. */
+  /**
+   * Whether names are on their lines, because there is not enough height either. Kinds outside the lesson are then
+   * omitted.
+   */
   readonly on?: boolean;
-  /** Height per depth of functions, px at 13 px text; 0: not drawn. */
+  /** Height per depth of functions, px at 13 px text; if 0, functions are not drawn. */
   readonly band: number;
-  /** A line per name of point, or one for all. */
+  /** Whether each name of a point has its own line, or all points share one. */
   readonly points: 'each' | 'one';
-  /** Height of a counter, px at 13 px text; 0: not drawn. */
+  /** Height of a counter, px at 13 px text; if 0, counters are not drawn. */
   readonly chart: number;
 }
 
-/** From generous to cramped. */
+/** Return the rooms to try, from generous to cramped. */
 export function rooms(score: Score, above: boolean): readonly Room[] {
   if (score.look.functions === 'brackets') {
     return [
@@ -282,7 +285,7 @@ const asideHeight = 9;
 const stripGap = 8;
 const labelLine = 17;
 const bandGap = 3;
-/** Most letters of a label in the margin. */
+/** The largest number of letters in a label in the margin. */
 const mostLabel = 20;
 const chartGap = 10;
 
@@ -291,7 +294,7 @@ function nameLine(room: Room): number {
   return room.above && !room.on ? labelLine : 0;
 }
 
-/** Large rows: the workload's threads, then other active threads; or the CPUs. */
+/** Return what large rows show: the workload's threads, then other active threads; or the CPUs. */
 export function rowsOf(index: RunIndex, lane: LaneIndex, score: Score): readonly Row[] {
   if (score.rows === 'cpus') {
     return cpuStrands(index.kinds, lane).map(({ row }) => {
@@ -367,7 +370,7 @@ export function threadLines(index: RunIndex, lane: LaneIndex, score: Score, at: 
   return { lines, bottom: rows.length === 0 ? top + pitch : y };
 }
 
-/** "expedited RCU (not the lesson)" -> the name, and the part in parentheses as its second line. */
+/** Split "expedited RCU (not the lesson)" into the name and, as its second line, the part in parentheses. */
 function labelOfTrack(score: Score, row: Row): { label: string; aside: string } {
   const track = score.tracks.find((t) => t.name === row.name || t.title === row.name);
   const label = (track?.title ?? row.name).split(' (')[0]!;
@@ -403,13 +406,13 @@ function tracksOf(lane: LaneIndex, score: Score, room: Room): Below[] {
     });
 }
 
-/** A title that does not fit the margin is replaced by the name; the tooltip has the title. */
+/** A title that does not fit the margin is replaced by the point's name; the tooltip has the title. */
 function labelOfPoint(name: string, title: string): string {
   const short = title.split(/[:;]/)[0]!.trim();
   return short.length <= mostLabel ? short : name.replace(/[_-]/g, ' ');
 }
 
-/** Lines of points that occur on any lane of the run: an empty line shows that this lane has none. */
+/** Lines of points that occur on any lane of the run. An empty line shows that they do not occur on this lane. */
 function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (!score.parts.has('points')) return [];
   const found = score.points.filter(({ name }) =>
@@ -433,7 +436,7 @@ function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   return found.map(({ name, title }) => line(labelOfPoint(name, title), [name]));
 }
 
-/** A chart per series; the value at the moment is below its name. */
+/** A chart per series. The value at the moment is written below its name. */
 function countersOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (!score.parts.has('counters') || room.chart === 0) return [];
   const em = score.fontSize / 13;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * Marks of one lane in the window, as geometry, grouped by kind. Where a line has more spans than pixels, they become
- * shares of columns (addShares), in wide windows from the level-of-detail pyramid.
+ * shares of columns (addShares). In wide windows these shares come from the level-of-detail pyramid.
  */
 
 import { scaleLinear } from 'd3-scale';
@@ -13,8 +13,8 @@ import type { LaneBox, Layout } from './layout.ts';
 import { type Line, pointColour, type Series, seriesOf, stepsOf } from './lines.ts';
 import { type MarkStyle, RectList, type Score, shades, stylesFor } from './score.ts';
 
-// A line with more spans than pixels, as stacked shares: each column of 3 px shows how its time was divided. A share is
-// at least one pixel high, so a short wait stays visible.
+// Draws a line with more spans than pixels as stacked shares: each column of 3 px shows how its time was divided. A
+// share is at least one pixel high, so a short wait stays visible.
 
 const columnPx = 3;
 
@@ -25,7 +25,7 @@ interface Columns {
   readonly ns: Float32Array;
   readonly kindOf: Uint8Array | null;
   readonly columnNs: number;
-  /** Kinds that occur. */
+  /** Kinds that occur in the columns. */
   readonly present: readonly number[];
 }
 
@@ -90,7 +90,7 @@ function fromSpans(
   return { n, kinds, ns, kindOf: null, columnNs, present };
 }
 
-/** Work is at the bottom, waits at the top, the rest in between; equal neighbours become one mark. */
+/** Work is at the bottom, waits are at the top, and the rest is in between. Equal neighbours become one mark. */
 function addShares(
   layout: Layout,
   line: Pick<Line, 'top' | 'height'>,
@@ -135,7 +135,9 @@ function addShares(
   flush(n);
 }
 
-/** Convert time per kind to whole px of the row's height: at least 1 each, taken from the largest. */
+/**
+ * Convert time per kind to whole px of the row's height. Each kind gets at least 1 px, which the largest kind gives up.
+ */
 function shareHeights(
   out: Uint8Array,
   present: readonly number[],
@@ -168,16 +170,16 @@ interface LinkLine {
   readonly id: number;
 }
 
-/** More links cannot be distinguished and are not drawn. */
+/** Most links that are drawn. More links cannot be distinguished. */
 const mostLinks = 1200;
 
 export interface Links {
   readonly links: readonly LinkLine[];
-  /** Number of links not drawn, because there are too many to distinguish. */
+  /** Number of links that are not drawn, because there are too many to distinguish. */
   readonly linksHidden: number;
 }
 
-/** Links of the window. */
+/** The links in the window. */
 function linksOf(layout: Layout, box: LaneBox, rowsOf: ReadonlyMap<number, Line>): Links {
   const { lane } = box;
   const { order, length } = lane.linksByTime;
@@ -211,25 +213,25 @@ function edgeTowards(from: Line | undefined, to: Line, box: LaneBox): number {
   return from.top >= to.top ? from.top : from.top + from.height;
 }
 
-// Points on their lines: one by one while they can be distinguished, otherwise as counts per column.
+// Points on their lines. They are drawn one by one while they can be distinguished, otherwise as counts per column.
 
 export interface PointMarks {
   readonly line: Line;
-  /** The colour of the lesson's kind of that name; default 'work'. */
+  /** The colour of the lesson's kind of that name; 'work' if there is none. */
   readonly colour: KindFacts['colour'];
   readonly kind: string;
-  /** x of each; empty if too dense. */
+  /** The x of each point; empty if they are too dense. */
   readonly xs: Float32Array;
-  /** If too dense: points in each column of `columnPx`; the fullest has `most`. */
+  /** The number of points in each column of `columnPx`, if they are too dense; the fullest column has `most`. */
   readonly columns: Uint32Array | null;
   readonly most: number;
   readonly n: number;
 }
 
 export const densityPx = 3;
-/** Closer points cannot be distinguished, px. */
+/** Points closer than this cannot be distinguished, px. */
 const apartPx = 2;
-/** Share of a line's points that may be too close before all are drawn as columns. */
+/** If more than this share of a line's points are too close, all are drawn as columns. */
 const crowdedShare = 0.25;
 
 interface Found {
@@ -239,7 +241,7 @@ interface Found {
   readonly xs: Float32Array;
 }
 
-/** Points in the window by arm, line by line. If one lane needs columns, all use them, on one scale. */
+/** Points in the window by arm, line by line. If one lane needs columns, all lanes use them, with the same scale. */
 export function pointMarksOf(
   index: RunIndex,
   layout: Layout,
@@ -293,7 +295,7 @@ function pointColumns(layout: Layout, xs: Float32Array): Uint32Array {
   return columns;
 }
 
-// Series as columns of one pixel; all lanes share a scale.
+// Series as columns one pixel wide; all lanes share a scale.
 
 export interface Chart {
   readonly line: Line;
@@ -333,7 +335,7 @@ export function chartsOf(
   return charts;
 }
 
-/** One pass over the events in the window. */
+/** Fill the columns in one pass over the events in the window. */
 function chartColumns(layout: Layout, box: LaneBox, series: Series) {
   const width = Math.max(1, Math.floor(layout.right - layout.left));
   const low = new Float64Array(width).fill(Number.NaN);
@@ -361,16 +363,16 @@ function chartColumns(layout: Layout, box: LaneBox, series: Series) {
 export interface LaneMarks {
   /** Wide and narrow marks, in order of their kind's rank. */
   readonly rects: readonly RectList[];
-  /** Shares of columns where marks would be narrower than a pixel. */
+  /** Shares of columns, where marks would be narrower than a pixel. */
   readonly shares: readonly RectList[];
   readonly links: readonly LinkLine[];
-  /** Number of links not drawn, because there are too many to distinguish. */
+  /** Number of links that are not drawn, because there are too many to distinguish. */
   readonly linksHidden: number;
   readonly points: readonly PointMarks[];
   readonly charts: readonly Chart[];
 }
 
-/** Lists of one lane while being filled. */
+/** The lists of one lane while they are filled. */
 interface Gathering {
   readonly layout: Layout;
   readonly box: LaneBox;
@@ -452,7 +454,7 @@ function addStrand(to: Gathering, strand: Strand, line: Line): void {
   }
 }
 
-/** Add one rectangle, clipped to the window; at least as wide as its style requires. */
+/** Add one rectangle, clipped to the window, and at least as wide as its style requires. */
 function addRect({ layout, box }: Gathering, line: Line, list: RectList, t0: number, t1: number) {
   const { style } = list;
   let x0 = layout.left + (t0 - box.t0) / layout.nsPerPx;
@@ -465,7 +467,7 @@ function addRect({ layout, box }: Gathering, line: Line, list: RectList, t0: num
   list.push(x0, line.top - style.tall, x1 - x0, line.height + 2 * style.tall);
 }
 
-/** Functions below their thread's row; omitted if too dense. */
+/** Functions below their thread's row. They are omitted if they are too dense. */
 function addBrackets(to: Gathering, strand: Strand, line: Line): void {
   const { layout, box, styles, rects } = to;
   const { spans } = box.lane;
@@ -497,7 +499,7 @@ export function openEnd(lane: LaneIndex, i: number): number {
   return Math.max(lane.open.t1[i]!, lane.ended ? 0 : lane.watermark);
 }
 
-/** The line of an open span; null: it is stale, or not shown. */
+/** The line of an open span; null if the span is stale or not shown. */
 function lineOfOpen(box: LaneBox, i: number, score: Score): Line | null {
   const { lane } = box;
   const row = lane.open.row[i]!;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Moments to open at in any run. A scene's focus restricts the candidates. Pure. */
+/** Moments at which a scene may open, for any run. A scene's focus restricts the candidates. Pure. */
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { noOffsets } from '../../derive/align.ts';
@@ -16,10 +16,13 @@ import {
 import { opsUpTo } from '../../derive/query.ts';
 import type { LaneIndex, Layer, RunIndex } from '../../derive/types.ts';
 
-/** Most places compared. */
+/** The largest number of places that are compared. */
 export const candidates = 60;
 
-/** The first place at which the most lanes are active: a window in which one lane sleeps allows no comparison. */
+/**
+ * Return the first of the places where the most lanes are active. A window in which one lane sleeps allows no
+ * comparison.
+ */
 export function liveliest(index: RunIndex, places: readonly Place[]): Place | null {
   let best: { place: Place; active: number } | null = null;
   for (const place of places) {
@@ -29,10 +32,10 @@ export function liveliest(index: RunIndex, places: readonly Place[]): Place | nu
   return best?.place ?? null;
 }
 
-/** The longest wait that fits in the window, at its end. */
+/** The end of the longest wait that fits in the window. */
 export const longestWait: Finder = (index, scene) => {
   const span = spanOf(scene);
-  // Its begin must be visible: a wait longer than the window shows less than the longest that fits.
+  // The start of the wait must be visible: a wait longer than the window shows less than the longest one that fits.
   const fitting = longestWaits(index, noOffsets, candidates, span * 0.6);
   const waits = fitting.length > 0 ? fitting : longestWaits(index, noOffsets, candidates);
   return liveliest(
@@ -41,20 +44,23 @@ export const longestWait: Finder = (index, scene) => {
   );
 };
 
-/** A window without a length is fitted: a quarter of the span before and after. */
+/**
+ * If the scene's window has no length, it is fitted to the span, with a quarter of the span's length before and after
+ * it.
+ */
 function fitted(scene: SceneWindow, t0: number, t1: number, share: number): Place {
   const span = spanOf(scene) || Math.max(1000, (t1 - t0) * 1.5);
   return placeAround((t0 + t1) / 2, span, share);
 }
 
-/** Kinds of a layer in the scene's focus; without any, all of the lesson. */
+/** Kinds of a layer that are in the scene's focus; if there are none, all kinds of the lesson. */
 function kindsFor(index: RunIndex, scene: SceneWindow, layers: readonly Layer[]): Set<number> {
   const of = index.kinds.flatMap((kind, i) => (layers.includes(kind.layer) ? [i] : []));
   const focused = of.filter((i) => scene.focus?.includes(index.kinds[i]!.name));
   return new Set(focused.length > 0 ? focused : of.filter((i) => index.kinds[i]!.lesson));
 }
 
-/** The longest span of these layers, of the kinds in focus. */
+/** The longest span in these layers, among the kinds in focus. */
 function longestOf(layers: readonly Layer[]): Finder {
   return (index, scene) => {
     const kinds = kindsFor(index, scene, layers);
@@ -84,7 +90,7 @@ const longestOp: Finder = (index, scene) => {
 
 const pointSpanNs = 1e7;
 
-/** The first point since the start, on any lane. */
+/** The first point since the start, on any of the lanes. */
 const firstPoint: Finder = (index, scene) => {
   const firsts = index.lanes.flatMap(({ points }) => {
     for (let i = 0; i < points.length; i++) if (points.t[i]! >= 0) return [points.t[i]!];
@@ -94,10 +100,10 @@ const firstPoint: Finder = (index, scene) => {
   return placeAround(Math.min(...firsts), spanOf(scene) || pointSpanNs, 0.3);
 };
 
-/** Most windows compared. */
+/** The largest number of windows that are compared. */
 const mostWindows = 4000;
 
-/** The window with the most events: operation ends, and points. */
+/** The window with the most events, which are ends of operations, and points. */
 const busiest: Finder = (index, scene) => {
   const end = frameEnd(index, noOffsets);
   // A run that is shorter than the window is shown as a whole.

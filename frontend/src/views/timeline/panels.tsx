@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Panels beside the stage: where the time of the window goes, and a table of the marks near the moment. */
+/** Panels next to the stage: where the time of the window goes, and a table of the marks near the moment. */
 
 import { useCallback, useMemo, useRef } from 'react';
 import { t as tr } from '../../base/lang/t.ts';
@@ -24,7 +24,7 @@ interface Row {
   readonly of: (arm: string) => string;
 }
 
-/** A row per kind that occurs in the window: share of the threads' time, or total and number of calls. */
+/** A row per kind that occurs in the window: its share of the threads' time, or its total time and number of calls. */
 export function timeRows(index: RunIndex, frame: Frame): Row[] {
   const cell = (layer: Layer, kind: number) => (arm: string) => {
     const lane = index.lanes.find((one) => one.arm === arm);
@@ -50,7 +50,7 @@ export function timeRows(index: RunIndex, frame: Frame): Row[] {
   );
 }
 
-/** Kinds of a layer that occur in the window on some lane, in the lesson's order. */
+/** Kinds of a layer that occur in the window on any lane, in the lesson's order. */
 function kindsIn(index: RunIndex, frame: Frame, layer: Layer): number[] {
   const found = new Set<number>();
   for (const lane of index.lanes) {
@@ -70,7 +70,7 @@ function Time(props: PanelProps) {
       <ArmTable arms={shown} rows={timeRows(runIndex, frame.get())} testId="time" />
       <p className="small quiet">
         {tr(
-          'In this window: shares of the time of {thread}; number and mean of calls and phases.',
+          'In this window: shares of the time of {thread}, and the number and mean length of calls and phases.',
           {
             thread: severalOf(lesson.thread),
           },
@@ -124,7 +124,7 @@ export const panels: Readonly<Record<string, Panel>> = {
   marks: { title: tr('Marks near the moment'), evidence: 'counted', Body: Marks },
 };
 
-/** Operations, and points by name, up to the moment. */
+/** Numbers of operations, and of points by name, up to the moment. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const { operation, points } = lesson;
   const seen = points.filter((p) => index.lanes.some((lane) => lane.pointsOf(p.name).length > 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Settings of the picture from the lesson and the scene. */
+/** The settings of the picture, which come from the lesson and the scene. */
 
 import type { Theme } from '../../base/theme.ts';
 import type { KindFacts, LaneIndex, RunIndex } from '../../derive/types.ts';
@@ -7,11 +7,11 @@ import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Pen } from '../paints.ts';
 import type { Grid } from '../tick-marks.ts';
 
-/** Parts of the picture that a scene's `show` can name; if it names none, all are drawn. */
+/** Parts of the picture that a scene's `show` can name. If it names none of them, all are drawn. */
 export const parts = ['functions', 'tracks', 'links', 'points', 'counters'] as const;
 export type Part = (typeof parts)[number];
 
-/** In `show`: a row per CPU instead of a row per thread. */
+/** If `show` contains this, there is a row per CPU instead of a row per thread. */
 export const rowsPerCpu = 'cpus';
 
 /** Where an extra line is drawn, px; times are the lane's own. */
@@ -27,7 +27,7 @@ export interface ExtraAt {
   readonly right: number;
   readonly top: number;
   readonly height: number;
-  /** Marks to the right are after the moment. */
+  /** Marks to the right of this x are after the moment. */
   readonly revealX: number;
   readonly rows: readonly { readonly row: number; readonly top: number; readonly height: number }[];
   readonly theme: Theme & { readonly em: number };
@@ -35,27 +35,30 @@ export interface ExtraAt {
   readonly operation: string;
 }
 
-/** A line below the rows that a view adds; it may also draw on the rows. */
+/** A line below the rows that a view adds. The view may also draw on the rows. */
 export interface Extra {
-  /** Its name in `show`; drawn only if the scene names it. */
+  /** The line's name in `show`. It is drawn only if the scene names it. */
   readonly part: string;
   readonly label: string;
   /** Height, px at 13 px text. */
   readonly height: number;
-  /** Whether a lane has it. */
+  /** Whether a lane has the line. */
   readonly on: (index: RunIndex, lane: LaneIndex) => boolean;
   readonly draw: (pen: Pen, at: ExtraAt) => void;
 }
 
-/** Choices of a view that is built on this picture. */
+/** What a view that is built on this picture can choose. */
 export interface Look {
-  /** `nested`: in rows of their own below the thread. `brackets`: a line below the thread, only in focus. */
+  /**
+   * `nested`: functions are in rows of their own below the thread. `brackets`: they are lines below the thread, drawn
+   * only for kinds in focus.
+   */
   readonly functions: 'nested' | 'brackets';
-  /** Parts drawn for a scene. */
+  /** The parts that are drawn for a scene. */
   readonly shown: (show: Scene['show'] | undefined) => ReadonlySet<Part>;
   /** Width of the margin for row names, px at 13 px text. */
   readonly margin: number;
-  /** Null: ticks are unknown, and the axis's lines are drawn. */
+  /** Null if the ticks are unknown, so that the axis's lines are drawn. */
   readonly ticks: (index: RunIndex, lane: LaneIndex) => Grid | null;
   readonly extras: readonly Extra[];
 }
@@ -77,14 +80,14 @@ export interface Score
   readonly parts: ReadonlySet<Part>;
   readonly extras: readonly Extra[];
   readonly rows: 'threads' | 'cpus';
-  /** Whether titles are drawn here, or left to the page. */
+  /** Whether titles are drawn here. Otherwise the page shows them. */
   readonly ownHeaders: boolean;
   readonly headerHeight: number;
   /** Text size, px. Heights that contain text scale with it. */
   readonly fontSize: number;
 }
 
-/** `headerHeight`: room for the page's own header over each lane, px; null: titles are drawn. */
+/** `headerHeight` is the height of the page's own header over each lane, px. If null, titles are drawn. */
 export function scoreOf(
   lesson: Lesson,
   show: Scene['show'] | undefined,
@@ -103,9 +106,10 @@ export function scoreOf(
   };
 }
 
-// Kind -> style, from colour, layer and position among kinds of its colour; never from its name.
+// Gives each kind a style, from its colour, its layer, and its position among the kinds of its colour, but never from
+// its name.
 
-/** Texture distinguishes kinds of one colour. */
+/** The texture distinguishes kinds of one colour. */
 export type Texture =
   | 'solid'
   | 'line'
@@ -133,7 +137,7 @@ export interface MarkStyle {
   readonly rank: number;
   /** Least width of a mark, px. */
   readonly leastPx: number;
-  /** Height above and below the row, px, of short and important marks. */
+  /** How far short and important marks extend above and below the row, px. */
   readonly tall: number;
   /** Shade of a band or CPU row, which distinguishes neighbours of one colour. */
   readonly shade: number;

@@ -31,18 +31,21 @@ import { opMark } from './describe.ts';
 
 // Totals over a part of a lane, for sentences and panels: time by kind, calls, points.
 
-/** One kind in [a, b), over the selected rows. */
+/** Totals of one kind in [a, b), over the selected rows. */
 export interface KindTally {
   readonly kind: number;
   readonly facts: KindFacts;
   /** Time inside [a, b), ns. */
   readonly ns: number;
   readonly n: number;
-  /** Length of the longest, including its part outside [a, b), ns. */
+  /** Length of the longest span, including its part outside [a, b), ns. */
   readonly longest: number;
 }
 
-/** Kinds of a layer that touch [a, b), most time first. States: of the workload's threads only. */
+/**
+ * Kinds of a layer that touch [a, b), in descending order of time. For states, only those of the workload's threads
+ * count.
+ */
 export function tallyKinds(
   index: RunIndex,
   lane: LaneIndex,
@@ -90,7 +93,7 @@ export function known(index: RunIndex): LaneIndex[] {
   return index.lanes.filter((lane) => lane.spans.length > 0 || lane.points.length > 0);
 }
 
-/** The known part of the window on a lane, in its own time; null: none. */
+/** The known part of the window on a lane, in the lane's own time; null if there is none. */
 export function windowOf(frame: Frame, lane: LaneIndex): { a: number; b: number } | null {
   const a = laneTime(frame.offset, lane.arm, frame.start);
   const b = Math.min(a + frame.span, lane.watermark);
@@ -121,13 +124,13 @@ function perLane<T extends Titles>(
       .join(' ');
 }
 
-/** Figures of one kind of item on a lane. */
+/** Writes figures about one kind of item on a lane. */
 const sayer = (scope: Scope, lane: LaneIndex, of: string) => {
   return (what: string, value: number, text = formatCount(value)) =>
     figure(scope, lane.arm, `${what} ${of}`, value, text);
 };
 
-/** "8 of 9 hogs", where the lesson calls a thread a hog. */
+/** Write "8 of 9 hogs", where the lesson calls a thread a hog. */
 export function ofThreads(n: number, all: number, thread: string): string {
   if (all === 1) return tr('the one {thread}', { thread });
   return n === all
@@ -135,7 +138,7 @@ export function ofThreads(n: number, all: number, thread: string): string {
     : tr('{n} of {all}', { n, all: plural(all, thread, severalOf(thread)) });
 }
 
-/** One operation in detail: the one at the moment, otherwise the last before it in the window. */
+/** One operation in detail: the one at the moment, or else the last one before it in the window. */
 export const oneOp: Say = some((index, [lane], frame, titles) => {
   const t = laneTime(frame.offset, lane!.arm, frame.moment);
   const from = laneTime(frame.offset, lane!.arm, frame.start);
@@ -159,7 +162,7 @@ function oneOpOf(
     });
   const i = order[p]!;
   const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
-  // Its visible bar has another length, so no mark is outlined.
+  // The bar that is visible has another length, so no mark is outlined.
   if (b <= from)
     return tr('On {titles} no {name} of this window has begun yet.', {
       titles: armTitle(titles, lane),
@@ -183,7 +186,7 @@ function oneOpOf(
   return spent.length === 0 ? `${took}.` : `${took}: ${list(spent)}.`;
 }
 
-/** Counts so far, never a rate. */
+/** The counts so far, never a rate. */
 export const rates: Say = some((_index, lanes, frame, titles) => {
   const until = (lane: LaneIndex) => laneTime(frame.offset, lane.arm, frame.moment);
   const counts = lanes.map((lane) => ({
@@ -237,7 +240,7 @@ const now: Say = (index, frame, titles) =>
     })
     .join(' ');
 
-/** "3 of 4 hogs run and 1 sleeps on something else" */
+/** Write "3 of 4 hogs run and 1 sleeps on something else". */
 export function doing(
   index: RunIndex,
   lane: LaneIndex,
@@ -303,8 +306,8 @@ const dominant: Say = perLane((index, lane, a, b, titles) => {
   const time = say('time', most.ns, formatNs(most.ns));
   const longest = say('longest', most.longest, formatNs(most.longest));
   return tr(
-    'On {name} most traced time of this window goes to “{facts}”: {time} in {calls}, the longest {longest}.',
-    { name, facts: shortTitle(most.facts), time, calls, longest },
+    'On {name} most traced time of this window goes to “{facts}”: {time} in {calls}{n, plural, one {} other {, of which the longest took {longest}}}.',
+    { name, facts: shortTitle(most.facts), time, calls, n: most.n, longest },
   );
 });
 
@@ -385,7 +388,7 @@ const states: Say = perLane((index, lane, a, b, titles) => {
     .map(({ facts, ns }) => `${shareWords(lane, facts, ns / whole)} ${shortTitle(facts)}`);
   if (parts.length === 0) return '';
   const many = plural(rows, titles.thread, severalOf(titles.thread));
-  return tr('{name}: of the time of {many} in this window {parts}.', {
+  return tr('{name}: shares of the time of {many} in this window: {parts}.', {
     name: armTitle(titles, lane),
     many: figure('setup', lane.arm, 'threads', rows, many),
     parts: list(parts),

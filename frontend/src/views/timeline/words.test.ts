@@ -42,7 +42,7 @@ test('what the wait costs, per operation and arm, in the window alone', () => {
 
 test('the function that takes most time', () => {
   expect(say('functions')).toBe(
-    'On Before most traced time of this window goes to “inside outer”: 500 µs in 2 calls, the longest 300 µs. On After most traced time of this window goes to “inside outer”: 400 µs in 4 calls, the longest 100 µs.',
+    'On Before most traced time of this window goes to “inside outer”: 500 µs in 2 calls, of which the longest took 300 µs. On After most traced time of this window goes to “inside outer”: 400 µs in 4 calls, of which the longest took 100 µs.',
   );
 });
 
@@ -55,7 +55,9 @@ test('points, phases, links, states, now', () => {
   expect(say('links')).toBe(
     'On Before 1 link of this window reaches 1 worker. On After this window has no link.',
   );
-  expect(say('states')).toContain('Before: of the time of 1 worker in this window 50 % running');
+  expect(say('states')).toContain(
+    'Before: shares of the time of 1 worker in this window: 50 % running',
+  );
   expect(say('now', 0, 20, 11)).toBe(
     'On Before the one worker waits for the disk. On After the one worker runs.',
   );

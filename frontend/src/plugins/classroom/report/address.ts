@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** `?report=ID`: the report of a class, for the browser that started it. Pure. */
+/** `?report=ID`: the address of a class's report, for the browser that started the class. Pure. */
 
 const ident = /^[\w-]{1,64}$/;
 

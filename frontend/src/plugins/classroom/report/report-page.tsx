@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** `?report=ID`: what a class answered, asked and did not follow. On screen, and on paper. No names. */
+/**
+ * `?report=ID`: a class's answers, its questions, and where members were lost. For screen and print. Contains no names.
+ */
 
 import './report.css';
 import { useEffect, useState } from 'react';
@@ -21,13 +23,13 @@ import { dateTag } from '../../../ui/words.ts';
 import { heatOf, pointOf } from '../pointing.tsx';
 import { changedWords } from '../tries.ts';
 
-// The report of a class, ordered by the lesson's steps and with its words. Pure.
+// The report of a class in the order of the lesson's steps, with the lesson's texts. Pure.
 
 type ReportQuestion = ClassReport['questions'][number];
 type ReportRound = ReportQuestion['rounds'][number];
 export type Raised = ClassReport['raised'][number];
 
-/** What the report needs of its lesson; null: it is not here any more. */
+/** The parts of the lesson that the report needs; null if the server no longer has the lesson. */
 type Words = Pick<Lesson, 'scenes' | 'predictions' | 'questions' | 'params' | 'arms'> | null;
 
 interface Step {
@@ -35,7 +37,7 @@ interface Step {
   readonly title: string;
   readonly questions: readonly ReportQuestion[];
   readonly raised: readonly Raised[];
-  /** How often somebody was lost while the class was there. */
+  /** How often members were lost while the class was at this step. */
   readonly lost: number;
 }
 
@@ -44,7 +46,7 @@ function titleOf(words: Words, step: string): string {
   return words?.scenes.find(({ id }) => id === step)?.title ?? step;
 }
 
-/** Steps of which something is known, in the order of the lesson; then those of others, and polls. */
+/** Steps with any data: first in the lesson's order, then steps that this lesson lacks, and finally polls. */
 export function stepsOf(report: ClassReport, words: Words): readonly Step[] {
   const known = words?.scenes.map(({ id }) => id) ?? [];
   const named = [...report.questions, ...report.raised, ...report.lost].map(({ step }) => step);
@@ -72,11 +74,11 @@ export function textOf({ text, question }: ReportQuestion, words: Words): string
 
 interface Bar {
   readonly label: string;
-  /** Of each round, in the order of the rounds. */
+  /** Counts per round, in the order of the rounds. */
   readonly counts: readonly number[];
 }
 
-/** A bar for each option, and for each number that was given; options that nobody chose stand there, too. */
+/** A bar for each option, including options that nobody chose, and for each number that was given. */
 export function barsOf(of: ReportQuestion, words: Words): readonly Bar[] {
   const options =
     of.options.length > 0 ? of.options : (words?.predictions[of.question]?.choices ?? []);
@@ -89,7 +91,7 @@ export function barsOf(of: ReportQuestion, words: Words): readonly Bar[] {
   ];
 }
 
-/** `12 answers, 5 judged right`: by the pages that knew it when they answered. */
+/** `12 answers, 5 judged right`. The members' pages judged their answers, where they knew the right one. */
 export function roundWords({ round, answers, right }: ReportRound, several: boolean): string {
   return t(
     '{several, select, yes {Round {round}: } other {}}{answers, plural, one {# answer} other {# answers}}{right, select, unknown {} other {, {right} judged right}}',
@@ -98,17 +100,17 @@ export function roundWords({ round, answers, right }: ReportRound, several: bool
 }
 
 export interface Bin {
-  /** s since the class began. */
+  /** Time since the class began, s. */
   readonly from: number;
   readonly count: number;
-  /** Where most of these were lost. */
+  /** The step at which members were lost most often. */
   readonly step: string;
 }
 
 const mostBins = 120;
 const bucketS = 10;
 
-/** The curve of who was lost over the class's time, in bins that fit a page. */
+/** How often members were lost over time, in at most `mostBins` bins. */
 export function binsOf(lost: ClassReport['lost'], lastedS: number) {
   const whole = Math.max(lastedS, ...lost.map(({ at_s }) => at_s + bucketS), bucketS);
   const width = bucketS * Math.ceil(whole / bucketS / mostBins);
@@ -121,12 +123,12 @@ export function binsOf(lost: ClassReport['lost'], lastedS: number) {
   return { bins, width, whole: bins.length * width };
 }
 
-/** `1:05` minutes and seconds since the class began. */
+/** Format the time since the class began as minutes and seconds: `1:05`. */
 function clockOf(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 }
 
-// The drawings of a report: bars of both rounds, where the class pointed, when it was lost.
+// Charts of a report: answers in each round, where the class pointed, and when it was lost.
 
 interface BarsProps {
   readonly bars: readonly Bar[];
@@ -162,10 +164,10 @@ export function Bars({ bars, rounds }: BarsProps) {
   );
 }
 
-/** Of the frame; the picture of a lesson is about twice as wide as it is high. */
+/** Size of the frame; a lesson's picture is about twice as wide as it is high. */
 const frame = { width: 480, height: 240 };
 
-/** Where each pointed first, over the frame of the picture as parts of its width and height. */
+/** Where members pointed first; positions are fractions of the picture's width and height. */
 export function HeatMap({ marks }: { readonly marks: readonly (readonly number[])[] }) {
   const cells = heatOf(marks.map(([x, y]) => ({ x: x ?? 0.5, y: y ?? 0.5 })));
   const top = Math.max(1, ...cells.map(({ count }) => count));
@@ -194,7 +196,7 @@ export function HeatMap({ marks }: { readonly marks: readonly (readonly number[]
       </svg>
       <figcaption className="small quiet">
         {t(
-          '{words} The frame is the picture of the lanes: time from left to right, the first lane on top.',
+          '{words} The frame stands for the picture of the lanes: time runs from left to right, and the first lane is at the top.',
           { words },
         )}
       </figcaption>
@@ -251,18 +253,18 @@ export function LostCurve({ report, words }: { report: ClassReport; words: Words
           </span>
         ))}
         <span className="quiet">
-          {t('Minutes since the class began; a member counts once in ten seconds.')}
+          {t('Minutes since the class began. Each member counts at most once in ten seconds.')}
         </span>
       </figcaption>
     </figure>
   );
 }
 
-// The runs that a class tried, with one number each.
+// The runs that a class tried, each with one number.
 
 type Try = ClassReport['tries'][number];
 
-/** Each run; what failed says why. Nothing without any. */
+/** A table with a row per run; a failed run states why it failed. Renders nothing if there were no runs. */
 export function Tried({ report, words }: { report: ClassReport; words: Words }) {
   if (report.tries.length === 0) return null;
   return (
@@ -284,13 +286,15 @@ export function Tried({ report, words }: { report: ClassReport; words: Words }) 
         </tbody>
       </table>
       <p className="small quiet">
-        {t('Each number is of one traced run: it explains, and proves nothing.')}
+        {t(
+          'Each number comes from a single traced run, so it explains something but proves nothing.',
+        )}
       </p>
     </section>
   );
 }
 
-/** "rwsem 900, SRCU 180 umounts/s, ×0.2"; of a run without a number how it ended. */
+/** "rwsem 900, SRCU 180 umounts/s, ×0.2"; for a run without a number, how it ended. */
 export function resultOf(one: Try, words: Words): string {
   const names = new Map(words?.arms.map(({ name, title }) => [name, title]));
   const lanes = Object.entries(one.values).map(
@@ -301,7 +305,7 @@ export function resultOf(one: Try, words: Words): string {
   return `${lanes.join(', ')} ${one.unit}${ratio}`;
 }
 
-// A class's report and the words of its lesson, over HTTP.
+// Fetches a class's report and its lesson's texts over HTTP.
 
 const limitMs = 20_000;
 const readLesson = either<Lesson, NumbersLesson>(readPictureLesson, readNumbersLesson);
@@ -320,12 +324,12 @@ async function get(path: string): Promise<unknown> {
     const { sentence, remedy } = readFailureBody(tree, 'body').error;
     why = `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)} ${remedy}`;
   } catch {
-    // Something before the server has answered.
+    // The answer came from something in front of the server, such as a proxy.
   }
   throw new Error(why);
 }
 
-/** Without the lesson a report has ids in the place of words. */
+/** Texts of the lesson; null if they are unavailable, and the report then shows ids instead. */
 async function wordsOf(lesson: string): Promise<Words> {
   try {
     const read = readLesson(await get(`api/lessons/${encodeURIComponent(lesson)}`), 'lesson');
@@ -391,7 +395,7 @@ function Sheet({ report, words }: Props) {
     <>
       <p>
         {t(
-          '{day}; {minutes, plural, one {# minute} other {# minutes}}{open, select, yes { so far} other {}}; {members, plural, one {# member} other {# members}}. There are no names in it.',
+          '{day}; {minutes, plural, one {# minute} other {# minutes}}{open, select, yes { so far} other {}}; {members, plural, one {# member} other {# members}}. The report contains no names.',
           {
             ...{ day, minutes: Math.max(1, Math.round(lasted_s / 60)) },
             ...{ open: open ? 'yes' : 'no', members },
@@ -453,7 +457,7 @@ function QuestionPart({ one, words }: { readonly one: ReportQuestion; readonly w
       {one.rounds.length > 1 && (
         <p className="small">
           {t(
-            '{changed, plural, one {# member} other {# members}} changed the answer between the votes.',
+            '{changed, plural, one {# member} other {# members}} changed their answer between the two votes.',
             { changed: one.changed },
           )}
         </p>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** One file in an editor: alone, beside the arm's text, or as a diff. */
+/** A file in an editor: alone, side by side with the arm's text, or as a diff. */
 
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension, type Text } from '@codemirror/state';
@@ -9,7 +9,7 @@ import { t } from '../../../base/lang/t.ts';
 import { forCode, forDiff } from './setup.ts';
 import type { Work } from './work.ts';
 
-/** Where the editor is to go: a position in the file; a new object asks anew. */
+/** The position in the file to which the editor scrolls; each new object scrolls again. */
 export interface Target {
   readonly at: number;
 }
@@ -35,7 +35,7 @@ function goTo(view: EditorView, { at }: Target): void {
   view.focus();
 }
 
-/** The text of a file, to be written in. */
+/** An editable view of a file's text. */
 export function CodeView({ work, file, target }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -66,7 +66,7 @@ export function CodeView({ work, file, target }: Props) {
   return <div ref={box} className="change-code" data-testid="change-code" />;
 }
 
-/** The arm's text at the left, the changed one at the right; where there is no room, one below the other. */
+/** The arm's text on the left and the changed text on the right; on a narrow page, both in one column. */
 export function MergedView({ work, file, target, narrow }: Props & { readonly narrow: boolean }) {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -123,7 +123,7 @@ function beside(parent: Element, doc: Text, original: string, b: Extension, file
   return { view: merged.b, destroy: () => merged.destroy() };
 }
 
-/** The change as a diff; it can be written in where it stands by itself. */
+/** The change as a diff; it is editable only if it is kept separate from the files. */
 export function DiffView({ work }: { readonly work: Work }) {
   const box = useRef<HTMLDivElement>(null);
   const shown = work.apart ? null : work.diff();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Texts become a unified diff, and a diff becomes texts again. Pure. */
+/** Conversion of changed texts to a unified diff, and of a diff back to texts. Pure. */
 
 import { applyPatch, parsePatch, structuredPatch } from 'diff';
 import { t } from '../../../base/lang/t.ts';
@@ -7,11 +7,11 @@ import type { SourceFile } from '../../../protocol/contract.gen.ts';
 
 type File = Pick<SourceFile, 'name' | 'text'>;
 
-/** As `git diff` has it. */
+/** The default of `git diff`. */
 const contextLines = 3;
 const whereChars = 80;
 
-/** As `git diff` writes it, of the files whose text is another now; empty: none is. */
+/** A diff, in the format of `git diff`, of the files whose text has changed; empty if none has. */
 export function makeDiff(files: readonly File[], texts: ReadonlyMap<string, string>): string {
   return files
     .map(({ name, text }) => {
@@ -36,7 +36,7 @@ function range(start: number, lines: number): string {
   return lines === 1 ? String(start) : `${start},${lines}`;
 }
 
-/** The line that git names behind a hunk's numbers: the last one above it that begins with a letter. */
+/** The line that git prints after a hunk's line numbers: the last line above the hunk that begins with a letter. */
 function functionAbove(lines: readonly string[], before: number): string {
   for (let i = before - 1; i >= 0; i--) {
     const line = lines[i] ?? '';
@@ -47,10 +47,10 @@ function functionAbove(lines: readonly string[], before: number): string {
 
 export type Applied =
   | { readonly fits: true; readonly texts: ReadonlyMap<string, string> }
-  /** A sentence. */
+  /** A sentence for the viewer. */
   | { readonly fits: false; readonly why: string };
 
-/** The texts with a diff put on them, those alone that it touches. */
+/** Apply a diff; returns only the texts that it changes. */
 export function applyDiff(files: readonly File[], diff: string): Applied {
   const texts = new Map<string, string>();
   let sections: ReturnType<typeof parsePatch>;
@@ -89,10 +89,10 @@ function bare(name: string | undefined): string | null {
 const hunkHead = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
 /**
- * The diff in a patch, a mail or a mailbox: what is around it is left out, and each file has the lines that `git diff`
- * begins it with.
+ * Extract the diff from a patch, a mail or a mailbox. The text around it is dropped, and each file gets the header
+ * lines of `git diff`.
  *
- * @returns empty: there is none
+ * @returns an empty string if there is no diff
  */
 export function diffOf(text: string): string {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
@@ -122,7 +122,7 @@ export function diffOf(text: string): string {
   return whole ? `${found.join('\n')}\n` : '';
 }
 
-/** Names as git has them, also where another diff wrote folders of its own or times behind them. */
+/** Header lines as git writes them, even if another tool used its own folders or added times after the names. */
 function fileHead(minus: string, plus: string): string[] {
   const nameOf = (line: string) => (line.slice(4).split('\t')[0] ?? '').trim();
   const [from, to] = [nameOf(minus), nameOf(plus)];
@@ -141,7 +141,7 @@ function fileHead(minus: string, plus: string): string[] {
   ];
 }
 
-/** Lines that come and lines that go. */
+/** Numbers of added and removed lines. */
 export function tallyOf(diff: string): { readonly added: number; readonly removed: number } {
   const lines = diff.split('\n');
   return {

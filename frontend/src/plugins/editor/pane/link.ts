@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The change in a link: {arm, diff} as JSON, deflated, as letters of an address. */
+/** A change in a link: {arm, diff} as JSON, deflated, in URL-safe base64. */
 
-/** Longer links are cut off by mailers and chats. */
+/** Mail programs and chats cut off longer links. */
 export const linkChars = 6_000;
-/** A link that unpacks to more is no change of ours. */
+/** A link that unpacks to more bytes was not made by this page. */
 const unpackedBytes = 200_000;
 
 export interface Change {
@@ -13,12 +13,12 @@ export interface Change {
 
 const prefix = '#change=';
 
-/** Whether an address brings a change; the part behind `#` never reaches a server. */
+/** Whether an address contains a change. The part after `#` is never sent to a server. */
 export function bringsChange(hash: string): boolean {
   return hash.startsWith(prefix);
 }
 
-/** The part of the address from `#`; null: it would be too long. */
+/** The part of the address from `#` on; null if it would be too long. */
 export async function packChange(change: Change): Promise<string | null> {
   const { arm, diff } = change;
   const bytes = new TextEncoder().encode(JSON.stringify({ arm, diff }));
@@ -28,7 +28,7 @@ export async function packChange(change: Change): Promise<string | null> {
   return prefix + text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-/** Null: what stands behind the `#` is no change. */
+/** The change after the `#`; null if it is not valid. */
 export async function unpackChange(hash: string): Promise<Change | null> {
   if (!bringsChange(hash) || hash.length > 2 * linkChars) return null;
   try {

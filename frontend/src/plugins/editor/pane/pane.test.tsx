@@ -153,13 +153,13 @@ it('offers the challenges of the lesson, and has a built change judged', async (
       store.dispatch({ ...wholeMessage('judged', { ...asked, phase: 'measuring' }), ...more }),
     );
   judged({ done: 1, total: 4 });
-  expect(screen.getByText('guest 2 of 4 runs')).toBeTruthy();
+  expect(screen.getByText('guest 2 of 4 is running')).toBeTruthy();
   expect(judge).toHaveProperty('disabled', true);
   const line = { kind: 'goal', says: 'fast', wanted: 'at most 1', found: '2 us', holds: false };
   judged({ phase: 'done', met: false, because: 'It is slow.', lines: [line] });
   expect(screen.getByText('Not met. It is slow.')).toBeTruthy();
   expect(screen.getByTestId('challenge-faster').textContent).toContain(
-    'fails fast: 2 us; wanted at most 1',
+    'fails fast: 2 us; required: at most 1',
   );
   expect(screen.queryByText('Yes, that is right.')).toBeNull();
   judged({ phase: 'done', met: true, because: 'All holds.' });

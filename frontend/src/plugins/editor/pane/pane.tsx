@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Change the patch: the code of an arm in an editor beside the lanes. Loaded when it is first opened. */
+/** The pane that changes a patch: an arm's code in an editor next to the lanes. Loaded when it is first opened. */
 
 import './pane.css';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
@@ -27,7 +27,7 @@ import { tallyOf } from './diff.ts';
 import { linkChars, packChange } from './link.ts';
 import { diffChars, placeOf, useVersion, useWork, type Work } from './work.ts';
 
-// The files that the lesson's patches touch, and in the open one the functions.
+// Tabs for the files that the lesson's patches touch, with the touched functions of the open file.
 
 interface FilesBarProps {
   readonly files: readonly SourceFile[];
@@ -67,7 +67,10 @@ function FilesBar({ files, file, changed, onFile, onRegion }: FilesBarProps) {
         ))}
       </div>
       {named.length > 0 && (
-        <ul className="change-regions" aria-label={t('What the patches touch in {file}', { file })}>
+        <ul
+          className="change-regions"
+          aria-label={t('Functions in {file} that the patches change', { file })}
+        >
           {named.map(({ region, i }) => (
             <li key={`${region.first} ${region.title}`}>
               <button type="button" className="link small" onClick={() => onRegion(i)}>
@@ -81,11 +84,12 @@ function FilesBar({ files, file, changed, onFile, onRegion }: FilesBarProps) {
   );
 }
 
-// Why a change does not run: a refusal, a patch that does not fit, what the compiler said of which line.
+// Why a change does not run: it was refused, its patch does not apply, or the compiler reported problems at these
+// lines.
 
 interface ProblemsProps {
   readonly changed: ChangedMessage;
-  /** Whether the file can be shown. */
+  /** Whether the pane can show this file. */
   readonly shown: (file: string) => boolean;
   readonly onGo: (problem: Problem) => void;
 }
@@ -136,12 +140,12 @@ function Problems({ changed, shown, onGo }: ProblemsProps) {
   );
 }
 
-// Runs the change beside the lanes of the step: the button, and how far its kernel is, with the seconds since the click.
+// Runs the change beside the step's lanes: the run button, the progress of its kernel, and the seconds since the click.
 
 interface RunBarProps {
   readonly door: Door;
   readonly base: string;
-  /** Why this text cannot run; empty: it can. */
+  /** Why this text cannot run; empty if it can. */
   readonly why: string;
   readonly onRun: () => void;
 }
@@ -182,7 +186,7 @@ function RunBar({ door, base, why, onRun }: RunBarProps) {
   );
 }
 
-/** What the row of stages says. */
+/** Names of the stages in the progress row. */
 const stageNames: Readonly<Record<Stage, string>> = {
   queue: t('queue'),
   compile: t('compile'),
@@ -219,7 +223,7 @@ function Going({ asked, door }: { readonly asked: Asked; readonly door: Door }) 
   );
 }
 
-/** Whole seconds since a moment of the page's time; they stand once it is over. */
+/** Whole seconds since a time of this page's clock; stops counting once `over`. */
 function useSeconds(since: number, over: boolean): number {
   const [now, setNow] = useState(() => performance.now());
   useEffect(() => {
@@ -231,7 +235,7 @@ function useSeconds(since: number, over: boolean): number {
   return Math.max(0, Math.round((now - since) / 1000));
 }
 
-// A change leaves the page as a link or a file, and comes in by a file.
+// Exports a change as a link or a file, and imports one from a file.
 
 interface ShareProps {
   readonly name: string;
@@ -329,13 +333,14 @@ function Share({ name, arm, diff, address, onText, onReset }: ShareProps) {
   );
 }
 
-// A lesson's challenges: what is asked of the arm, and how a change of it was judged. Nothing while a lesson has none.
+// A lesson's challenges: what each asks of the arm, and how the viewer's change was judged. Renders nothing if the
+// lesson has none.
 
 interface ChallengesProps {
   readonly door: Door;
-  /** The arm that is changed. */
+  /** The arm that was changed. */
   readonly base: string;
-  /** Of the newest change of this arm. */
+  /** The state of the newest change of this arm. */
   readonly changed: ChangedMessage | null;
 }
 
@@ -385,7 +390,7 @@ interface JudgingProps {
 
 function Judging({ door, name, changed, answer }: JudgingProps) {
   const store = useStore();
-  // A lab with this challenge lets its students have their changes judged; the server knows which.
+  // In a lab with this challenge, students may have their changes judged; the server checks that.
   const inLab = new URLSearchParams(location.search).has('lab');
   const denied = useDenied(inLab ? 'answer' : 'measure');
   const judged = useJudged();
@@ -423,7 +428,7 @@ function Verdict({ judged }: { readonly judged: JudgedMessage }) {
         {judged.lines.map((line) => (
           <li key={`${line.kind} ${line.says}`} data-holds={line.holds}>
             <b>{marks.get(line.holds)}</b> {line.says}: {line.found}
-            {line.wanted && t('; wanted {wanted}', { wanted: line.wanted })}
+            {line.wanted && t('; required: {wanted}', { wanted: line.wanted })}
           </li>
         ))}
       </ul>
@@ -435,10 +440,10 @@ function verdictOf({ phase, met, because, done, total }: JudgedMessage): string 
   if (phase === 'waiting') return because;
   if (phase === 'measuring')
     return total > 0
-      ? t('guest {done} of {total} runs', { done: done + 1, total })
+      ? t('guest {done} of {total} is running', { done: done + 1, total })
       : t('measuring');
   if (phase === 'building') return t('the debug kernel is being built');
-  if (phase === 'stress') return t('stress on the debug kernel, a minute or two');
+  if (phase === 'stress') return t('stress test on the debug kernel, one or two minutes');
   if (phase === 'failed') return t('It could not be judged. {because}', { because });
   return met ? t('Met. {because}', { because }) : t('Not met. {because}', { because });
 }
@@ -448,7 +453,7 @@ interface ChangePaneProps {
   readonly opened: Opened;
 }
 
-/** Two texts side by side want room. */
+/** Below this width there is no room for two texts side by side. */
 const narrowPane = '(max-width: 760px)';
 
 const views = ['edit', 'merge', 'diff'] as const;
@@ -472,7 +477,7 @@ export function ChangePane({ door, opened }: ChangePaneProps) {
   const box = useRef<HTMLElement>(null);
   const came = loaded.state === 'here';
   useEscape(door.close);
-  // The keys go where one writes, or to the pane while nothing is there to write in.
+  // Focus the text field; before the text has loaded, focus the pane.
   useEffect(() => {
     const to = came ? box.current?.querySelector<HTMLElement>('.cm-content') : null;
     (to ?? box.current)?.focus();
@@ -496,7 +501,7 @@ export function ChangePane({ door, opened }: ChangePaneProps) {
   );
 }
 
-/** Esc closes the pane, wherever the focus is; what the editor or a dialog has open closes first. */
+/** Esc closes the pane wherever the focus is, unless an open panel of the editor or a dialog uses the key first. */
 function useEscape(close: () => void): void {
   const latest = useRef(close);
   latest.current = close;
@@ -535,7 +540,7 @@ function Head({ door, opened }: ChangePaneProps) {
         type="button"
         className="button"
         onClick={door.close}
-        title={t('Esc; your text stays')}
+        title={t('Esc; your text is kept')}
       >
         {t('close')}
       </button>
@@ -616,7 +621,7 @@ function Body({ door, opened, work, note, view, setView }: BodyProps) {
   );
 }
 
-/** Why a text cannot run; empty: it can. */
+/** Why a text cannot run; empty if it can. */
 function whyNot(work: Work, diff: string): string {
   if (work.readOnly) return work.source.off;
   if (diff.trim() === '') return t('Change a line first.');
@@ -634,7 +639,9 @@ interface NotesProps {
   readonly onFiles: () => void;
 }
 
-/** What came from outside, why it stands by itself, and why nothing can be changed. */
+/**
+ * Notes above the editor: where the change came from, why it is kept separate from the files, and why editing is off.
+ */
 function Notes({ work, note, onFiles }: NotesProps) {
   const lines: ReactNode[] = [];
   if (work.source.off) lines.push(work.source.off);
@@ -643,7 +650,7 @@ function Notes({ work, note, onFiles }: NotesProps) {
     const misfit = work.misfit();
     lines.push(
       <>
-        {misfit && t('{misfit} It can be run unchanged. ', { misfit })}
+        {misfit && t('{misfit} You can still run it unchanged. ', { misfit })}
         {!misfit && (
           <button type="button" className="link small" onClick={() => work.take(work.diff())}>
             {t("apply it to the arm's files")}
@@ -683,7 +690,7 @@ function Views({ now, setView, apart }: ViewsProps) {
           onClick={() => setView(name)}
           title={viewTitles[name]}
           data-testid={`view-${name}`}
-          {...off(apart && name !== 'diff' && t('This patch does not fit the text of the arm.'))}
+          {...off(apart && name !== 'diff' && t('This patch does not apply to the arm’s text.'))}
         >
           {viewNames[name]}
         </button>

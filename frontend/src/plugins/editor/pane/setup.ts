@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What the editor is made of: kernel C with tabs of eight, the page's colours and font, the keys of CodeMirror. */
+/**
+ * The editor's configuration: kernel C with tabs of eight columns, the page's colours and font, CodeMirror's key
+ * bindings.
+ */
 
 import { defaultKeymap, history, historyKeymap, indentLess, insertTab } from '@codemirror/commands';
 import { cpp } from '@codemirror/lang-cpp';
@@ -28,7 +31,7 @@ import {
 import { tags } from '@lezer/highlight';
 import { t } from '../../../base/lang/t.ts';
 
-// The words of CodeMirror's own panels, which asks for them by its English ones.
+// Translations for CodeMirror's own panels, keyed by its English texts.
 
 const phrases: Readonly<Record<string, string>> = {
   Find: t('Find'),
@@ -55,7 +58,7 @@ const phrases: Readonly<Record<string, string>> = {
   'Selection deleted': t('Selection deleted'),
 };
 
-// Lines of a diff by their sign, and changed lines of a text, in an editor.
+// Marks the lines of a diff by their sign, and the changed lines of a text.
 
 const comes = Decoration.line({ class: 'cm-comes' });
 const goes = Decoration.line({ class: 'cm-goes' });
@@ -81,7 +84,7 @@ function signsOf(view: EditorView): DecorationSet {
   return made.finish();
 }
 
-/** For a document that is a diff. */
+/** For a document that contains a diff. */
 const diffLines: Extension = ViewPlugin.define(
   (view) => {
     let shown = signsOf(view);
@@ -100,7 +103,7 @@ const diffLines: Extension = ViewPlugin.define(
 function touchedLines(doc: Text, chunks: readonly Chunk[]): DecorationSet {
   const made = new RangeSetBuilder<Decoration>();
   for (const chunk of chunks) {
-    // Where lines are gone, the one that follows them is marked.
+    // Where lines were deleted, the line after them is marked.
     const last = Math.max(chunk.fromB, chunk.endB);
     for (let at = chunk.fromB; at <= last && at <= doc.length; ) {
       const line = doc.lineAt(at);
@@ -111,7 +114,7 @@ function touchedLines(doc: Text, chunks: readonly Chunk[]): DecorationSet {
   return made.finish();
 }
 
-/** For a text: the lines that differ from the original are marked at their edge. */
+/** For a document that contains source code: lines that differ from the original are marked at their edge. */
 export function changedLines(original: string): Extension {
   const before = Text.of(original.split('\n'));
   const field = StateField.define<{ chunks: readonly Chunk[]; lines: DecorationSet }>({
@@ -129,7 +132,7 @@ export function changedLines(original: string): Extension {
   return field;
 }
 
-/** Paper and ink: the colours of the page mean something else, so code has weights in their place. */
+/** Syntax is highlighted mainly by font weight, because most colours already have a meaning on the page. */
 const ink = HighlightStyle.define([
   { tag: tags.comment, color: 'var(--soft)', fontStyle: 'italic' },
   { tag: [tags.keyword, tags.controlKeyword, tags.modifier], fontWeight: '650' },
@@ -140,7 +143,7 @@ const ink = HighlightStyle.define([
 ]);
 
 const theme = EditorView.theme({
-  // Code runs from left to right in every language.
+  // Code is written from left to right in every language.
   '&': {
     direction: 'ltr',
     height: '100%',
@@ -243,7 +246,7 @@ const common: Extension = [
   ]),
 ];
 
-/** Kernel C. `label`: what a screen reader calls the field. */
+/** Extensions for kernel C. `label`: the field's name for screen readers. */
 export function forCode(label: string, readOnly: boolean): Extension {
   return [
     common,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A change in the making: the texts of the files, or a diff that stands by itself because it does not fit them. */
+/** A change that is being edited: the files' texts, or a separate diff that does not apply to them. */
 
 import { historyField, isolateHistory } from '@codemirror/commands';
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
@@ -17,10 +17,10 @@ import type { Incoming, Opened } from '../door.tsx';
 import { applyDiff, diffOf, makeDiff } from './diff.ts';
 import { changedLines, forCode, forDiff } from './setup.ts';
 
-// The text of each file as the viewer has it, with its history. It outlives the editor that shows a file, so that undo goes
-// on where it was.
+// Each file's current text with its undo history. It outlives the editor that shows the file, so that undo still works
+// when the file is shown again.
 
-/** Where the functions begin that the patch touches, as the text stands now. */
+/** Start positions of the functions that the patch touches, kept up to date while the text changes. */
 const regionStarts = StateField.define<readonly number[]>({
   create: () => [],
   update: (at, { docChanged, changes }) =>
@@ -30,9 +30,11 @@ const regionStarts = StateField.define<readonly number[]>({
 class Texts extends Signal {
   readonly files: readonly SourceFile[];
   readonly readOnly: boolean;
-  /** Rises with each change of a text. */
+  /** Increases with each change of a text. */
   version = 0;
-  /** The viewer wrote something, or took his words back; what a link or a file brings is not his yet. */
+  /**
+   * Emits when the viewer types or undoes something. Loading a change from a link or a file does not count as typing.
+   */
   readonly typed = new Signal();
   #states = new Map<string, EditorState>();
   #open: { readonly name: string; readonly view: EditorView } | null = null;
@@ -44,7 +46,7 @@ class Texts extends Signal {
     this.readOnly = readOnly;
   }
 
-  /** The document and its history; made when it is first looked at. */
+  /** The document and its history, created on first use. */
   state(name: string): EditorState {
     const known = this.#states.get(name);
     if (known) return known;
@@ -54,7 +56,7 @@ class Texts extends Signal {
     return made;
   }
 
-  /** A state of the file; `history`: of the state whose undo it takes over. */
+  /** Create a state of the file; `history`: an earlier state whose undo history it takes over. */
   made(name: string, doc: string, history?: EditorState): EditorState {
     const { regions } = this.#file(name);
     const opened = regions.find((region) => region.title !== '') ?? regions[0];
@@ -79,7 +81,9 @@ class Texts extends Signal {
     ];
   }
 
-  /** An editor shows the file: what is done to it is done there. What comes back ends that. */
+  /**
+   * Register the editor that shows the file, so that changes are made there. Returns a function that unregisters it.
+   */
   show(name: string, view: EditorView): () => void {
     const open = { name, view };
     this.#open = open;
@@ -88,13 +92,13 @@ class Texts extends Signal {
     };
   }
 
-  /** An editor says how its file stands. */
+  /** An editor reports its file's new state. */
   keep(name: string, state: EditorState, changed: boolean): void {
     this.#states.set(name, state);
     if (changed) this.news(!this.#quiet);
   }
 
-  /** The place of a touched function, as the text stands. */
+  /** The current position of a touched function. */
   startOf(name: string, region: number): number {
     return this.state(name).field(regionStarts)[region] ?? 0;
   }
@@ -103,12 +107,12 @@ class Texts extends Signal {
     return this.#states.get(name)?.doc.toString() ?? this.#file(name).text;
   }
 
-  /** Whether a file is not the arm's any more. */
+  /** Whether a file differs from the arm's own text. */
   differs(name: string): boolean {
     return this.text(name) !== this.#file(name).text;
   }
 
-  /** What the compiler said, at the lines of the files. */
+  /** Show compiler messages at their lines. */
   mark(problems: readonly Problem[]): void {
     for (const { name } of this.files) {
       const mine = problems.filter((problem) => problem.file === name);
@@ -124,7 +128,7 @@ class Texts extends Signal {
     }
   }
 
-  /** Changes no more than differs, so that places in the rest of the text stay known. */
+  /** Change only the parts that differ, so that positions in the other parts stay valid. */
   replace(name: string, text: string): void {
     const { doc } = this.state(name);
     const before = doc.toString();
@@ -158,7 +162,7 @@ class Texts extends Signal {
   }
 }
 
-/** Where each line begins. */
+/** Offset of each line's first character. */
 function startsOf(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
@@ -167,7 +171,7 @@ function startsOf(text: string): readonly number[] {
 
 const tabColumns = 8;
 
-/** Where a problem stands in the text: gcc counts columns as they are shown, with tabs of eight. */
+/** Offset of a compiler message in the text; gcc counts columns as displayed, with tabs of eight. */
 export function placeOf(doc: Text, { line, column }: Pick<Problem, 'line' | 'column'>): number {
   const { from, text } = doc.line(Math.min(line, doc.lines));
   let [at, shown] = [0, 1];
@@ -186,7 +190,7 @@ function diagnosticOf({ doc }: EditorState, problem: Problem): Diagnostic {
 
 export class Work extends Texts {
   readonly source: ArmSource;
-  /** The diff stands by itself; else it is made of the texts. */
+  /** The change is a separate diff; otherwise it is made from the files' texts. */
   apart = false;
   #apartState: EditorState;
   #made: { readonly version: number; readonly diff: string } = { version: -1, diff: '' };
@@ -218,8 +222,9 @@ export class Work extends Texts {
   }
 
   /**
-   * Puts a diff in the place of what is there; undo brings that back. One that does not fit stands by itself.
-   * @param apart it stands by itself although it may fit
+   * Replace the current change by a diff; undo restores the previous texts. A diff that does not apply is kept separate
+   * from the files.
+   * @param apart keep the diff separate even if it applies
    */
   take(diff: string, apart = false): void {
     const applied = apart ? null : applyDiff(this.files, diff);
@@ -230,19 +235,19 @@ export class Work extends Texts {
     this.news(false);
   }
 
-  /** Why a diff that stands by itself cannot be put on the files, a sentence; empty: it can. */
+  /** Why a separate diff does not apply to the files, as a sentence; empty if it applies. */
   misfit(): string {
     const applied = applyDiff(this.files, this.diff());
     return applied.fits ? '' : applied.why;
   }
 
-  /** Leaves a diff that stands by itself, for the files as they stand. */
+  /** Discard the separate diff and return to the files' current texts. */
   aside(): void {
     this.apart = false;
     this.news(false);
   }
 
-  /** Back to the arm's own text, which undo takes back in turn. */
+  /** Restore the arm's own text; undo reverts this. */
   reset(): void {
     this.apart = false;
     for (const { name, text } of this.files) this.replace(name, text);
@@ -257,16 +262,16 @@ export class Work extends Texts {
   }
 }
 
-// What a viewer typed, as a diff in this browser, for each arm of each lesson.
+// Stores what a viewer typed, as a diff in this browser, per lesson and arm.
 
-/** The bound of a message of the server's (CHANGE_CHARS in messages/lesson.py). */
+/** Maximum length of a diff that the server accepts, in characters (CHANGE_CHARS in messages/lesson.py). */
 export const diffChars = 48_000;
 
 function key(slug: string, arm: string): string {
   return `duet.change.${slug}.${arm}`;
 }
 
-/** Empty: nothing is there. */
+/** The stored diff; empty if there is none. */
 export function readDraft(slug: string, arm: string): string {
   try {
     return localStorage.getItem(key(slug, arm)) ?? '';
@@ -275,30 +280,30 @@ export function readDraft(slug: string, arm: string): string {
   }
 }
 
-/** An empty text takes it away; one above the bound is not taken. */
+/** An empty diff deletes the stored one; a diff above the limit is not stored. */
 export function writeDraft(slug: string, arm: string, diff: string): void {
   if (diff.length > diffChars) return;
   try {
     if (diff === '') localStorage.removeItem(key(slug, arm));
     else localStorage.setItem(key(slug, arm), diff);
   } catch {
-    // A full or forbidden store loses the memory, not the text on the page.
+    // If storage is full or forbidden, only the stored copy is lost, not the text on the page.
   }
 }
 
-// The arm's text from the server, with what the viewer typed before, or what a link or a file brought, put on it.
+// Loads the arm's text from the server, and applies the stored diff, or a change from a link or a file.
 
 export type Loaded =
   | { readonly state: 'asking' }
   | { readonly state: 'failed'; readonly sentence: string }
   | { readonly state: 'here'; readonly work: Work; readonly note: string };
 
-/** Writing to the browser's store waits until the viewer rests for so long, ms. */
+/** Time after the last keystroke until the text is stored, ms. */
 const restMs = 400;
 
 const noLink = t('The change in this link is truncated or damaged, so it was not loaded.');
 
-/** Works of this visit, so that undo survives closing the pane. */
+/** Changes edited since the page was loaded, so that undo survives closing the pane. */
 const works = new Map<string, Work>();
 const mostWorks = 4;
 
@@ -322,7 +327,7 @@ export function useWork(slug: string, { arm, incoming }: Opened): Loaded {
 async function workOf(slug: string, arm: string, signal: AbortSignal): Promise<Work> {
   const key = `${slug} ${arm}`;
   const known = works.get(key);
-  // What the server could not give may be there now.
+  // Ask again if the text was read-only: it may be editable now.
   if (known && !known.readOnly) return known;
   const url = `api/lessons/${encodeURIComponent(slug)}/arms/${encodeURIComponent(arm)}/source`;
   const source = await fetchChecked(url, readArmSource, { signal });
@@ -340,7 +345,7 @@ async function workOf(slug: string, arm: string, signal: AbortSignal): Promise<W
   return work;
 }
 
-/** Applies what came from outside; gives the sentences that say so, or nothing. */
+/** Apply a change from a link or a file; returns sentences that say so, or an empty string. */
 function taken(work: Work, incoming: Incoming | null): string {
   if (incoming === null) return '';
   const diff = diffOf(incoming.text);
@@ -348,12 +353,14 @@ function taken(work: Work, incoming: Incoming | null): string {
   const had = work.diff() !== '' && work.diff() !== diff;
   const file = incoming.from === 'file';
   work.take(diff, file);
-  const whence = file ? t('This is the diff of the file.') : t('This change came with the link.');
-  const own = work.apart ? t('Your own text is behind it.') : t('Undo brings your own text back.');
+  const whence = file ? t('This is the diff from the file.') : t('This change came with the link.');
+  const own = work.apart
+    ? t('Your own text is kept in the files.')
+    : t('Undo brings your own text back.');
   return [whence, had && own, t('Nothing runs until you say so.')].filter(Boolean).join(' ');
 }
 
-/** Shows the work as it stands; the number rises with each change. */
+/** Re-render on each change; returns the version number. */
 export function useVersion(work: Work): number {
   return useSyncExternalStore(work.subscribe, () => work.version);
 }

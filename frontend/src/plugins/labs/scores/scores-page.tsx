@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** `?lab=SLUG&scores=1`: what everybody reached, and the explanations that a person grades. */
+/** `?lab=SLUG&scores=1`: everybody's points, and the explanations that a person grades. */
 
 import '../labs.css';
 import { type FormEvent, useEffect, useState } from 'react';
@@ -14,7 +14,7 @@ import type {
 import { off } from '../../../ui/parts.tsx';
 import { labApi } from '../lab-panel.tsx';
 
-// Explanations one by one, those without a grade first, each with the rubric of its task.
+// Explanations, each with the rubric of its task; ungraded ones come first.
 
 interface Grade {
   readonly person: string;
@@ -25,7 +25,7 @@ interface Grade {
 
 interface Props {
   readonly record: LabRecord;
-  /** Points of each task. */
+  /** The maximum points of each task. */
   readonly most: Readonly<Record<string, number>>;
   readonly onGrade: (grade: Grade) => Promise<void>;
 }
@@ -171,7 +171,7 @@ function Table({ scores }: { readonly scores: LabScores }) {
   const tasks = scores.people[0]?.tasks.map((task) => task.task) ?? [];
   if (tasks.length === 0) return <p>{t('Nobody has answered yet.')}</p>;
   return (
-    // A table wider than a phone is scrolled, by keys as well.
+    // A table wider than a phone scrolls, by keyboard too.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to take the keys
     <section className="lab-wide" aria-label={t('Scores')} tabIndex={0}>
       <table>
