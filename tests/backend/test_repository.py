@@ -71,7 +71,7 @@ def test_make_lesson_refuses_a_bad_name(root: Path) -> None:
         check=False,
     )
     assert done.returncode != 0
-    assert "looks like 06-my-question, not 'Six'" in done.stderr
+    assert "must have the form 06-my-question, not 'Six'" in done.stderr
 
 
 def test_nothing_reads_what_is_not_in_the_clone(root: Path) -> None:

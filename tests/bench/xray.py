@@ -4,7 +4,7 @@
 1. Time of a sample of all shrinker maps at 300 memcgs (at most 20 ms).
 2. Slowdown of a wall-clock workload by 10 samples a second, on one vCPU beside an otherwise idle
    core, runs with and without by turns, A B B A (at most 3 %). The workload is the second loop
-   of lesson 02: operations a second, untraced but for the markers.
+   of lesson 02: operations per second, untraced but for the markers.
 
 Both need a host with nothing else to do; how busy it was stands in the result.
 

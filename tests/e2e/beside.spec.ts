@@ -87,7 +87,7 @@ test('two recordings stand beside each other, and the same operation of both is 
   expect(offset).toEqual(Object.fromEntries(keys.map((key) => [key, latest - found[key]![99]!])));
   expect(await moment(page)).toBe(latest);
   await expect.poll(() => counts(page)).toEqual([100, 100, 100, 100]);
-  await expect(page.getByTestId('axis-line')).toContainText('umount 100 ends on every lane at once');
+  await expect(page.getByTestId('axis-line')).toContainText('umount 100 ends at the same moment on every lane');
 
   await page.keyboard.press('Escape');
   await page.getByTestId('in-words').click();
@@ -119,9 +119,9 @@ test('from the list of runs to their lanes, and to one of them alone', async ({ 
 test('what cannot stand beside each other is said in a sentence', async ({ page }) => {
   const refused: [string, string][] = [
     ['lesson=02-grace-periods&run=9-hogs&with=nothing', "nothing' is neither a recording nor a saved run"],
-    ['lesson=02-grace-periods&run=9-hogs&with=recorded:03-inode-recycling:removal', 'is of lesson 02-grace-periods, and .* of 03-inode-recycling'],
+    ['lesson=02-grace-periods&run=9-hogs&with=recorded:03-inode-recycling:removal', 'belongs to lesson 02-grace-periods, and .* to 03-inode-recycling'],
     ['lesson=02-grace-periods&run=9-hogs&with=9-hogs', 'Both are the same run'],
-    ['lesson=02-grace-periods&with=9-hogs', 'name both'],
+    ['lesson=02-grace-periods&with=9-hogs', 'Name both'],
     [
       'lesson=02-grace-periods&run=recorded:03-inode-recycling:removal&with=recorded:03-inode-recycling:batch-32',
       'not to 02-grace-periods',

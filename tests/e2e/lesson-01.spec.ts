@@ -63,12 +63,12 @@ test('the list walk visits every cell of its wall, the bitmap its set bits', { t
       for (let i = 0; i < 5; i++) await page.getByTestId('step-back').click();
     };
     await back();
-    await expect(sentence).toContainText('nobody reads them', { ignoreCase: true, timeout: 90_000 });
+    await expect(sentence).toContainText('nobody reads these bits', { ignoreCase: true, timeout: 90_000 });
     await expect(sentence).toContainText(/x-ray saw [\d,]+ in the guest's memory/, { timeout: 90_000 });
     // Bits that change while they are read may disagree, and the page says so; then an older look has to agree.
     await expect(async () => {
-      if ((await sentence.textContent())?.includes('where the events say')) await back();
-      await expect(sentence).not.toContainText('where the events say', { timeout: 1000 });
+      if ((await sentence.textContent())?.includes('while the events say')) await back();
+      await expect(sentence).not.toContainText('while the events say', { timeout: 1000 });
     }).toPass({ timeout: 90_000 });
   });
 

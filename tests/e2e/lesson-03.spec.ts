@@ -65,7 +65,7 @@ test('a prediction is answered by the events of the recording', async ({ page })
     .getByRole('button', { name: /more than half/ })
     .click();
   await expect(page.getByTestId('predict-truth')).toContainText(
-    /\d+ of \d+ on stock: \d+ in a hundred/,
+    /\d+ of \d+ on stock, which is \d+ in a hundred/,
   );
 });
 
@@ -87,10 +87,10 @@ test('at 1,024 the shadow is over by itself where RCU was asked, and not on stoc
 }) => {
   await page.goto('/?lesson=03-inode-recycling&step=larger-batch&at=115');
   await expect(page.getByTestId('sentence')).toContainText(
-    /On stock .*\d+ of \d+ came back inside it/,
+    /On stock .*XFS has reused \d+ of \d+ inside the shadow/,
   );
   await expect(page.getByTestId('sentence')).toContainText(
-    /On wait at recycle .* None came back inside it\. No task waited/,
+    /On wait at recycle .* XFS has reused none inside the shadow\. No task waited/,
   );
 });
 

@@ -56,7 +56,7 @@ test('3,200 delayed entries first: stock is not broken, only far', async ({ page
   await page.goto('/?lesson=04-extent-shrinker&step=thousands&at=3.25');
   await page.getByTestId('predict').getByRole('button', { name: /hundredth/ }).click();
   await expect(page.getByTestId('predict-truth')).toContainText('in scan 101');
-  await expect(page.getByTestId('sentence')).toContainText('after 3,200 looks in vain');
+  await expect(page.getByTestId('sentence')).toContainText('after 3,200 looks that freed nothing');
 });
 
 test('a reader is answered by the delayed entries', async ({ page }) => {
@@ -98,7 +98,7 @@ test('three kernels, one file: what is visited is kept or freed, and the ninth s
   });
 
   await test.step('an entry is as large as the guest says', async () => {
-    const bytes = (arm: string) => page.getByTestId('price').locator(`td[data-arm=${arm}][data-head="bytes an entry"]`);
+    const bytes = (arm: string) => page.getByTestId('price').locator(`td[data-arm=${arm}][data-head="bytes per entry"]`);
     await expect(bytes('stock')).toHaveText('40');
     await expect(bytes('evictable-list')).toHaveText('56');
   });
@@ -118,7 +118,7 @@ test('three kernels, one file: what is visited is kept or freed, and the ninth s
     await page.getByTestId('predict').getByRole('button', { name: /the ninth/ }).click();
     await expect(page.getByTestId('predict-truth')).toContainText('Stock freed its first entry in scan 9.');
     await expect(page.getByTestId('sentence')).toContainText(
-      `Scan 9 of stock is the first to free anything, after ${delayed} looks in vain`,
+      `Scan 9 of stock is the first to free anything, after ${delayed} looks that freed nothing`,
       { timeout: 90_000 },
     );
   });

@@ -8,9 +8,9 @@ import { countsOf } from './counts.ts';
 const runMs = 400_000;
 const arms = ['stock', 'moved'] as const;
 const storm = '/?lesson=05-cacheline-pingpong';
-const reads = 'reads of the count’s line per stat, whole run';
-const forName = 'reads of it for the name per stat, whole run';
-const rmws = 'read-modify-writes of it per stat, whole run';
+const reads = 'reads of the count’s line per stat, in the whole run';
+const forName = 'reads of it for the name per stat, in the whole run';
+const rmws = 'read-modify-writes of it per stat, in the whole run';
 
 /** Two 8-byte loads of the count, and two of the three words of the name on stock. */
 const exact = {
@@ -22,7 +22,7 @@ const exact = {
 
 test('one stat, access by access; Enter opens the record of the count', async ({ page }) => {
   await page.goto(`${storm}&step=one-stat&at=0.021`);
-  await expect(page.getByTestId('sentence')).toContainText(/2 read-modify-writes of d_lockref, counted; \d lines? had to come from memory, modelled/);
+  await expect(page.getByTestId('sentence')).toContainText(/2 read-modify-writes of d_lockref, counted; \d lines? had to be fetched from memory, modelled/);
   const picture = page.getByTestId('picture');
   await picture.focus();
   await picture.press('ArrowRight');
@@ -36,10 +36,10 @@ test('one stat, access by access; Enter opens the record of the count', async ({
 test('eight letters spare the name, and 24 do not, on one and the same kernel', async ({ page }) => {
   await page.goto(`${storm}&step=two-cpus`);
   await page.getByTestId('predict').getByRole('button', { name: 'two', exact: true }).click();
-  await expect(page.getByTestId('predict-truth')).toContainText('Stock 6.1: 2 reads a stat, counted');
+  await expect(page.getByTestId('predict-truth')).toContainText('Stock 6.1: 2 reads per stat, counted');
   await page.goto(`${storm}&step=eight-letters`);
   await page.getByTestId('predict').getByRole('button', { name: 'none' }).click();
-  await expect(page.getByTestId('predict-truth')).toContainText('Stock 6.1: 0 reads a stat, counted');
+  await expect(page.getByTestId('predict-truth')).toContainText('Stock 6.1: 0 reads per stat, counted');
 });
 
 test('the prediction for twenty CPUs says that it is modelled, with its sources and what it leaves out', async ({ page }) => {
@@ -47,7 +47,7 @@ test('the prediction for twenty CPUs says that it is modelled, with its sources 
   await page.getByTestId('predict').getByRole('button', { name: 'a half more or better' }).click();
   const model = page.getByTestId('model');
   await expect(model).toHaveAttribute('data-done', '', { timeout: 120_000 });
-  await expect(model).toContainText('the mail measured 1.56');
+  await expect(model).toContainText('The mail measured 1.56');
   await expect(page.getByTestId('sensitivity').locator('tbody tr')).toHaveCount(7);
   await expect(page.getByTestId('predict-truth')).toContainText(/1\.4|1\.5/);
   const row = (arm: string, part: string) => page.getByTestId('profile-table').locator(`tr[data-arm=${arm}][data-part=${part}] td`);
@@ -70,7 +70,7 @@ test('a listing leaves the lock taken in a queue, and not where waiters just try
   await page.goto(`${storm}&step=listing`);
   await page.getByTestId('predict').getByRole('button', { name: 'nearly all' }).click();
   await expect.poll(share, { timeout: 90_000 }).toBeGreaterThan(90);
-  await expect(page.getByTestId('predict-truth')).toContainText(/(9\d(\.\d)?|100) % of the operations after the listing took the lock/);
+  await expect(page.getByTestId('predict-truth')).toContainText(/of the operations after the listing, (9\d(\.\d)?|100) % took the lock/);
 });
 
 async function runLive(page: Page): Promise<void> {
@@ -84,18 +84,18 @@ async function checkCounts(page: Page): Promise<void> {
     // Exact once the totals were read, at the run's end. A stat in which the task lost its CPU is left out of them,
     // which happens to a few on a busy host.
     const count = async (head: string) => (await countsOf(page, arm))(head);
-    await expect.poll(() => count('stats counted, whole run'), { timeout: 90_000 }).toBeGreaterThanOrEqual(1980);
+    await expect.poll(() => count('stats counted in the whole run'), { timeout: 90_000 }).toBeGreaterThanOrEqual(1980);
     for (const [head, value] of Object.entries(exact[arm]))
       await expect.poll(() => count(head), { message: `${arm}: ${head}`, timeout: 90_000 }).toBe(value);
     const of = await countsOf(page, arm);
-    expect(of('stats counted, whole run')).toBeLessThanOrEqual(2000);
+    expect(of('stats counted in the whole run')).toBeLessThanOrEqual(2000);
     // A get and a put; a swap that failed, since both CPUs came at once, is done again.
     expect(of(rmws), arm).toBeGreaterThanOrEqual(2);
     expect(of(rmws), arm).toBeLessThan(3);
     const first = page.getByTestId(`busiest-${arm}`).locator('tbody tr').first();
     await expect(first).toContainText('d_lockref');
   }
-  const transfers = async (arm: string) => (await countsOf(page, arm))('transfers per stat, whole run');
+  const transfers = async (arm: string) => (await countsOf(page, arm))('transfers per stat, in the whole run');
   const [stock, moved] = [await transfers('stock'), await transfers('moved')];
   expect(moved).toBeGreaterThan(1);
   expect(stock).toBeGreaterThan(moved);

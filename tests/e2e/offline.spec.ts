@@ -46,7 +46,7 @@ for (const slug of pictured) {
     const moment = () => page.getByTestId('moment').textContent();
     const first = await moment();
     await expect.poll(moment, { timeout: 90_000 }).not.toBe(first);
-    await expect(page.getByTestId('sentence')).toContainText(/(counted|modelled|each as stated), recorded/);
+    await expect(page.getByTestId('sentence')).toContainText(/(counted|modelled|as stated for each figure), recorded/);
     await page.keyboard.press('k');
     await expect(page.getByTestId('run')).toBeDisabled();
   });

@@ -122,8 +122,10 @@ test('the speaker’s window follows the wall, moves it, and says what comes nex
   await expect(notes.getByTestId('notes-next')).toContainText(
     'The same scan three times: the answer',
   );
-  await expect(notes.getByTestId('notes-own')).toContainText('Ask for hands before you press.');
-  await expect(notes.getByTestId('notes-say')).toContainText('Three kernels, the same file');
+  await expect(notes.getByTestId('notes-own')).toContainText(
+    'Ask for a show of hands before you reveal the answer.',
+  );
+  await expect(notes.getByTestId('notes-say')).toContainText('Three kernels get the same request');
   await expect(notes.getByTestId('notes-clock')).toHaveText(/^\d+:\d\d$/);
   // The step begins at the sixth minute, and the talk has just begun.
   await expect(notes.getByTestId('notes-plan')).toContainText('this step 6 to 11 of 45 min');

@@ -143,7 +143,7 @@ test('a jump says what is there, and a button that leads nowhere is off and says
   await wait.click();
   await expect(said).toHaveText(/^Here storm-\d on \S+ waits for .*, for [\d.]+ ms\. "Long" means/);
   await marker.click();
-  await expect(said).toHaveText(/^Umount 1 ends on every lane at once, at [\d.]+ ms; moved to align: \S+ by/);
+  await expect(said).toHaveText(/^Umount 1 ends at the same moment on every lane, at [\d.]+ ms; moved to align: \S+ by/);
   await expect(said).toHaveCount(1);
 
   // Where the page scrolls, the picture need not be in view.
@@ -196,7 +196,7 @@ test('the 100th umount of every lane stands at one place, and the axis says so',
   await page.getByTestId('align-operation').click();
   await page.getByTestId('align-at').fill('100');
   await expect(page.getByTestId('axis-line')).toHaveText(
-    'axis: guest time of SRCU; umount 100 ends on every lane at once',
+    'axis: guest time of SRCU; umount 100 ends at the same moment on every lane',
   );
   const { srcu = [], rwsem = [] } = await ends(page);
   const offset = await page.evaluate(() =>

@@ -73,7 +73,7 @@ test('two students try one run, and the class sees it beside the recording', {
     for (const page of [ada, bo]) await page.getByTestId('class-follow').click();
     await newest.getByRole('button', { name: 'show to all' }).click();
     for (const page of [teacher, ada, bo]) await expect(page.getByTestId('beside')).toBeVisible();
-    await expect(teacher.getByTestId('class-words')).toContainText('Second: Ada and Bo');
+    await expect(teacher.getByTestId('class-words')).toContainText('Second run: Ada and Bo');
     await expect(ada.getByTestId('class-words')).toContainText('You follow the instructor');
     const late = await joined(browser, link, 'Cy');
     await expect(late.getByTestId('beside')).toBeVisible();

@@ -47,7 +47,7 @@ def test_count_clock_gives_keys_a_verdict_and_the_same_twice(kernel_images: Any)
         assert (row["n"], row["shift"], row["ci"], row["evidence"]) == (2, 3, None, "counted")
         assert len(row["perturbed"]) == 3
     sentence = tree["comparisons"][0]["sentence"]
-    assert "2 equal runs at 8 ns an instruction" in sentence
+    assert "2 equal runs at 8 ns per instruction" in sentence
     assert "run 10 of 10" in reported and "left)" in reported
     folder = load(SLUG)
     params = folder.check_params({"hogs": 9, "seconds": 1}, "count")

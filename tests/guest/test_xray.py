@@ -198,7 +198,7 @@ def test_wrong_dwarf_is_one_sentence_and_the_lane_goes_on(images_of: Any) -> Non
     wrong = images_of(GRACE)["rwsem"].vmlinux
     run = look(GRACE, "srcu", Wanted("srcu-gp"), clock="wall", knobs=["seconds=1"], vmlinux=wrong)
     assert run.lens.state == "failed" and not run.samples
-    assert "gives no debug information" in run.lens.message and run.lens.remedy
+    assert "has no usable debug information" in run.lens.message and run.lens.remedy
     assert run.result.error is None and run.result.ops
 
 

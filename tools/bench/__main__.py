@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The benchmarks and their options; each is imported when it is called."""
+"""The benchmarks and their options. Each benchmark is imported when it is called."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ POOL_KEYS = keys_text(
 LINK_KEYS = keys_text(LinkResult, "Delays in s, from a viewer's first request.")
 
 UNCUT = 1000
-"""Length limit for first sentences, so that click does not cut them at the end of a line."""
+"""Length limit for first sentences. It is so high that click does not cut them at the line end."""
 
 
 class Measurements(TyperGroup):
-    """Lists benchmarks with their whole first sentence."""
+    """Lists each benchmark with its whole first sentence."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
@@ -71,7 +71,7 @@ def lanes(
     ] = False,
     json: Json = False,
 ) -> int:
-    """Measure how soon a lane moves: copies of a parked guest against boots, in turns."""
+    """Measure how soon a lane moves, for copies of a parked guest and boots in turn."""
     from tools.bench.lanes import bench as body
 
     return body(lesson, arm, repeats, vng, json)
@@ -90,7 +90,7 @@ def viewers(
 ) -> int:
     """Measure what viewers of one live run cost the server, and how late its rows arrive.
 
-    No guest runs: the rows are those of the lesson's first recording, sent as a live run's.
+    No guest runs. The rows come from the lesson's first recording, and are sent as in a live run.
     """
     from tools.bench.viewers import viewers as body
 
@@ -115,7 +115,7 @@ def segments(
 ) -> int:
     """Measure what viewers cost when a real nginx caches segments (docs/SEGMENTS.md).
 
-    No guest runs: the rows of the live run are those of the lesson's first recording.
+    No guest runs. The live run's rows come from the lesson's first recording.
     """
     from tools.bench.segments import segments as body
 
@@ -131,7 +131,7 @@ def classroom(
     ] = 4,
     json: Json = False,
 ) -> int:
-    """Let a class press run live at once: who is served, and how soon the server answers."""
+    """Let a whole class press run live; measure who is served and how soon the server answers."""
     from tools.bench.classroom import classroom as body
 
     return body(lesson, students, different, json)
@@ -149,7 +149,7 @@ def followers(
 ) -> int:
     """Measure how late a class sees its driver's position, and what that costs.
 
-    It uses a real server, which stores its classes in a folder of its own; no guest runs.
+    It uses a real server, which stores its classes in a folder of its own. No guest runs.
     """
     from tools.bench.followers import followers as body
 
@@ -168,9 +168,9 @@ def switch(
     ] = "",
     json: Json = False,
 ) -> int:
-    """Measure a click on another lesson: until its recording moves, and until live lanes do.
+    """Measure the time from a click on another lesson until its recording or live lanes move.
 
-    It uses a real server with real guests: first with parked guests, then without.
+    It uses a real server with real guests, first with parked guests and then without.
     """
     from tools.bench.switch import switch as body
 
@@ -191,10 +191,10 @@ def pool(
     ] = 4,
     json: Json = False,
 ) -> int:
-    """Measure a click on run live: on this machine and through a pool, in turns.
+    """Measure the time from a click on run live to events, here and through a pool in turn.
 
-    It uses real servers with real guests: first a click that needs a new lease, then clicks that
-    use it.
+    It uses real servers with real guests. The first click needs a new lease, which later clicks
+    use.
     """
     from tools.bench.pool import bench as body
 
@@ -212,11 +212,10 @@ def link(
     ] = 50,
     json: Json = False,
 ) -> int:
-    """Compare the simulation of duet plan with real viewers of a recording at one link.
+    """Compare the simulation of duet plan with real viewers of a recording who share a link.
 
-    It uses a real nginx with the shipped configuration, a link of that bandwidth in a network
-    namespace
-    (tc), and viewers who fetch real segments, four at once, as the page does.
+    It uses a real nginx with the shipped configuration, and a link of that bandwidth in a network
+    namespace (tc). The viewers fetch real segments, four at a time, as the page does.
     """
     from tools.bench.link import bench as body
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench class`: a class presses *run live* at once. Is everybody served, and does the page answer?
+"""`bench class`: all of a class press *run live*. Is everybody served, and does the page answer?
 
-The server is real, with real guests, in a process of its own; so are the students.
+The real server has real guests and runs in its own process. The students run in another process.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from tools.bench.stored import of_class, store
 from tools.bench.viewers import helper, line_of
 
 LANES = 2
-"""Per run (students.arms_of)."""
+"""Number of lanes per run (students.arms_of)."""
 PROBE_S = 0.1
 READ_S = 10.0
-"""Limit to read the students' figures, once all have ended. Usual: 10 ms."""
+"""Time limit for reading the students' figures after all have ended. Usual: 10 ms."""
 HEALTH, PAGE = "/api/health", "/"
 TARGET_MS = 200.0
 
@@ -48,7 +48,7 @@ def classroom(lesson: str, students: int, different: int, js: bool) -> int:
 
 
 def measure(lesson: str, students: int, different: int) -> ClassResult:
-    """Serve, let the students press, and request health and the page meanwhile.
+    """Start a server, let the students press *run live*, and meanwhile request health and page.
 
     Raises:
         InfraError: a process failed.
@@ -71,7 +71,7 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
             found = reading.result(READ_S)
     ends = [one["end"] for one in found]
     waits = [one["waited_s"] for one in found]
-    # Students who joined a running run watched less of it.
+    # A run's time is its longest, because students who joined later watched less of it.
     lasted = {one["run"]: 0.0 for one in found if one["run"]}
     for one in found:
         if one["run"] and one["end"] == "done":
@@ -97,8 +97,9 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
 
 
 def settings_of(lesson: str, different: int) -> list[dict[str, int]]:
-    """Return params that differ in the number of threads; one setting if the lesson has no such
-    knob.
+    """Return settings that differ in the number of threads.
+
+    If the lesson has no such knob, return one setting.
     """
     found = lessons.load(lesson).lesson
     name = knob(found, "threads")
@@ -115,8 +116,8 @@ def server(*words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str
     """Start a real `duet serve` with a folder of its own for saved runs; yield host:port.
 
     Args:
-        words: further options.
-        variables: of its environment, in addition to those of this process.
+        words: further options of `duet serve`.
+        variables: environment variables, in addition to those of this process.
     """
     command = [sys.executable, "-m", "duet", "serve", "--port", "0", "--no-build", "--json"]
     command += words
@@ -136,7 +137,7 @@ def server(*words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str
 
 
 def own_places(folder: str) -> dict[str, str]:
-    """Return variables of a server that stores everything in that folder."""
+    """Return environment variables with which a server stores everything in `folder`."""
     return {
         "DUET_RUNS": f"{folder}/runs",
         "DUET_CLASSES_DB": f"sqlite:///{folder}/classes.sqlite",
@@ -145,14 +146,14 @@ def own_places(folder: str) -> dict[str, str]:
 
 
 def answers(ms: list[float]) -> Answers:
-    """Return quantiles; zeros without answers."""
+    """Return quantiles, or zeros if there are no answers."""
     if not ms:
         return Answers(0, 0.0, 0.0)
     return Answers(len(ms), round(float(np.percentile(ms, 99)), 1), round(max(ms), 1))
 
 
 def request_ms(address: str, path: str) -> float:
-    """Time a GET on a new connection."""
+    """Measure the time in ms of a GET on a new connection."""
     began = time.perf_counter()
     connection = http.client.HTTPConnection(address, timeout=60)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page that clicks on lessons and runs their main step over the socket, as the real page does."""
+"""A page that clicks on lessons and runs their main steps over the socket as the real page does."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from duet.stream.hub import OVER
 from tools.bench.watchers import ACK_EVERY
 
 MOVES_S: Final = 240.0
-"""Limit from a click to a batch of every lane. Usual: 0.1 s a recording, 0.5 s copies, 3-8 s
-boots.
+"""Time limit from a click until every lane has sent a batch.
+
+Usual: 0.1 s for a recording, 0.5 s for copies, 3-8 s for boots.
 """
 OPEN_S: Final = 60.0
-"""Limit until a socket is open. Usual: 10 ms."""
+"""Time limit until a socket is open. Usual: 10 ms."""
 REST_S: Final = 60.0
-"""Limit from `stop` to the end of a live run. Usual: 0.5 s."""
+"""Time limit from `stop` to the end of a live run. Usual: 0.5 s."""
 Message = dict[str, Any]
 
 
@@ -45,10 +46,10 @@ class Moved:
     """The result of a click.
 
     Args:
-        ms: until there was a batch of every lane; None: there was not.
-        lanes: of the run.
-        copies: of these lanes, copies of parked guests.
-        why: why nothing came.
+        ms: time until every lane had sent a batch; None if that did not happen.
+        lanes: number of lanes in the run.
+        copies: number of these lanes that are copies of parked guests.
+        why: why no batch arrived.
     """
 
     ms: float | None = None
@@ -59,7 +60,7 @@ class Moved:
 
 @dataclass(slots=True)
 class Seen:
-    """The lanes of one run so far."""
+    """What is known so far about the lanes of one run."""
 
     arms: Sequence[str] = ()
     moving: set[str] = field(default_factory=set)
@@ -71,7 +72,7 @@ class Seen:
 
     @property
     def moves(self) -> bool:
-        """Is there a batch of every lane?"""
+        """Whether every lane has sent a batch."""
         return bool(self.arms) and self.moving >= set(self.arms)
 
 
@@ -79,7 +80,7 @@ def main_step(slug: str, clock: str) -> Step:
     """Return a lesson's hero step.
 
     Args:
-        clock: of its live runs; empty: the lesson's.
+        clock: clock of its live runs. "" means the lesson's clock.
     """
     lesson = lessons.load(slug).lesson
     scene = next((one for one in lesson.scenes if one.id == lesson.hero), lesson.scenes[0])
@@ -97,7 +98,7 @@ def main_step(slug: str, clock: str) -> Step:
 
 
 class Page:
-    """A connected page. Use `opened`."""
+    """A connected page. Create it with `opened`."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -108,7 +109,7 @@ class Page:
         await self._socket.send(msgpack.packb(message))
 
     async def next(self) -> Message:
-        """Receive the next message, and note its lane and phase."""
+        """Receive the next message, and record its lane and phase."""
         message: Message = msgpack.unpackb(await self._socket.recv(), strict_map_key=False)
         self._count += 1
         if self._count % ACK_EVERY == 0:
@@ -128,18 +129,18 @@ class Page:
         return message
 
     async def leave(self, slug: str) -> None:
-        """Go to a lesson without its run, and wait until it is shown."""
+        """Open a lesson without a run, and wait until the lesson is shown."""
         await self.say({"type": "open", "lesson": slug, "run": "none"})
         async with asyncio.timeout(REST_S):
             while not is_lesson(await self.next(), slug):
                 pass
 
     async def recorded(self, step: Step) -> Moved:
-        """Click on a lesson; wait until its recording moves."""
+        """Click on a lesson, and wait until its recording moves."""
         return await self._bounded(self._recorded(step))
 
     async def live(self, step: Step) -> Moved:
-        """Click on a lesson and run its step live; wait until its lanes move, then stop the run."""
+        """Click on a lesson, run its step live, wait until its lanes move, then stop the run."""
         return await self._bounded(self._live(step))
 
     async def _bounded(self, click: Any) -> Moved:
@@ -190,7 +191,7 @@ class Page:
 
 
 def is_lesson(message: Message, slug: str) -> bool:
-    """Does this message give a page that lesson?"""
+    """Whether this message sends the page that lesson."""
     return bool(message["type"] == "lesson" and message["lesson"]["slug"] == slug)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a server costs: CPU time, memory, and the bytes of its page."""
+"""Measure what a server costs: CPU time, memory, and the size of its page."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import psutil
 
 from tools.bench.results import PageBytes
 
-# CPU time of another process in nanoseconds; /proc counts in ticks of 10 ms.
+# CPU time of another process in nanoseconds. /proc only counts in ticks of 10 ms.
 
 _OF_ALL_THREADS: Final = 2
 """CPUCLOCK_SCHED of include/linux/posix-timers.h (Linux 6.1)."""
 
 
 def cpu_s(pid: int) -> float:
-    """Return the CPU time of all threads of a process, including ended ones.
+    """Return the CPU time of all threads of a process, including threads that have ended.
 
-    The clock is that of clock_getcpuclockid(3), which Python lacks.
+    This is the clock that clock_getcpuclockid(3) returns. Python lacks that function.
 
     Raises:
         ProcessLookupError: there is no such process.
@@ -35,15 +35,16 @@ def cpu_s(pid: int) -> float:
 
 
 EVERY_S: Final = 0.5
-"""Between two samples; each takes some 20 ms."""
+"""Time between two samples. Each sample takes some 20 ms."""
 GUEST: Final = "qemu-system"
 
 
 class TreeUse:
-    """CPU time and memory of a server with all its descendants, guests included, from the first
-    sample on.
+    """CPU time and memory of a server and all its descendants, including guests.
 
-    CPU time of a process that ends between two samples is counted up to the last sample.
+    The CPU time counts from the first sample on.
+
+    If a process ends between two samples, its CPU time is only counted up to the earlier sample.
     """
 
     def __init__(self, pid: int) -> None:
@@ -51,7 +52,7 @@ class TreeUse:
         self._cpu_s: dict[tuple[int, float], float] = {}
         self._next_s = 0.0
         self.guest_bytes = 0.0
-        """Peak memory (PSS) of the whole tree per guest, beyond that without guests."""
+        """Peak memory (PSS) of the whole tree per guest, less the memory without guests."""
         self._without = 0
         self._before_s = self._seen()[0]
         self._without = self._memory()
@@ -60,7 +61,7 @@ class TreeUse:
         return [self._server, *self._server.children(recursive=True)]
 
     def _seen(self) -> tuple[float, int]:
-        """Return (CPU s of all processes seen so far, guests now)."""
+        """Return (CPU s of all processes seen so far, current number of guests)."""
         guests = 0
         with contextlib.suppress(psutil.Error):
             for one in self._tree():
@@ -79,7 +80,7 @@ class TreeUse:
         return total
 
     def look(self) -> None:
-        """Take a sample, if EVERY_S have passed."""
+        """Take a sample if EVERY_S have passed."""
         if time.monotonic() < self._next_s:
             return
         _, guests = self._seen()
@@ -94,7 +95,7 @@ class TreeUse:
         return sum(self._cpu_s.values()) - self._before_s
 
 
-# The bytes that a browser fetches for the page: its document, and the files that it names.
+# Count the bytes that a browser fetches for the page: its document and the files that it names.
 
 ANSWER_S: Final = 60.0
 NAMED: Final = re.compile(r"""(?:src|href)="\./?(assets/[\w.-]+)\"""")
@@ -103,8 +104,9 @@ MOST_FILES: Final = 500
 
 
 def page_bytes(address: str, place: str) -> PageBytes:
-    """Return the size of the page at `place`, which ends with a slash, for a browser that
-    accepts gzip.
+    """Return the size of the page at `place` for a browser that accepts gzip.
+
+    `place` ends with a slash.
     """
     size, document = fetched(address, place)
     first = dict.fromkeys(NAMED.findall(document))
@@ -123,7 +125,7 @@ def page_bytes(address: str, place: str) -> PageBytes:
 
 
 def fetched(address: str, path: str) -> tuple[int, str]:
-    """Return (bytes as sent, the text); 0 and "" for a missing file."""
+    """Return (number of bytes as sent, the text), or (0, "") for a missing file."""
     connection = http.client.HTTPConnection(address, timeout=ANSWER_S)
     try:
         connection.request("GET", path, headers={"Accept-Encoding": "gzip"})

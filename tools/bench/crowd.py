@@ -2,8 +2,8 @@
 """Followers of `bench followers`: they join a class and record when each position arrives.
 
 `python -m tools.bench.crowd ADDRESS CODE FOLLOWERS STALLED SECONDS` prints, as JSON, a histogram of
-delays for each half of the time: before and during the stall. A position's `moment_ns` is the
-driver's monotonic clock, which all processes of a machine share.
+delays for each half of the time, before and during the stall. A position's `moment_ns` is from the
+driver's monotonic clock, which all processes on a machine share.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tools.bench.watchers import BIN_MS, BINS, Seen, Watcher, two_halves
 
 JOIN_S = 120.0
 PLACE = b"\xa4type\xabclass_place"
-"""A key and its value in msgpack."""
+"""A key and its value in msgpack: the message is a position."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Followed(Seen):
 
 
 class Follower(Watcher):
-    """One page of a member."""
+    """The page of one class member."""
 
     def __init__(self, host: str, opening: bytes, seen: Followed) -> None:
         super().__init__(host, opening, seen)
@@ -74,10 +74,10 @@ class Follower(Watcher):
 async def crowd(
     address: str, code: str, followers: int, stalled: int, seconds: float
 ) -> dict[str, object]:
-    """Join all; then half of the time without a stall and half with stalled followers.
+    """Let all followers join, and measure. In the second half of the time, some are stalled.
 
     Raises:
-        InfraError: not all could join.
+        InfraError: not all followers could join.
     """
     host, _, port = address.partition(":")
     seen = Followed()

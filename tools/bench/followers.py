@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench followers`: how late the pages of a class see the driver's position.
+"""`bench followers`: how late the pages of a class receive the driver's position.
 
-The server is real, in a process of its own, and so are the followers; this process drives.
+The real server and the followers run in processes of their own. This process is the driver.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tools.bench.stored import of_followers, store
 from tools.bench.viewers import answered, counted, crowds_of, delays, line_of
 
 SETTLE_S = 2.0
-"""Time for the news about new members to go out."""
+"""Time for the server to send the messages about new members."""
 WAIT_S = 60.0
 
 
@@ -39,7 +39,7 @@ def followers(count: int, rate: float, seconds: float, stalled: int, js: bool) -
 
 
 async def measure(count: int, rate: float, seconds: float, stalled: int) -> FollowersResult:
-    """Start the server, a class and its followers; drive for a while.
+    """Start the server, a class and its followers, then drive for a while.
 
     Raises:
         InfraError: a process failed.
@@ -76,14 +76,14 @@ async def measure(count: int, rate: float, seconds: float, stalled: int) -> Foll
 
 
 async def started(driver: ClientConnection) -> tuple[asyncio.Task[None], str]:
-    """Start a class; return its code, and the task that keeps reading as its instructor."""
+    """Start a class. Return the task that keeps reading as its instructor, and the class code."""
     await driver.send(msgpack.packb({"type": "class_start", "lesson": slugs()[0]}))
     reading, message = await answered(driver, "class", WAIT_S)
     return reading, str(message["code"])
 
 
 async def drive(driver: ClientConnection, rate: float) -> None:
-    """Move so many times a second, for ever."""
+    """Move `rate` times per second until cancelled."""
     slug, number, began = slugs()[0], 0, time.monotonic()
     while True:
         step = f"step-{number % 7}"
@@ -101,7 +101,7 @@ async def drive(driver: ClientConnection, rate: float) -> None:
 
 
 def following(trees: list[dict[str, Any]], half: int) -> Following:
-    """Merge what all processes saw in one half of the time."""
+    """Merge what all processes recorded in one half of the time."""
     bins = np.sum([np.array(tree["bins"][half]) for tree in trees], axis=0)
     found = delays(bins)
     return Following(

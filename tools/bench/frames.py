@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The server of `bench viewers`: a live run whose rows come from a recording, frame by frame.
+"""The server of `bench viewers`. Its live run takes its rows from a recording, frame by frame.
 
-All but the guests is the real server. `python -m tools.bench.frames SLUG FPS` prints its address as
-JSON and serves until it is ended.
+Everything except the guests is the real server. `python -m tools.bench.frames SLUG FPS` prints the
+server's address as JSON and serves until it is terminated.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from duet.stream.http import server_config
 from duet.stream.hub import Hub, RunLog
 
 FRAME_NS = 50_000_000
-"""Guest time per frame: that of a live run at 20 frames/s and the guest's own pace."""
+"""Guest time per frame in a live run with 20 frames/s at the guest's own pace."""
 Columns = dict[str, npt.NDArray[np.generic]]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All recorded rows of one table of one lane."""
+    """All recorded rows of one table in one lane."""
 
     arm: str
     name: str
@@ -58,13 +58,13 @@ class Table:
     rows: int
 
     def part(self, number: int, of: int) -> Columns:
-        """Return the rows of one frame."""
+        """Return the rows of frame `number`."""
         begin, end = (self.rows * n // of for n in (number, number + 1))
         return {name: column[begin:end] for name, column in self.columns.items()}
 
 
 def tables_of(packets: Iterable[Packet]) -> tuple[list[Table], int]:
-    """Return the tables of a recording, and its number of frames."""
+    """Return a recording's tables and its number of frames."""
     parts: dict[tuple[str, str], list[Columns]] = {}
     last_ns = 0.0
     for packet in packets:
@@ -86,7 +86,7 @@ def tables_of(packets: Iterable[Packet]) -> tuple[list[Table], int]:
 
 
 class FramesRun:
-    """A live run that goes on until it is stopped; implements server.interfaces.QueuedRun."""
+    """A live run that continues until it is stopped. Implements server.interfaces.QueuedRun."""
 
     def __init__(
         self, tables: list[Table], of: int, fps: float, request: RunSpec, hub: Hub
@@ -98,9 +98,7 @@ class FramesRun:
         self._feed = Feed(first_message(request), lambda packet: hub.publish(self.log, packet))
 
     async def perform(self, slot: int = 0) -> None:
-        """Publish a frame each 1/fps s, with the rows of each table and lane for that part of
-        the run.
-        """
+        """Publish a frame every 1/fps s, with each table's rows for that part of the run."""
         for arm in self._arms:
             self._feed.on_lane(m.Lane(run_id=self.log.run_id, arm=arm, phase="running"))
         self._feed.on_run("running", "")
@@ -141,7 +139,7 @@ class FramesRun:
 
 
 class FramesStage:
-    """A stage without guests; implements server.interfaces.Stage."""
+    """A stage without guests. Implements server.interfaces.Stage."""
 
     saves_first = False
 
@@ -176,7 +174,7 @@ class FramesStage:
 
 
 class AllBuilt:
-    """Kernels that nobody boots; implements server.interfaces.Kernels."""
+    """Kernels that nobody boots. Implements server.interfaces.Kernels."""
 
     def ready(self, slug: str) -> dict[str, bool]:
         return {arm.name: True for arm in lesson_cache.find(slug).lesson.arms}
@@ -194,7 +192,7 @@ async def read(slug: str) -> tuple[list[Table], int]:
     """Return the tables of a lesson's first recording.
 
     Raises:
-        InfraError: it has none.
+        InfraError: the lesson has no recording.
     """
     recordings = LessonRecordings()
     run = await recordings.load(slug)
@@ -222,7 +220,7 @@ def main() -> None:
 
 
 class Frames(uvicorn.Server):
-    """uvicorn that prints its address once it listens."""
+    """uvicorn server that prints its address as soon as it listens."""
 
     def __init__(self, config: uvicorn.Config, listener: socket.socket) -> None:
         super().__init__(config)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""GET over a persistent connection, with as little work for the client as possible."""
+"""GET requests over a persistent connection, with as little client work as possible."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Getting:
         """Return the body.
 
         Raises:
-            ConnectionError: the answer is not 200.
+            ConnectionError: the answer's status is not 200.
         """
         head = f"GET {path} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n\r\n"
         self._writer.write(head.encode())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench lanes`: how soon a lane moves that is a copy of a parked guest, and one that boots.
+"""`bench lanes`: how soon a lane moves if it is a copy of a parked guest, and if it boots.
 
-Boots and copies take turns, in one process, so that other load of the host affects both alike. A
-failed lane is counted, and the next one starts.
+Boots and copies take turns in one process, so that other load on the host affects both equally. If
+a lane fails, the failure is counted and the next lane starts.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Idle:
     """Idle copies that ran at the same time.
 
     Args:
-        pss: bytes of each guest (PSS), including lanes that booted.
-        copies: how many of them are copies.
-        why: errors of those that did not start.
+        pss: each guest's memory in bytes (PSS), including lanes that booted.
+        copies: how many of the guests are copies.
+        why: errors of the guests that did not start.
     """
 
     pss: list[int] = field(default_factory=list)
@@ -62,7 +62,7 @@ async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResul
     """Run all rounds, then measure the memory of idle copies.
 
     Raises:
-        InfraError: the kernel is not built, or the guests' root cannot be made.
+        InfraError: the kernel is not built, or the guests' root cannot be built.
     """
     arm, starts = request.arms[0], []
     await kernel_sources(request.folder, (arm,), KernelSettings.default())
@@ -84,13 +84,13 @@ async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResul
 
 
 def vng_rounds(repeats: int) -> set[int]:
-    """Return the rounds that also boot with virtme-ng, spread over all rounds."""
+    """Return which rounds also boot with virtme-ng. They are spread over all rounds."""
     count = min(VNG_ROUNDS, repeats)
     return {number * repeats // count for number in range(count)}
 
 
 async def timed(way: str, request: RunSpec, arm: str, templates: Templates | None) -> LaneStart:
-    """Time one start; errors are part of the result."""
+    """Time one start. Errors are part of the result."""
     start = replace(await first_event(request, arm, templates), way=way)
     if start.why:
         note(f"{way}: {start.why}")
@@ -98,7 +98,7 @@ async def timed(way: str, request: RunSpec, arm: str, templates: Templates | Non
 
 
 async def idle_lanes(request: RunSpec, arm: str, templates: Templates) -> Idle:
-    """Start some idle guests at the same time; measure their memory, and count copies."""
+    """Start some idle guests at the same time, measure their memory, and count copies."""
     sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
     wanted = guest_of(spec_of(request, arm), sources[arm], None)
     idle = Idle()
@@ -127,10 +127,10 @@ _MIB = 1 << 20
 def result_of(
     slug: str, arm: str, starts: Sequence[LaneStart], idle: Idle, parked: TemplateCounts
 ) -> LanesResult:
-    """Make the result of all starts.
+    """Summarize all starts.
 
     Args:
-        parked: counts of templates at the end.
+        parked: template counts at the end.
     """
     by_way = {way: _quantiles([one for one in starts if one.way == way]) for way in WAYS}
     reached = sum(one.ms is not None for one in starts)
@@ -195,7 +195,7 @@ def _targets(
 
 
 def text_of(result: LanesResult) -> str:
-    """Format a table, with ratios of medians."""
+    """Format a table with ratios of medians."""
     lines = [f"{'lane':6} {'n':>3} {'median':>10} {'p95':>10} {'x copy':>7}"]
     for name, one in (("boot", result.boot), ("copy", result.copy), ("vng", result.vng)):
         if one is not None:

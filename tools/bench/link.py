@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench link`: real viewers at a link of known bandwidth, compared with the simulation.
+"""`bench link`: compare real viewers at a link of known bandwidth with the simulation.
 
-The measurement runs in a network namespace of its own, so that the bandwidth of its loopback can be
+The measurement runs in its own network namespace, so that the bandwidth of its loopback can be
 limited (link_measured.py). This file compares the results with the simulation.
 """
 
@@ -27,15 +27,15 @@ from tools.bench.viewers import line_of
 TOOLS: Final = ("unshare", "ip", "tc")
 PATHS: Final = "/usr/sbin:/sbin:/usr/bin:/bin"
 MOST_VIEWERS: Final = 1000
-"""Each has four connections, and all are in one process."""
+"""Limit on viewers. Each has four connections, and all are in one process."""
 WIRE: Final = 0.94
-"""Share of the link's bits that are content: frames of 1,514 bytes carry 1,448, and
+"""Share of the link's bits that are content. A 1,514-byte frame carries 1,448 bytes of content, and
 acknowledgements use the same link here.
 """
 OWN_BYTES_PER_S: Final = 1e9
-"""A viewer on loopback has no link of their own."""
+"""Practically unlimited, because viewers on loopback do not have links of their own."""
 END_S: Final = 30.0
-"""Limit until the measurement has ended its server. Usual: 1 s."""
+"""Time limit until the measurement has ended its server. Usual: 1 s."""
 
 
 def bench(lesson: str, viewers: str, mbit: float, js: bool) -> int:
@@ -49,10 +49,10 @@ def bench(lesson: str, viewers: str, mbit: float, js: bool) -> int:
 
 
 def counts_of(text: str) -> list[int]:
-    """Parse the numbers of an option.
+    """Parse the numbers of viewers.
 
     Raises:
-        InputError: not whole numbers from 1 to MOST_VIEWERS.
+        InputError: they are not whole numbers from 1 to MOST_VIEWERS.
     """
     parts = split_names(text)
     if not parts or not all(one.isdecimal() and 1 <= int(one) <= MOST_VIEWERS for one in parts):
@@ -65,7 +65,7 @@ def counts_of(text: str) -> list[int]:
 
 
 def missing() -> str:
-    """Say why the measurement is impossible here; "": it is possible."""
+    """Return why the measurement is impossible here, or "" if it is possible."""
     absent = [name for name in TOOLS if shutil.which(name, path=PATHS) is None]
     if absent:
         return f"{absent[0]} is not installed"
@@ -84,14 +84,14 @@ def prefix() -> list[str]:
 
 
 def measure(lesson: str, counts: Sequence[int], mbit: float) -> LinkResult:
-    """Let viewers arrive at once, one measurement for each number.
+    """Measure viewers that all arrive at once, separately for each number of viewers.
 
     Raises:
         InfraError: no network namespace can be made, or a process failed.
     """
     if why := missing():
         raise InfraError(
-            f"no link can be set up: {why}.",
+            f"the limited link cannot be set up: {why}.",
             remedy="Install iproute2 and util-linux, or run it as root.",
         )
     words = [lesson, str(mbit), ",".join(str(count) for count in counts)]
@@ -106,7 +106,7 @@ def measure(lesson: str, counts: Sequence[int], mbit: float) -> LinkResult:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(END_S)
         finally:
-            process.terminate()  # which it handles: it ends its server and nginx
+            process.terminate()  # it handles SIGTERM, and ends its server and nginx
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(END_S)
             process.kill()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Viewers of one live run for `bench segments`, with a socket and a connection for segments each.
+"""Viewers of one live run for `bench segments`. Each has a socket and a connection for segments.
 
 `python -m tools.bench.live_crowd ADDRESS LESSON RUN VIEWERS FIRST SECONDS` connects below /duet/
-and
-prints, as JSON, histograms of delays: of messages and of segments. FIRST is part of the browsers'
-addresses. A segment is unpacked once in this process; all viewers must get the same bytes.
+and prints, as JSON, histograms of the delays of messages and of segments. FIRST is part of the
+browsers' addresses. Each segment is unpacked only once in this process, and all viewers must get
+the same bytes.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from tools.bench.watchers import BIN_MS, BINS, WHERE, Seen, Watcher
 
 CONNECT_AT_ONCE = 16
 COMPARES = 25
-"""One of so many viewers compares the bytes of each segment with those of others."""
+"""One in so many viewers compares the bytes of each segment with those that others got."""
 MOST_HEAD = 4096
 BUFFER = memoryview(bytearray(1 << 18))
 ALL_S = 120.0
-"""Limit until all viewers have part of the run. Usual: 3 ms each."""
+"""Time limit until all viewers have part of the run. Usual: 3 ms per viewer."""
 
 
 @dataclass(slots=True)
 class Live(Seen):
-    """What all viewers of this process received; the first histogram is of messages."""
+    """What all viewers of this process received. The first histogram is that of messages."""
 
     by_segments: int = 0
     begun: int = 0
-    """Viewers that have part of the run."""
+    """Number of viewers that have part of the run."""
     all_begun: asyncio.Event = field(default_factory=asyncio.Event)
     different: int = 0
     refused: int = 0
     raw_bytes: int = 0
     packed_bytes: int = 0
     known: dict[str, bytes] = field(default_factory=dict)
-    """Path -> its bytes, from the first viewer that got them."""
+    """Maps a segment's path to its bytes as the first viewer got them."""
     came_ns: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Path -> when each viewer got it that was directed to it."""
+    """Maps a segment's path to the times at which it reached viewers that were notified of it."""
 
     def segment(self, path: str, former: bool, body: bytes | None) -> None:
-        """Record a whole segment of one viewer.
+        """Record that one viewer has received a whole segment.
 
         Args:
-            former: it was there when the viewer arrived.
-            body: None: this viewer only counted the bytes.
+            former: whether the segment existed when the viewer arrived.
+            body: the segment's bytes; None if this viewer only counted them.
         """
         if self.phase is not None and not former:
             self.came_ns[path].append(time.time_ns())
@@ -61,7 +61,7 @@ class Live(Seen):
             self.different += self.known.setdefault(path, body) != body
 
     def count(self) -> None:
-        """Make the histogram of segments, and sum up the bytes per viewer."""
+        """Make the histogram of segments, and add up the bytes that each viewer gets."""
         for path, times in self.came_ns.items():
             whole = gzip.decompress(self.known[path])
             self.raw_bytes += len(whole)
@@ -73,7 +73,7 @@ class Live(Seen):
 
 
 def oldest_ns(whole: bytes) -> int:
-    """Return when the oldest batch of a segment was encoded; 0: it has none."""
+    """Return when a segment's oldest batch was encoded, or 0 if it has no batch."""
     at, found = 0, []
     while (at := whole.find(WHERE, at)) >= 0:
         at += len(WHERE)
@@ -82,10 +82,11 @@ def oldest_ns(whole: bytes) -> int:
 
 
 class Fetcher(asyncio.BufferedProtocol):
-    """A connection that fetches segments of one viewer, one after another.
+    """A connection that fetches segments for one viewer, one after another.
 
     Args:
-        compares: keep the bytes of all segments; otherwise only of those that no viewer had before.
+        compares: keep the bytes of all segments. Otherwise keep only those of segments that no
+            viewer had before.
     """
 
     def __init__(self, host: str, live: Live, compares: bool) -> None:
@@ -101,13 +102,13 @@ class Fetcher(asyncio.BufferedProtocol):
         self._transport = transport
 
     def fetch(self, path: str, former: bool) -> None:
-        """Request a segment; nginx answers in order."""
+        """Request a segment. nginx answers requests in order."""
         assert self._transport is not None
         self._asked.append((path, former))
         self._transport.write(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer that all connections share: its content is used at once."""
+        """Return the buffer that all connections share, because its content is used at once."""
         return BUFFER
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -144,7 +145,7 @@ class Fetcher(asyncio.BufferedProtocol):
 
 
 class Viewing(Watcher):
-    """One page."""
+    """One viewer's page."""
 
     def __init__(
         self, host: str, opening: bytes, live: Live, run: str, browser: str, fetcher: Fetcher

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench pool`: from a click on *run live* to events, on this machine and through a pool.
+"""`bench pool`: time from a click on *run live* to events, on this machine and through a pool.
 
-Both are real servers with real guests, in turns, so that other load of the host affects both. No
-guest is parked: the first click on a server boots guests, and with a pool first reserves a lease.
-Later clicks find the host process and, for the same lanes, running guests.
+Both are real servers with real guests, and take turns so that other load on the host affects both
+equally. No guest is parked. The first click on a server boots guests; with a pool, it reserves a
+lease before that. Later clicks find the host process and, for the same lanes, running guests.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LOCAL: Final = "local"
 
 @dataclass(slots=True)
 class Clicks:
-    """Clicks on one kind of server: the first of each server, and later ones."""
+    """Clicks on one kind of server: the first click on each server, and later clicks."""
 
     first: list[Moved] = field(default_factory=list)
     again: list[Moved] = field(default_factory=list)
@@ -52,19 +52,19 @@ def pool_of(which: str) -> str:
     """Return the pool to compare with this machine.
 
     Raises:
-        InputError: it is no pool, or this machine itself.
+        InputError: it is not a pool, or it is this machine itself.
     """
     pool = which or PoolSettings.from_environment().pool
     if pool not in POOLS or pool == LOCAL:
         raise InputError(
-            f"a pool to compare with this machine is needed, but got '{pool:.40}'.",
+            f"wanted a pool to compare with this machine, but got '{pool:.40}'.",
             remedy="Give --pool slurm or --pool kubernetes, or set DUET_POOL.",
         )
     return pool
 
 
 async def measure(lesson: str, pool: str, rounds: int, again: int) -> PoolStartsResult:
-    """Run all rounds: one server of each kind, one after the other.
+    """Run all rounds. In each round, one server of each kind runs after the other.
 
     Raises:
         InfraError: a server does not start or does not answer.
@@ -83,14 +83,14 @@ async def measure(lesson: str, pool: str, rounds: int, again: int) -> PoolStarts
 
 
 async def one_server(address: str, other: str, step: Step, again: int, seen: Clicks) -> None:
-    """Make the first click and the later clicks of one page."""
+    """Make one page's first click and its later clicks."""
     async with opened(address) as page:
         seen.first += await clicks(page, other, 1, lambda: page.live(step))
         seen.again += await clicks(page, other, again, lambda: page.live(step))
 
 
 def result_of(lesson: str, pool: str, here: Clicks, there: Clicks) -> PoolStartsResult:
-    """Make the result of all clicks."""
+    """Summarize all clicks."""
     first, first_there = quantiles(here.first), quantiles(there.first)
     again, again_there = quantiles(here.again), quantiles(there.again)
     first_more, again_more = more(first, first_there), more(again, again_there)
@@ -118,7 +118,7 @@ def result_of(lesson: str, pool: str, here: Clicks, there: Clicks) -> PoolStarts
 
 
 def more(here: Quantiles | None, there: Quantiles | None) -> float | None:
-    """Return how much later the median is; None if either is missing."""
+    """Return by how much the pool's median is later, or None if either is missing."""
     return None if here is None or there is None else round(there.p50_ms - here.p50_ms, 1)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real nginx with the shipped configuration, in front of a server of a benchmark or a test."""
+"""The real nginx with the shipped configuration, in front of a benchmark's or test's server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/loca
 SHIPPED = repo_root() / "packaging/proxies/nginx.conf"
 SHIPPED_SEVERAL = SHIPPED.with_name("nginx-servers.conf")
 OPEN_S = 60.0
-"""Limit until nginx listens. Usual: 50 ms."""
+"""Time limit until nginx listens. Usual: 50 ms."""
 END_S = 10.0
 WHOLE = """daemon off;
 {user}
@@ -46,7 +46,7 @@ http {{
 
 
 def free_port() -> int:
-    """Return a free port of loopback."""
+    """Return a free loopback port."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
 
@@ -55,12 +55,12 @@ def free_port() -> int:
 def nginx(
     folder: Path, port: int, *upstreams: str, sub_path: str = "/", connections: int = 1024
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Serve /duet/ of `port` from a server, or from two servers of the same classes.
+    """Serve /duet/ on `port` from a server, or from two servers with the same classes.
 
     Args:
-        upstreams: host:port of each.
-        sub_path: follows the upstream's address in proxy_pass; "": /duet is passed on.
-        connections: of the worker; each proxied socket counts twice.
+        upstreams: host:port of each server.
+        sub_path: path after the upstream's address in proxy_pass. With "", /duet is passed on.
+        connections: the worker's limit. Each proxied socket counts twice.
 
     Raises:
         InfraError: nginx is not installed, or does not start.
@@ -102,7 +102,7 @@ def until_open(port: int, process: subprocess.Popen[bytes]) -> None:
     """Wait until nginx listens.
 
     Raises:
-        InfraError: it does not.
+        InfraError: nginx does not listen in time.
     """
     deadline = time.monotonic() + OPEN_S
     while process.poll() is None and time.monotonic() < deadline:
@@ -113,6 +113,6 @@ def until_open(port: int, process: subprocess.Popen[bytes]) -> None:
             return
         time.sleep(0.02)
     raise InfraError(
-        f"nothing listens on port {port}; nginx has ended with {process.poll()}.",
-        remedy="Try again. If it persists, start nginx by hand and read its messages.",
+        f"nothing listens on port {port}, and the exit code of nginx is {process.poll()}.",
+        remedy="Try again. If that does not help, start nginx yourself and read its messages.",
     )

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Viewers of one recording for `bench segments`, some at once, each until it has all of it.
+"""Viewers of one recording for `bench segments`. Some run at once, each until it has everything.
 
 `python -m tools.bench.recorded_crowd ADDRESS LESSON RUN HOW VIEWERS` waits for a line, and prints
-as
-JSON how many viewers finished, and their bytes. HOW is `list` (a socket until the list of segments
-arrives), `messages` (until the whole run has arrived), or `segments` (by HTTP; RUN is then a JSON
-list
-of paths). Sockets are below /duet/.
+as JSON how many viewers finished, and how many bytes they got. HOW is `list` (a socket until the
+list of segments arrives), `messages` (a socket until the whole run has arrived), or `segments` (by
+HTTP; RUN is then a JSON list of paths). Sockets are below /duet/.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from tools.bench.watchers import Seen, Watcher
 AT_ONCE: Final = 16
 ALL_S: Final = 600.0
 WHOLE: Final = b"\xa5whole\xc3"
-"""A key of msgpack and true: a recording is complete."""
+"""A msgpack key and the value true, which mean that a recording is complete."""
 
 
 @dataclass(slots=True)
@@ -36,7 +34,7 @@ class Total(Seen):
 
 
 class Visit(Watcher):
-    """One socket, until the last message arrives."""
+    """One socket that stays open until the last message arrives."""
 
     def __init__(self, host: str, opening: bytes, total: Total, how: str) -> None:
         super().__init__(host, opening, total, "/duet/ws")
@@ -70,7 +68,7 @@ async def by_socket(host: str, port: int, opening: bytes, total: Total, how: str
 
 
 async def by_http(host: str, port: int, paths: list[str], total: Total) -> None:
-    """Run one viewer that fetches segments, all on one connection."""
+    """Run one viewer that fetches all segments on one connection."""
     async with Getting(host, port) as page:
         for path in paths:
             total.bytes += len(await page.get(path))

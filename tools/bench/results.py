@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Models of what each benchmark prints with `--json`, and the targets of some."""
+"""Models of what each benchmark prints with `--json`, and the targets of some benchmarks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LanesResult:
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """From the encoding of a batch to its arrival at a viewer that reads."""
+    """Delays from the encoding of a batch to its arrival at a viewer that reads."""
 
     batches: int
     p50_ms: float
@@ -104,7 +104,7 @@ class ClassResult:
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """From the driver's sending of a position to its arrival at a follower that reads."""
+    """Delays from when the driver sends a position to its arrival at a follower that reads."""
 
     places: int
     missed: int = key("replaced by a later one before they were sent")
@@ -130,7 +130,7 @@ class FollowersResult:
 
 @dataclass(frozen=True, slots=True)
 class SwitchResult:
-    """Times go from the click to the first batch of the slowest lane."""
+    """Times are measured from the click to the slowest lane's first batch."""
 
     lesson: str
     other: str = key("the lesson that is clicked on")
@@ -148,7 +148,7 @@ class SwitchResult:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """One recording: CPU time per viewer, in ms, as messages and as segments."""
+    """One recording's CPU time per viewer in ms, sent as messages and as segments."""
 
     messages_viewers: int
     opened_server_ms: float = key("of a socket with the lesson and the list of segments")
@@ -170,7 +170,7 @@ class RecordedCost:
 
 @dataclass(frozen=True, slots=True)
 class LiveCost:
-    """One live run through nginx."""
+    """Costs of one live run through nginx."""
 
     viewers: int
     seconds: float
@@ -188,7 +188,7 @@ class LiveCost:
 
 @dataclass(frozen=True, slots=True)
 class PageBytes:
-    """The page itself through nginx, compressed if nginx does so."""
+    """Size of the page itself through nginx, which may compress it."""
 
     first_bytes: int = key("its document and the files that this names")
     all_bytes: int = key("with all scripts and styles that these name")
@@ -206,7 +206,7 @@ class SegmentsResult:
 
 @dataclass(frozen=True, slots=True)
 class PoolStartsResult:
-    """Times go from the click to the first batch of the slowest lane."""
+    """Times are measured from the click to the slowest lane's first batch."""
 
     lesson: str
     pool: str
@@ -223,7 +223,7 @@ class PoolStartsResult:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A number of viewers that arrive at once: measured and simulated."""
+    """Measured and simulated times for a number of viewers that arrive at once."""
 
     viewers: int
     first_p50_s: float = key("until the first segment is there")
@@ -250,23 +250,23 @@ class LinkResult:
     load: float = key("of the host")
 
 
-# Targets: promises of docs/CLONES.md and docs/OPERATING.md, compared with the results.
+# Targets are promises in docs/CLONES.md and docs/OPERATING.md. The results are compared with them.
 
 
 def at_most(what: str, bound: float, unit: str, found: float | None) -> Target:
-    """Make a target that values up to `bound` meet; None: not measured."""
+    """Make a target that values up to `bound` meet. `found` is None if not measured."""
     met = None if found is None else found <= bound
     return Target(what, f"at most {_number(bound, unit)}", _said(found, unit), met)
 
 
 def at_least(what: str, bound: float, unit: str, found: float | None) -> Target:
-    """Make a target that values from `bound` meet; None: not measured."""
+    """Make a target that values of at least `bound` meet. `found` is None if not measured."""
     met = None if found is None else found >= bound
     return Target(what, f"at least {_number(bound, unit)}", _said(found, unit), met)
 
 
 def target_lines(targets: Iterable[Target]) -> list[str]:
-    """Format a line each: met, MISSED, or not measured."""
+    """Format one line per target: met, MISSED, or not measured."""
     words = {True: "met", False: "MISSED", None: "not measured"}
     return [
         f"{words[one.met]:12}  {one.what}: {one.wanted} wanted, {one.found} found"

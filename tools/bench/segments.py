@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench segments`: what viewers cost when a real nginx caches segments of runs.
+"""`bench segments`: what viewers cost if a real nginx caches runs' segments.
 
-Server, nginx and viewers are separate processes; CPU time is the kernel's count for the first two.
-It
-measures a recording as messages and as segments, then a live run through nginx.
+Server, nginx and viewers are separate processes. CPU time is the kernel's count for server and
+nginx. A recording is measured as messages and as segments, then a live run through nginx.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ PROCESSES = 2
 SETTLE_S = 5.0
 """Time for late viewers to catch up, and for the server to learn that a cache answers."""
 LIST_S = 120.0
-"""Limit until a recording is read and cut. Usual: 1-5 s."""
+"""Time limit until a recording is read and cut. Usual: 1-5 s."""
 NGINX_CONNECTIONS = 8192
 DIRECT = 20
-"""One in so many viewers is served without nginx, at ten times the cost or more."""
+"""One in so many viewers is served without nginx, which costs ten times as much or more."""
 LOOK_S = 0.25
-"""Between two samples of the server's memory."""
+"""Time between two samples of the server's memory."""
 
 
 def segments(
@@ -68,7 +67,7 @@ def segments(
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The system under test: a server, an nginx in front of it, a lesson."""
+    """The system under test: a server, the nginx in front of it, and a lesson."""
 
     server: str
     proxy: str
@@ -86,12 +85,12 @@ class Setting:
         return int(self.server_process.memory_info().rss)
 
     def answer(self, path: str) -> bytes:
-        """Return the server's own answer."""
+        """Return the answer that the server itself gives, without nginx."""
         with urllib.request.urlopen(f"http://{self.server}{path}", timeout=LIST_S) as answer:
             return bytes(answer.read())
 
     def asked(self) -> int:
-        """Return the number of requests for segments that reached the server."""
+        """Return the number of segment requests that reached the server."""
         name = b"duet_segments_asked_total "
         (line,) = (x for x in self.answer("/metrics").splitlines() if x.startswith(name))
         return int(float(line.removeprefix(name)))
@@ -133,7 +132,7 @@ async def measure(
 
 
 async def recorded_cost(setting: Setting, viewers: int, messages: int) -> RecordedCost:
-    """Send the lesson's largest recording to many viewers, in one way after the other."""
+    """Send the lesson's largest recording to many viewers in each way, one after another."""
     recordings = json.loads(setting.answer(f"/api/lessons/{setting.lesson}"))["recordings"]
     longest = max(recordings, key=lambda entry: int(entry["bytes"]))["name"]
     run = f"recorded:{setting.lesson}:{longest}"
@@ -144,7 +143,7 @@ async def recorded_cost(setting: Setting, viewers: int, messages: int) -> Record
     async def cost(
         how: str, count: int, what: str = run, where: str = setting.proxy
     ) -> tuple[float, float, float]:
-        """CPU ms of server and nginx for each viewer, and bytes to him."""
+        """Return, per viewer, CPU ms of the server, CPU ms of nginx, and bytes sent."""
         words = [(where, setting.lesson, what, how, str(one)) for one in shares(count)]
         server_s, nginx_s, trees = await through(setting, "recorded_crowd", words)
         sent = sum(int(tree["bytes"]) for tree in trees)
@@ -184,7 +183,7 @@ async def recorded_cost(setting: Setting, viewers: int, messages: int) -> Record
 
 
 async def live_cost(setting: Setting, viewers: int, seconds: float) -> LiveCost:
-    """Send a live run to many viewers; sockets and segments go through nginx."""
+    """Send a live run to many viewers. Sockets and segments go through nginx."""
     async with connect(f"ws://{setting.server}/ws", compression=None, max_size=None) as owner:
         draining, run = await started(owner, setting.lesson)
         words = [
@@ -231,17 +230,17 @@ class Peak:
 
 
 def shares(count: int) -> list[int]:
-    """Return the viewers of each process."""
+    """Return the number of viewers in each process."""
     return [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
 
 
 async def through(
     setting: Setting, module: str, words: Sequence[tuple[str, ...]], seconds: float = 0.0
 ) -> tuple[float, float, list[dict[str, Any]]]:
-    """Return CPU s of server and nginx while processes of `module` run, and their results.
+    """Run processes of `module`. Return CPU s of server and nginx meanwhile, and the results.
 
     Args:
-        seconds: how long they watch; 0: until they have everything.
+        seconds: how long they watch. 0 means until they have everything.
     """
     with ExitStack() as stack:
         crowds = [stack.enter_context(helper(module, *each)) for each in words]
@@ -268,11 +267,11 @@ def go(crowd: subprocess.Popen[str]) -> None:
     crowd.stdin.flush()
 
 
-# The result as lines, compared with the promises of docs/SEGMENTS.md.
+# Format the result as lines, and compare it with the promises in docs/SEGMENTS.md.
 
 
 def targets_of(recorded: RecordedCost, live: LiveCost) -> list[Target]:
-    """Return the targets of both."""
+    """Return the targets for recording and live run."""
     return [
         at_most("CPU time of nginx for a viewer of a recording", 0.5, "ms", recorded.nginx_ms),
         at_least("messages on the socket over segments, CPU time", 10, "times", recorded.ratio),

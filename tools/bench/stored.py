@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stores the results of benchmarks as constants of `duet plan` on this installation."""
+"""Store benchmark results as constants that `duet plan` uses on this installation."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MIB = 1 << 20
 MS = 1e3
 Values = dict[str, float]
 USUAL_FPS = 20.0
-"""Frames per second of a live run at its guest's own pace."""
+"""Frames per second in a live run at the guest's own pace."""
 
 
 def store(values: Values) -> None:
-    """Store the values, and report it; an unusable file is left unchanged."""
+    """Store the values, and report that. An unusable file is left unchanged."""
     path = constants_file()
     try:
         count = record(path, values, host_fingerprint(), __version__, os.getloadavg()[0])
@@ -63,7 +63,7 @@ def of_segments(found: SegmentsResult) -> Values:
 
 
 def of_viewers(found: ViewersResult) -> Values:
-    """Of `bench viewers`, scaled to the usual frames per second."""
+    """Return the constants from `bench viewers`, scaled to the usual frames per second."""
     each = found.server_cores * MS / found.viewers
     return {"live_messages_server": each * USUAL_FPS / found.frames_per_s}
 
@@ -74,7 +74,7 @@ def of_followers(found: FollowersResult) -> Values:
 
 
 def of_class(found: ClassResult) -> Values:
-    """Of `bench class`, if every run was done."""
+    """Return the constants from `bench class` if every run was done."""
     if not found.runs or found.served < found.students:
         return {}
     return {
@@ -85,7 +85,7 @@ def of_class(found: ClassResult) -> Values:
 
 
 def of_lanes(found: LanesResult) -> Values:
-    """Of `bench lanes`; copies count only if all requested copies started."""
+    """Return the constants from `bench lanes`. Copies count only if all of them started."""
     values: Values = {}
     if found.boot is not None:
         values["boot_start"] = found.boot.p50_ms
@@ -95,6 +95,6 @@ def of_lanes(found: LanesResult) -> Values:
 
 
 def of_pool(found: PoolStartsResult) -> Values:
-    """Of `bench pool`: what a lease adds to the median."""
+    """Return the constants from `bench pool`: what a lease adds to the median."""
     values = {"lease_first": found.first_more_ms, "lease_stands": found.stands_more_ms}
     return {name: value for name, value in values.items() if value is not None}

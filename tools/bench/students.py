@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Students of `bench class`: all press *run live* at once, and wait until their run is over.
+"""Students of `bench class`. All press *run live* at once, and wait until their run is over.
 
-Meanwhile each sends a light request over their own socket every PROBE_S, and times the answer. It
-comes behind the rows of the run that the student watches, as on a page.
+Meanwhile each student sends a light request over their own socket every PROBE_S, and times the
+answer. As on a page, the answer is queued after the rows of the run that the student watches.
 
-`python -m tools.bench.students ADDRESS LESSON STUDENTS SETTINGS` prints one JSON line: per student
-the
-run, its end, times. SETTINGS is a JSON list of params that the students take in turn.
+`python -m tools.bench.students ADDRESS LESSON STUDENTS SETTINGS` prints one JSON line with each
+student's run, how it ended, and times. SETTINGS is a JSON list of params that the students take in
+turn.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from duet.lessons import load as lessons
 from duet.stream.hub import OVER
 
 PROBE_S = 1.0
-"""Between a student's light requests; those of all students are spread over it."""
+"""Time between a student's light requests. The requests of all students are spread over it."""
 OPEN_S = 60.0
-"""Limit until a socket is open, while others open theirs. Usual: 10 ms."""
+"""Time limit until a socket is open, while others open theirs. Usual: 10 ms."""
 ANSWER_S = 60.0
-"""Limit for the answer to the last light request. Usual: 10 ms."""
+"""Time limit for the answer to the last light request. Usual: 10 ms."""
 RUN_S = 600.0
-"""Limit until a student's run is over, including all runs before it. Usual: 20 s."""
+"""Time limit until a student's run is over, including all runs before it. Usual: 20 s."""
 NOBODYS = "live-nobody"
 REFUSAL = "that run has ended."
 """The answer to `stop` for an unknown run (server/runs.py)."""
 
 
 def arms_of(lesson: str) -> list[str]:
-    """Return the lesson's first two arms: every run has the same lanes."""
+    """Return the lesson's first two arms, so that every run has the same lanes."""
     return [arm.name for arm in lessons.load(lesson).lesson.arms][:2]
 
 
 class Student:
-    """One student. Without a cookie each is a separate visitor."""
+    """One student. Without a cookie, each student is a separate visitor."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -53,7 +53,7 @@ class Student:
         await self._socket.send(msgpack.packb(message))
 
     async def until(self, kind: str, **fields: object) -> dict[str, Any]:
-        """Return the next message of a kind with these fields, or an error of the server."""
+        """Return the next message of a kind with these fields, or the server's next error."""
         while True:
             message: dict[str, Any] = msgpack.unpackb(await self._socket.recv())
             if self._answered(message):
@@ -64,14 +64,14 @@ class Student:
                 return message
 
     async def probe(self, first_s: float) -> None:
-        """Send a light request every PROBE_S, but only after the last answer."""
+        """Send a light request every PROBE_S, but only after the previous answer has arrived."""
         await asyncio.sleep(first_s)
         while True:
             await self._ask()
             await asyncio.sleep(PROBE_S)
 
     async def last_answer(self) -> None:
-        """Wait for the last answer; if there was no request yet, send one."""
+        """Wait for the last answer. If no request was sent yet, send one."""
         if not self.answers_ms:
             await self._ask()
         while self._asked_at is not None:
@@ -83,7 +83,7 @@ class Student:
             await self.say(type="stop", run=NOBODYS)
 
     def _answered(self, message: dict[str, Any]) -> bool:
-        """Is a message the answer to the light request? Then record its time."""
+        """Return whether a message answers the light request. If so, record its time."""
         mine = message["type"] == "error" and message["sentence"] == REFUSAL
         if not mine or self._asked_at is None:
             return False
@@ -92,7 +92,7 @@ class Student:
         return True
 
     async def runs(self, start: dict[str, Any]) -> dict[str, Any]:
-        """Press *run live*, and wait until the run is over."""
+        """Press *run live* and wait until the run is over."""
         began = time.monotonic()
         await self.say(**start)
         begun = await self.until("begun")
@@ -111,7 +111,7 @@ class Student:
 async def student(
     address: str, lesson: str, params: dict[str, int], ready: asyncio.Barrier, first_s: float
 ) -> dict[str, Any]:
-    """Run one student, from opening the page to the end of their run."""
+    """Simulate one student, from the opening of the page to the end of the run."""
     start = {"type": "start", "lesson": lesson, "arms": arms_of(lesson), "params": params}
     async with connect(
         f"ws://{address}/ws", compression=None, max_size=None, open_timeout=OPEN_S

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench switch`: from a click on another lesson to lanes that move.
+"""`bench switch`: time from a click on another lesson until its lanes move.
 
-The server is real, with real guests, in a process of its own, on a free port. It first parks
-guests,
-as it does while it is idle; then another server boots them all.
+The real server has real guests, and runs in its own process on a free port. It first parks guests,
+as it does while it is idle. Then another server boots all guests.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ from tools.bench.results import Quantiles, SwitchResult, at_most, target_lines
 
 TARGET_MS: Final = 1000.0
 BOOTS: Final = 3
-"""Clicks without parked guests, each on a server of its own."""
+"""Number of clicks without parked guests. Each is on a server of its own."""
 SETTLE_S: Final = 1.0
-"""Between two clicks, so that a click does not wait for leftovers of the one before."""
+"""Pause between two clicks, so that a click does not wait for leftovers of the previous click."""
 
 
 def switch(lesson: str, other: str, repeats: int, clock: str, js: bool) -> int:
@@ -80,10 +79,10 @@ async def clicks(
     click: Callable[[], Awaitable[Moved]],
     before: Callable[[], Awaitable[None]] | None = None,
 ) -> list[Moved]:
-    """Make so many clicks, each from another lesson.
+    """Make `count` clicks, each from another lesson.
 
     Args:
-        before: awaited before each.
+        before: awaited before each click.
     """
     found = []
     for _ in range(count):
@@ -104,7 +103,7 @@ def result_of(
     parked: Sequence[Moved],
     booted: Sequence[Moved],
 ) -> SwitchResult:
-    """Make the result of all clicks."""
+    """Summarize all clicks."""
     shown, live = quantiles(recorded[1:]), quantiles(parked)
     copies, lanes = sum(one.copies for one in parked), sum(one.lanes for one in parked)
     ways = (("recording", recorded), ("parked", parked), ("booted", booted))
@@ -168,16 +167,16 @@ def text_of(result: SwitchResult) -> str:
 
 
 PARK_S: Final = 300.0
-"""Limit until guests are parked for all lessons. Usual: a minute."""
+"""Time limit until guests are parked for all lessons. Usual: a minute."""
 LOOK_S: Final = 1.0
 ANSWER_S: Final = 60.0
 
 
 async def until_parked(address: str, at_least_s: float = LATER_S + LOOK_S) -> None:
-    """Wait until all planned guests are parked according to /metrics, or PARK_S is over.
+    """Wait until all planned guests are parked according to /metrics, or PARK_S have passed.
 
     Args:
-        at_least_s: time for the server to begin with guests of other lessons.
+        at_least_s: shortest wait, so that the server can begin to park other lessons' guests.
     """
     began = time.monotonic()
     while time.monotonic() - began < PARK_S:

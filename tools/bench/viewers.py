@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench viewers`: what viewers of one live run cost the server, and how late rows arrive.
 
-Server and viewers are separate processes, so that only the server's CPU counts.
+Server and viewers are separate processes, so that only the server's CPU time counts.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from tools.bench.watchers import BIN_MS
 PROCESSES = 2
 SETTLE_S = 2.0
 SETTLE_EACH_S = 0.04
-"""Time for late viewers to catch up, and the same for each of them. They share the CPUs with
-the server: of 300 viewers measured during the catch-up, none ever finished, at a full core.
+"""Time per viewer for late viewers to catch up, in addition to SETTLE_S. Viewers share the CPUs
+with the server. When 300 viewers were measured during the catch-up, none of them ever finished, and
+a full core was in use.
 """
 ARMS = 2
 WAIT_S = 120.0
@@ -54,7 +55,7 @@ def viewers(lesson: str, count: int, fps: float, seconds: float, stalled: int, j
 async def measure(
     lesson: str, count: int, fps: float, seconds: float, stalled: int
 ) -> ViewersResult:
-    """Start the server, a run and its viewers; watch for a while.
+    """Start the server, a run and its viewers, then watch for a while.
 
     Raises:
         InfraError: a process failed.
@@ -88,7 +89,7 @@ async def measure(
 
 
 async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[None], str]:
-    """Start the run; return its id, and the task that keeps reading as its owner."""
+    """Start the run. Return the task that keeps reading as its owner, and the run's id."""
     from duet.lessons import load as lesson_cache
 
     arms = [arm.name for arm in lesson_cache.find(lesson).lesson.arms][:ARMS]
@@ -101,11 +102,11 @@ async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[No
 async def answered(
     owner: ClientConnection, kind: str, within_s: float
 ) -> tuple[asyncio.Task[None], dict[str, Any]]:
-    """Return the message of that type, and a task that keeps reading afterwards.
+    """Return a task that keeps reading, and the first message of that type.
 
     Raises:
-        InfraError: the server refuses.
-        TimeoutError: none came in time.
+        InfraError: the server sent an error.
+        TimeoutError: no such message arrived in time.
     """
     async with asyncio.timeout(within_s):
         while True:
@@ -126,8 +127,9 @@ async def answered(
 def crowds_of(
     module: str, words: Sequence[str], count: int, stalled: int, seconds: float
 ) -> Iterator[list[subprocess.Popen[str]]]:
-    """Start processes of `module` that share `count` connections; the stalled ones are in the
-    first.
+    """Start processes of `module` that share `count` connections.
+
+    The stalled connections are in the first process.
     """
     shares = [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
     with contextlib.ExitStack() as stack:
@@ -142,7 +144,7 @@ def crowds_of(
 async def counted(
     server: subprocess.Popen[str], crowds: list[subprocess.Popen[str]], seconds: float
 ) -> tuple[float, list[dict[str, Any]]]:
-    """Return (cores that the server used, results of the processes), from the start signal on."""
+    """Send the start signal. Return (cores that the server used, results of the processes)."""
     before_s, began = cpu_s(server.pid), time.monotonic()
     for crowd in crowds:
         assert crowd.stdin is not None
@@ -156,7 +158,7 @@ async def counted(
 
 @contextlib.contextmanager
 def helper(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a process of this package that ends with the block."""
+    """Start a process of this package, and end it with the block."""
     command = [sys.executable, "-m", f"tools.bench.{module}", *words]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=repo_root()
@@ -174,7 +176,7 @@ def line_of(process: subprocess.Popen[str]) -> Any:
     """Read the next line of a helper, which is JSON.
 
     Raises:
-        InfraError: it has ended.
+        InfraError: the helper has ended.
     """
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -186,7 +188,7 @@ def line_of(process: subprocess.Popen[str]) -> Any:
 
 
 def delays(bins: npt.NDArray[np.int64]) -> Delays:
-    """Return quantiles of a histogram, each the upper end of its bin."""
+    """Return a histogram's quantiles. Each is the upper end of its bin."""
     total = int(bins.sum())
     reached = np.cumsum(bins)
     p50, p99 = (

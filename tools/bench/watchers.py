@@ -2,8 +2,7 @@
 """Viewers of `bench viewers`, as lean as possible: they read frames and record when each arrives.
 
 `python -m tools.bench.watchers ADDRESS LESSON RUN VIEWERS STALLED SECONDS` prints, as JSON, a
-histogram
-of delays for each half of the time: before and during the stall.
+histogram of delays for each half of the time, before and during the stall.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ import msgpack
 
 BIN_MS: Final = 0.5
 BINS: Final = 20_000
-"""Ten seconds; later arrivals count as that."""
+"""Number of bins, for ten seconds. Later arrivals count as ten seconds."""
 ACK_EVERY: Final = 128
-"""As on the page (frontend/src/protocol/socket.ts)."""
+"""Number of messages per acknowledgement, as on the page (frontend/src/protocol/socket.ts)."""
 WHERE: Final = b"\xa7sent_ns\xcb"
-"""A key of msgpack and the marker of a 64-bit float."""
+"""A msgpack key and the type byte of a 64-bit float."""
 
 
 @dataclass(slots=True)
 class Seen:
-    """What all viewers of this process received: delays of batches, by phase."""
+    """What all viewers of this process received: histograms of batch delays by phase."""
 
     phase: int | None = None
     bins: list[list[int]] = field(default_factory=lambda: [[0] * (BINS + 1) for _ in range(2)])
@@ -49,11 +48,11 @@ class Seen:
 
 
 class Watcher(asyncio.Protocol):
-    """One viewer: the part of RFC 6455 that a server's unfragmented binary frames need.
+    """One viewer. It implements only what a server's unfragmented binary frames need of RFC 6455.
 
     Args:
         place: path of the socket.
-        browser: the address that a proxy reports; "": this machine's.
+        browser: the browser's address as a proxy reports it; "" for this machine's address.
     """
 
     def __init__(
@@ -126,7 +125,7 @@ class Watcher(asyncio.Protocol):
         self._send(2, body)
 
     def _send(self, code: int, body: bytes) -> None:
-        """Send a frame with a mask of zeros, which changes nothing; commands are short."""
+        """Send a short frame. Its mask of zeros leaves the content unchanged."""
         assert self.transport is not None and len(body) < 126
         self.transport.write(bytes((128 | code, 128 | len(body), 0, 0, 0, 0)) + body)
 
@@ -134,7 +133,7 @@ class Watcher(asyncio.Protocol):
 async def watch(
     address: str, lesson: str, run: str, viewers: int, stalled: int, seconds: float
 ) -> dict[str, object]:
-    """Connect all; then half of the time without a stall and half with stalled viewers."""
+    """Connect all viewers, and measure. In the second half of the time, some are stalled."""
     host, _, port = address.partition(":")
     seen = Seen()
     opening = msgpack.packb({"type": "open", "lesson": lesson, "run": run})
@@ -151,7 +150,7 @@ async def watch(
 
 
 async def two_halves(seen: Seen, stalled: Iterable[Watcher], seconds: float) -> None:
-    """From the start signal on, run half of the time without and half with stalled viewers."""
+    """Wait for the start signal, then measure. In the second half of the time, stall some."""
     loop = asyncio.get_running_loop()
     await loop.run_in_executor(None, sys.stdin.readline)  # all processes begin together
     seen.phase = 0

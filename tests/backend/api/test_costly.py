@@ -115,7 +115,7 @@ def test_a_turn_that_does_not_come_is_reported(
         costly = Costly(lambda: None)
         first = asyncio.create_task(costly.run("compare", "a", work))
         await asyncio.sleep(0)
-        with pytest.raises(Busy, match="in vain"):
+        with pytest.raises(Busy, match="got no turn within"):
             await costly.run("compare", "a", work)
         work.go_on.set()
         await first
@@ -194,7 +194,7 @@ def test_a_saved_run_of_another_lesson_is_refused_when_it_is_opened(
             await one.say(type="open", lesson="01-shrinker-bitmaps", run=run)
             return await one.until_type("error")
 
-    assert "is not of lesson 01-shrinker-bitmaps" in run_async(ask())["sentence"]
+    assert "does not belong to lesson 01-shrinker-bitmaps" in run_async(ask())["sentence"]
 
 
 def test_a_saved_run_is_downloaded_as_the_file_that_it_is(saved: Any) -> None:

@@ -47,7 +47,7 @@ def test_recordings_play_and_nothing_is_booted_or_built(
             for kind in ("start", "measure"):
                 await one.say(type=kind, lesson=pictured[0], arms=["before", "after"])
                 refused = await one.until(lambda m: m["type"] == "error")
-                assert refused["sentence"].startswith("this server shows recordings only")
+                assert refused["sentence"].startswith("this server shows only recordings")
 
     run_async(look())
     names = {child.name() for child in psutil.Process(pid).children(recursive=True)}

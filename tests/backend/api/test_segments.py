@@ -135,7 +135,7 @@ def test_it_stays_the_same_for_all_who_ask(served: Served) -> None:
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        (f"/segments/{NINE}/7", "'7' is not a name of a segment."),
+        (f"/segments/{NINE}/7", "'7' is not a segment name."),
         (f"/segments/{NINE}/{NO_SEGMENT}", f"has no segment '{NO_SEGMENT}' here."),
         (f"/segments/nowhere/{NO_SEGMENT}", "the run 'nowhere' has no segment"),
         ("/api/runs/nowhere/segments", "there is no run 'nowhere' here"),

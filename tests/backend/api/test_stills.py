@@ -322,7 +322,7 @@ def test_the_entry_names_the_still_of_its_own_address(address: str) -> None:
 
 def test_the_text_is_that_of_the_step_and_what_answers_is_folded() -> None:
     ticks, three = (noscript(f"lesson={SLUG}&step={step}") for step in ("ticks", "three-hogs"))
-    assert "<h2>They wait for ticks</h2>" in ticks and "<em>Armed</em>: a hog asked" in ticks
+    assert "<h2>They wait for ticks</h2>" in ticks and "<em>Armed</em>: a hog has asked" in ticks
     assert "the medians of the kernels" not in ticks
     before, after = three.split("<details>", 1)
     assert "Now give the hog company" in before and "the medians of the kernels" in after
@@ -332,7 +332,7 @@ def test_the_text_is_that_of_the_step_and_what_answers_is_folded() -> None:
         found = noscript(typed)
         assert "<h2>They wait for ticks</h2>" in found
         assert f"still.png?lesson={SLUG}&amp;step=ticks" in found or not shutil.which("chromium")
-    assert "a hog asked" not in noscript(f"lesson={SLUG}&step=ticks&embed=1")
+    assert "a hog has asked" not in noscript(f"lesson={SLUG}&step=ticks&embed=1")
 
 
 def test_the_text_is_in_the_language_of_the_address_where_the_lesson_has_it() -> None:
@@ -377,7 +377,7 @@ def test_without_chromium_it_is_a_sentence_in_both_places(
         answer = still(where)
     assert (answer[0], "Chromium, which is not installed" in sentence(answer)) == (503, True)
     said = noscript(f"lesson={SLUG}")
-    assert "No still: pictures are taken with Chromium, which is not installed." in said
+    assert "No still: taking pictures requires Chromium, which is not installed." in said
     assert "<img" not in said
 
 

@@ -98,7 +98,7 @@ def test_a_file_that_is_none_lets_nobody_in_and_says_so(file: AccessFile, conten
     file.path.parent.mkdir()
     file.path.touch(mode=0o600)
     file.path.write_bytes(content)
-    with pytest.raises(InputError, match="not a file of tokens"):
+    with pytest.raises(InputError, match="not a token file"):
         file.load()
     sessions = Sessions(file)
     assert sessions.token("x") is None and sessions.visitor("a.b.1.c") is None

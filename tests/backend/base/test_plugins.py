@@ -58,5 +58,5 @@ def test_one_that_lacks_another_is_left_out(folder: Path, caplog: pytest.LogCapt
 
 
 def test_a_wrong_extension_point_is_named() -> None:
-    with pytest.raises(ValueError, match="quiz offers sevice, which is no extension point"):
+    with pytest.raises(ValueError, match="quiz offers sevice, which is not an extension point"):
         plugins.Registry("quiz", ()).offer(sevice="service")

@@ -142,7 +142,7 @@ def test_an_unknown_key_or_a_wrong_type_names_its_place(tmp_path: Path) -> None:
 def test_a_wrong_checksum_names_the_member(tmp_path: Path) -> None:
     path = written(tmp_path)
     parts = members(path) | {"patches/s.patch": b"other"}
-    refused(rewrite(path, parts), r"patches/s.patch is not what its checksum says")
+    refused(rewrite(path, parts), r"patches/s.patch does not match its checksum")
 
 
 def test_flipped_bytes_inside_never_pass(tmp_path: Path) -> None:
@@ -176,12 +176,12 @@ def test_odd_names_are_refused(tmp_path: Path, name: str) -> None:
 def test_too_many_members_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
     more = {f"patches/p{n}": b"" for n in range(limits.MEMBERS)}
-    refused(rewrite(path, members(path) | more), "members, and 64 are allowed")
+    refused(rewrite(path, members(path) | more), "members, but only 64 are allowed")
 
 
 def test_members_that_no_sum_knows_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
-    refused(rewrite(path, members(path) | {"patches/x": b""}), "disagree on patches/x")
+    refused(rewrite(path, members(path) | {"patches/x": b""}), "disagree about patches/x")
 
 
 def test_a_lane_without_a_stream_is_refused(tmp_path: Path) -> None:
@@ -198,14 +198,14 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(
     bomb = bytes(2 << 20)
     rewrite(path, members(path) | {"patches/bomb": bomb})
     assert path.stat().st_size < 20_000
-    refused(path, "patches/bomb has 2097152 bytes, and 1048576 are allowed")
+    refused(path, "patches/bomb has 2097152 bytes, but only 1048576 are allowed")
     path = written(tmp_path)
     monkeypatch.setattr(limits, "TOTAL_BYTES", 5000)
-    refused(path, "unpacked it has .* and 5000 are allowed")
+    refused(path, "it has .* when unpacked, but only 5000 are allowed")
     with pytest.raises(InputError, match="more than a reader accepts"):
         written(tmp_path)
     monkeypatch.setattr(limits, "FILE_BYTES", 100)
-    refused(path, "and 100 are allowed")
+    refused(path, "but only 100 are allowed")
 
 
 def test_a_size_that_lies_is_refused(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_broken_record_is_found_when_the_bundle_is_opened(tmp_path: Path) -> N
     cut = parts["lanes/srcu/stream.bin"]
     tree["sums"]["lanes/srcu/stream.bin"] = hashlib.sha256(cut).hexdigest()
     parts["manifest.json"] = json.dumps(tree).encode()
-    refused(rewrite(path, parts), "a record lacks 1 of 1 bytes")
+    refused(rewrite(path, parts), "ends 1 bytes before the end of a 1-byte record")
 
 
 def test_a_head_with_a_long_name_is_reported_in_a_short_sentence(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_folder_that_cannot_be_written_is_an_infra_error(tmp_path: Path) -> No
 def test_a_lane_that_grows_without_measure_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
     rewrite(path, members(path) | {"lanes/srcu/stream.bin": bytes(20 << 20)})
-    refused(path, r"lanes/srcu/stream.bin would grow more than 1000 times")
+    refused(path, r"lanes/srcu/stream.bin would grow by a factor of more than 1000")
 
 
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:

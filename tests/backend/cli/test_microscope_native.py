@@ -62,10 +62,10 @@ def test_what_is_saved_is_what_the_page_gets(tree: microscope_native.Tree, tmp_p
     ("change", "why"),
     [
         ({"lesson": "02-grace-periods"}, "was measured for lesson 02-grace-periods"),
-        ({"cores": 2}, "is not what --native writes"),
-        ({"evidence": "modelled"}, "is not what --native writes"),
-        ({"made": {}}, "is not what --native writes"),
-        ({"format": 2}, "is not what --native writes"),
+        ({"cores": 2}, r"is not a result of \./duet microscope --native"),
+        ({"evidence": "modelled"}, r"is not a result of \./duet microscope --native"),
+        ({"made": {}}, r"is not a result of \./duet microscope --native"),
+        ({"format": 2}, r"is not a result of \./duet microscope --native"),
     ],
 )
 def test_another_file_is_refused(
@@ -77,7 +77,7 @@ def test_another_file_is_refused(
     with pytest.raises(InputError, match=why):
         read_native(folder.folder)
     path.write_text("{")
-    with pytest.raises(InputError, match="is not what --native writes"):
+    with pytest.raises(InputError, match=r"is not a result of \./duet microscope --native"):
         read_native(folder.folder)
 
 
@@ -96,7 +96,7 @@ def test_fewer_than_four_cores_are_refused_in_one_sentence_and_nothing_is_saved(
     monkeypatch.setattr(native, "one_cpu_a_core", lambda _: [0, 1])
     monkeypatch.setattr(microscope_native, "save", lambda *_: pytest.fail("saved"))
     assert main(["microscope", SLUG, "--native"]) == InfraError.exit_code
-    assert "needs 4 cores of one socket, but this host has 2." in capsys.readouterr().err
+    assert "needs 4 cores on one socket, but this host has 2." in capsys.readouterr().err
 
 
 def test_curves_double_threads_up_to_the_most() -> None:

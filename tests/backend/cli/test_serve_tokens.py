@@ -141,7 +141,7 @@ def test_the_verb_shows_makes_replaces_and_revokes(
     ("words", "part"),
     [
         (("token", "print"), "no action"),
-        (("token", "create", "--role", "teacher"), "no role"),
+        (("token", "create", "--role", "teacher"), "is not a role"),
         (("token", "create", "--url", "lab.example"), "not the address"),
         (("token", "create", "--url", "http://[/"), "not the address"),
     ],

@@ -118,7 +118,7 @@ def test_a_folder_may_be_read_and_not_written(tree: Path, tmp_path: Path) -> Non
 
 def test_a_box_that_cannot_be_made_is_named(tree: Path) -> None:
     job = Job(str(tree / "none"), (Step("make", ("/bin/true",)),), environment=ENVIRONMENT)
-    with pytest.raises(NoBox, match=r"cannot be made here: .*No such file"):
+    with pytest.raises(NoBox, match=r"cannot create a sandbox for builds: .*No such file"):
         run_boxed(job, LIMITS)
 
 
@@ -127,7 +127,9 @@ def test_the_probe_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> Non
     probing.missing_box.cache_clear()
     try:
         assert boxed.missing_box() == "the package bubblewrap is not installed"
-        with pytest.raises(NoBox, match="none can be made here: the package bubblewrap") as caught:
+        with pytest.raises(
+            NoBox, match="this machine cannot create a sandbox: the package bubblewrap"
+        ) as caught:
             boxed.check_box()
         assert "setup.sh" in caught.value.remedy
     finally:
@@ -145,8 +147,8 @@ def test_the_probe_names_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> Non
         ("touch vmlinux", "0 bytes"),
         ("head -c 5000000 /dev/zero > vmlinux", "5,000,000 bytes, but 1 to 4,194,304"),
         ("truncate -s 9000G vmlinux 2>/dev/null; truncate -s 20M vmlinux", "20,971,520 bytes"),
-        ("echo hello > vmlinux", "does not begin like an ELF program"),
-        ("gcc -c -o vmlinux main.c", "does not begin like an ELF program"),
+        ("echo hello > vmlinux", "does not start like an ELF program"),
+        ("gcc -c -o vmlinux main.c", "does not start like an ELF program"),
     ],
 )
 def test_a_result_is_looked_at_before_it_is_taken(

@@ -246,8 +246,8 @@ def test_a_page_that_is_not_built_is_said(tmp_path: Path, monkeypatch: pytest.Mo
         (["--to", "png", "--size", "huge"], "--size needs"),
         (["--to", "png", "--size", "100x9000"], "--size needs"),
         (["--to", "png", "--theme", "pink"], "no theme 'pink'"),
-        (["--to", "csv", "--at", "3"], "has no step"),
-        (["--to", "site", "--theme", "dark"], "has no step"),
+        (["--to", "csv", "--at", "3"], "takes no step"),
+        (["--to", "site", "--theme", "dark"], "takes no step"),
     ],
 )
 def test_what_cannot_be_exported_is_one_sentence(

@@ -147,7 +147,9 @@ def test_eight_vcpus_get_more_ports_and_others_stay_as_they_were() -> None:
 
 def test_the_microscope_refuses_more_vcpus_than_it_sees(tmp_path: Path) -> None:
     spec = replace(SPEC, microscope=Microscope(Path("/n/a.so"), "microscope 1\n"), vcpus=17)
-    with pytest.raises(InfraError, match="the microscope sees 16 vCPUs, and this guest has 17"):
+    with pytest.raises(
+        InfraError, match="the microscope supports at most 16 vCPUs, but this guest has 17"
+    ):
         words(spec, Accel.TCG, tmp_path)
 
 

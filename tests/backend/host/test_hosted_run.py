@@ -96,7 +96,7 @@ def test_a_run_without_a_host_fails_with_a_sentence(run_async: Any) -> None:
     async def play() -> None:
         run = HostedRun(NoHost(), wanted_run(missing=("rwsem",)), Hub())
         first = run.log.run()
-        assert first is not None and first.message == "This run waits for its turn."
+        assert first is not None and first.message == "This run is waiting for its turn."
         assert run.log.lanes()["rwsem"].phase == "building"
         with pytest.raises(InfraError):
             await run.perform()

@@ -211,7 +211,7 @@ def test_a_host_that_is_never_ready_is_given_up(
         async with asyncio.timeout(15), spread(fleet) as (run, _, _):
             await run.perform()
             lanes = run.log.lanes()
-            assert lanes["srcu"].message == "srcu was not ready 0.3 s after the others."
+            assert lanes["srcu"].message == "srcu was still not ready 0.3 s after the other lanes."
             assert lanes["srcu-expedited"].phase == "done"
 
     run_async(play())

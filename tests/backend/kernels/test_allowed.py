@@ -32,7 +32,7 @@ def test_sources_and_headers_may_change(name: str) -> None:
 )
 def test_what_a_build_starts_may_not(name: str) -> None:
     with pytest.raises(
-        PatchRefused, match=r"the patch changes .*, (but patches may|which is)"
+        PatchRefused, match=r"the patch changes .*, (but patches may|which belongs to)"
     ) as e:
         check_patch(diff("mm/vmscan.c") + diff(name))
     assert name in e.value.sentence and "DUET_PATCH_FILES" in e.value.remedy

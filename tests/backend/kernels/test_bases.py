@@ -221,7 +221,7 @@ def test_a_broken_base_is_explained(settings: KernelSettings, text: str, said: s
 def test_an_unknown_base_names_those_there_are(settings: KernelSettings) -> None:
     with pytest.raises(InputError, match=r"no kernel base '6\.2'") as caught:
         plan(replace(STOCK, base="6.2"), settings)
-    assert "Choose from: 6.1; or name a folder" in caught.value.remedy
+    assert "Choose from: 6.1, or name a folder" in caught.value.remedy
     (settings.base.folder / "base.yaml").write_text(
         (settings.base.folder / "base.yaml").read_text().replace("default: true\n", "")
     )

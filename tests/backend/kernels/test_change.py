@@ -80,7 +80,7 @@ def test_the_summary_names_functions(folder: LessonFolder) -> None:
         ("srcu", "no patch", "changes no file"),
         ("srcu", miniature.diff("Makefile", "a\n", "b\n"), "may change sources and headers only"),
         ("none", diff(), "has no arm 'none'"),
-        ("own-srcu-0123456789", diff(), "is a changed arm"),
+        ("own-srcu-0123456789", diff(), "is already a changed arm"),
     ],
 )
 def test_what_is_no_change_is_refused(

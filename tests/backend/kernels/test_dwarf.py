@@ -60,8 +60,8 @@ def test_a_file_that_changed_is_read_anew(program: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        ("struct dentry", "'struct dentry' came"),
-        ("sizeof struct outer; x", "came"),
+        ("struct dentry", "but got 'struct dentry'"),
+        ("sizeof struct outer; x", "but got 'sizeof struct outer; x'"),
         ("offsetof struct outer", "'offsetof struct NAME.MEMBER'"),
         ("sizeof struct nothing", "could not find 'struct nothing'"),
         ("offsetof struct outer.q", "'struct outer' has no member 'q'"),

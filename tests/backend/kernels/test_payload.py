@@ -109,6 +109,6 @@ def test_two_kernels_are_not_stored(settings: KernelSettings, tmp_path: Path) ->
     files = {path.name: path for path in image.folder.iterdir() if path.name != "manifest.json"}
     files["bzImage"] = tmp_path / "other"
     files["bzImage"].write_bytes(packed(kernel("other")))
-    with pytest.raises(KernelError, match="another kernel than vmlinux"):
+    with pytest.raises(KernelError, match="whose kernel is not the one in vmlinux"):
         settings.store.publish(files, image.manifest.model_copy(update={"key": "0" * 24}))
     assert [path.name for path in settings.store.folder.iterdir()] == [image.key]

@@ -104,7 +104,7 @@ def test_types_are_asked_for(tmp_path: Path) -> None:
 def test_two_builds_and_missing_files_are_refused(tmp_path: Path) -> None:
     folder = build_kernel(tmp_path / "linux")
     other = build_kernel(tmp_path / "other", CONFIG + "CONFIG_MORE=y\n")
-    with pytest.raises(BadImage, match="are of two builds"):
+    with pytest.raises(BadImage, match="are from two different builds"):
         read_prebuilt(folder, other / "vmlinux")
     with pytest.raises(BadImage, match="wanted a kernel's vmlinux at"):
         read_prebuilt(folder, folder / "nothing")

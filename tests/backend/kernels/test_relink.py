@@ -150,7 +150,7 @@ def test_objects_of_another_kernel_are_refused(settings: KernelSettings) -> None
     build([SRCU], settings)
     source = tree_of(settings) / "src/fs/fork.c"
     source.write_text("spoon\n")
-    with pytest.raises(KernelError, match="its objects now give another kernel") as caught:
+    with pytest.raises(KernelError, match="its objects now give a different kernel") as caught:
         relink([STOCK], 5, settings)
     assert usual.key in caught.value.remedy
 

@@ -117,7 +117,7 @@ def test_samples_of_a_probe_that_is_named_twice_are_told_apart() -> None:
 
 @pytest.mark.parametrize("of", ["", "1x", "a b", "a.", "a[-1]", "a.b()", "a->", "a[x]"])
 def test_a_path_that_is_none_is_refused(of: str) -> None:
-    with pytest.raises(InputError, match="name of a variable and a path"):
+    with pytest.raises(InputError, match="a variable's name and a path"):
         variable.Probe(KERNEL, MEMORY, of)
 
 

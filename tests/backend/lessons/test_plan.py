@@ -13,7 +13,11 @@ from duet.lessons.plan import command, filled
 def test_a_knob_that_does_not_exist_is_refused(lesson02: LessonFolder) -> None:
     storm = lesson02.lesson.workloads["storm"]
     wrong = storm.model_copy(update={"run": "storm --hogs {hogz}"})
-    with pytest.raises(InputError, match="cannot be filled in: hogz has no value") as reported:
+    absent = (
+        r"cannot be filled in: it names a value that does not exist, "
+        r"or its braces do not match \(hogz\)"
+    )
+    with pytest.raises(InputError, match=absent) as reported:
         command(wrong, lesson02.check_params({}))
     assert "hogs, " in reported.value.remedy
 

@@ -79,5 +79,5 @@ def test_a_name_that_is_taken_or_none_is_refused(mine: Path) -> None:
         start(SLUG, mine)
     with pytest.raises(InputError, match="02-grace-periods exists already: "):
         start("02-grace-periods", mine)
-    with pytest.raises(InputError, match="looks like 06-my-question, not 'open files'"):
+    with pytest.raises(InputError, match="must have the form 06-my-question, not 'open files'"):
         start("open files", mine)

@@ -27,9 +27,10 @@ WRONG = [
     ("terms.yaml", "drawing: srcu.svg", "drawing: ../srcu.svg", "terms[1].drawing", "pattern"),
     ("terms.yaml", "also: [hogs]", "als: [hogs]", "terms[4].als", "did you mean 'also'"),
     ("recap.yaml", "    number: 4\n", "", "quiz[1]", "a question needs choices or a number"),
-    ("recap.yaml", "    right: 3\n", "    right: 4\n", "quiz[0].right", "`right` is 1 to 3"),
+    ("recap.yaml", "    right: 3\n", "    right: 4\n", "quiz[0].right",
+     "`right` must be from 1 to 3, not 4"),
     ("recap.yaml", "number: 4\n", "number: 4\n    choices: [a, b]\n", "quiz[1].number",
-     "a question has choices and a number"),
+     "a question has both choices and a number"),
     ("recap.yaml", "step: ticks", "step: tick", "quiz[0].step", "no scene is called 'tick'"),
 ]  # fmt: skip
 

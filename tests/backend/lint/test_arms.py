@@ -30,7 +30,8 @@ def test_instrumentation_that_no_kernel_carries(copy: Path) -> None:
     names = sorted(path.name for path in both.glob("*.patch"))
     assert names
     assert [one.sentence for one in problems() if one.where == "instrumentation"] == [
-        f"no kernel carries both/{name}: the lesson has no instrumentation" for name in names
+        f"no kernel carries both/{name}, because the lesson has no instrumentation"
+        for name in names
     ]
     shutil.rmtree(both)
     assert problems() == []
@@ -55,7 +56,7 @@ def test_arms_on_another_base_are_no_unfair_pair(copy: Path) -> None:
     on(copy, "srcu-expedited", "config: hz-1000")
     assert problems() == []
     plant(copy, "    patches: [srcu-expedited.patch]\n", "    patches: [srcu.patch]\n")
-    same = "the arms srcu-expedited and srcu-hz1000 are one kernel: they have the same patches"
+    same = "the arms srcu-expedited and srcu-hz1000 are the same kernel: they have the same patches"
     assert same in [one.sentence for one in problems()]
 
 

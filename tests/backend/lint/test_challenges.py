@@ -18,7 +18,8 @@ FAULTS = {
         "ratio_min: 0.6\n        params: {hogs: 9}", "ratio_min: 0.6\n        params: {hogs: 99}",
         "parameter 'hogs' must be from 1 to 9"),
     "a metric that the workload does not give": (
-        "metric: ops_per_s\n", "metric: bogo_ops_per_s\n", "gives no bogo_ops_per_s"),
+        "metric: ops_per_s\n", "metric: bogo_ops_per_s\n",
+        "does not give the metric bogo_ops_per_s"),
     "a pattern that cannot be read": (
         "'down_(read|write)", "'down_((read|write)", "this is not a regular expression"),
     "a script that is not there": (
@@ -45,4 +46,6 @@ def test_two_challenges_are_one_too_few(copy: Path) -> None:
     text = path.read_text()
     first, rest = text.index("  no-wait:"), text.index("  wait-for-nobody:")
     path.write_text(text[:first] + text[rest:])
-    assert "a lesson that has challenges needs 3, not 2" in [p.sentence for p in problems()]
+    assert "a lesson that has challenges needs 3 challenges, not 2" in [
+        p.sentence for p in problems()
+    ]

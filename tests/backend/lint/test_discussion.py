@@ -31,7 +31,7 @@ FAULTS = {
     "nothing to try": (
         "    tried: [{title: try it, step: ticks, arms: [srcu], params: {hogs: 9}, patch: srcu}]\n",
         "",
-        "a remark needs where it can be tried, or why it cannot",
+        "a remark must say where it can be tried, or why it cannot be tried",
     ),
     "an arm": ("arms: [srcu]", "arms: [srcuu]", "no arm is called 'srcuu'"),
     "a knob": ("{hogs: 9}", "{hog: 9}", "no param is called 'hog'"),

@@ -106,7 +106,7 @@ def test_what_is_known_to_be_stale_is_not_checked_and_only_that(recorded: Path) 
     (recorded / RECORDED / "stale.txt").write_text("1-hog\n")
     found = list(fresh(Subject(load(SLUG), recorded, read_views())))
     assert [one.sentence for one in found if isinstance(one, NotChecked)] == [
-        "1-hog is stale, and listed to be made again (stale.txt)"
+        "1-hog is stale, and stale.txt lists it to be made again"
     ]
     assert len([one for one in found if isinstance(one, Finding)]) == len(ARMS)
 

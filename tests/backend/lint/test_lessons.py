@@ -58,7 +58,7 @@ FAULTS = {
     "answer": Fault(
         "    metric: ops_ratio\n",
         "    metric: ops_ration\n",
-        "the view hog-rows cannot answer by 'ops_ration' (did you mean 'ops_ratio'?)",
+        "the view hog-rows has no answer 'ops_ration' (did you mean 'ops_ratio'?)",
     ),
     "knob of a model": Fault(
         "  vcpus:\n    {title: vCPUs",
@@ -70,14 +70,14 @@ FAULTS = {
     "hidden spans": Fault(
         "focus: [running, unregister]",
         "focus: [running]",
-        "no step shows 'unregister': the view hog-rows draws a function only in steps that have it "
-        "in focus",
+        "no step shows 'unregister': the view hog-rows draws a function only in steps that focus "
+        "on it",
         at="{name: unregister, title: inside",
     ),
     "a kind that is not drawn": Fault(
         'title: "check: looks for readers", colour: mechanism, layer: track',
         'title: "check: looks for readers", colour: mechanism, layer: mark',
-        "the view hog-rows draws no kind 'gp_check' of the layer mark",
+        "the view hog-rows does not draw the kind 'gp_check' in the layer mark",
         at="focus: [running, wait_srcu, srcu_call, gp_check",
     ),
     "a knob in a command": Fault(
@@ -133,12 +133,12 @@ FAULTS = {
     "one kernel": Fault(
         "patches: [srcu-expedited.patch]",
         "patches: [srcu.patch]",
-        "the arms srcu and srcu-expedited are one kernel: they have the same patches",
+        "the arms srcu and srcu-expedited are the same kernel: they have the same patches",
     ),
     "lit": Fault(
         '"synchronize_srcu(&shrinker_srcu)"',
         '"synchronize_srcu(&other)"',
-        "no line of the patches of srcu has 'synchronize_srcu(&other)'",
+        "no line in the patches of srcu contains 'synchronize_srcu(&other)'",
     ),
     "questions": Fault(
         "  - {ask: Point at a check on the expedited kernel.",
@@ -171,7 +171,7 @@ FAULTS = {
     "a published value": Fault(
         "caveats:\n",
         "references:\n  - {quantity: umounts, arm: srcu, params: {hogs: 9}, value: 3}\ncaveats:\n",
-        "the view hog-rows has no chart of 'umounts'",
+        "the view hog-rows has no chart for 'umounts'",
         at="quantity: umounts",
     ),
     "an x-ray probe": Fault(
@@ -187,14 +187,15 @@ FAULTS = {
     ),
 }  # fmt: skip
 ALSO = {
-    "lit": {"no line of the patches of srcu-hz1000 has 'synchronize_srcu(&other)'"},
+    "lit": {"no line in the patches of srcu-hz1000 contains 'synchronize_srcu(&other)'"},
     "a kind that is not drawn": {
-        "the view hog-rows draws no kind 'gp_check' of the layer mark",
-        "the kind 'gp_check' is drawn by the view and has no spans",
+        "the view hog-rows does not draw the kind 'gp_check' in the layer mark",
+        "the kind 'gp_check' is drawn by the view from points and has no spans",
     },
     "one kernel": {
         "no arm uses the patch srcu-expedited.patch",
-        "no line of the patches of srcu-expedited has 'synchronize_srcu_expedited(&shrinker_srcu)'",
+        "no line in the patches of srcu-expedited contains "
+        "'synchronize_srcu_expedited(&shrinker_srcu)'",
     },
 }
 """What else follows from a fault."""
@@ -204,7 +205,7 @@ def test_a_probe_of_the_lesson_that_is_no_python_has_its_line(copy: Path) -> Non
     path = copy / "lessons" / SLUG / "probes" / "srcu_gp.py"
     path.write_text("x = 1\nclass Probe\n")
     (found,) = problems()
-    assert found.sentence.startswith("it is not Python: ")
+    assert found.sentence.startswith("this is not valid Python: ")
     assert (found.file, found.line) == (path.relative_to(copy).as_posix(), 2)
 
 

@@ -20,7 +20,7 @@ from tests.support.planted import SLUG, line_of, not_built, problems
 def test_kernels_that_are_not_built_are_said_to_be_left_out(copy: Path) -> None:
     del copy
     names = ", ".join(arm.name for arm in load(SLUG).lesson.arms)
-    said = f"the probes on the kernels of {names}, which are not built"
+    said = f"whether the probes fit the kernels of {names}, which are not built"
     assert lint_lesson(SLUG)[1] == [said]
 
 

@@ -106,8 +106,8 @@ def test_a_prediction_that_a_table_answers_has_a_clear_answer_there(tmp_path: Pa
     assert asked(tmp_path, 530) == ["the table says 0.53, which is too close to the bound 0.5"]
     assert asked(tmp_path, 530, measured_on=None) == []
     (lacking,) = asked(tmp_path, 700, params={"hogs": 3})
-    assert lacking == "no recorded table of the wall clock with these params has srcu and rwsem"
-    assert asked(tmp_path, 700, metric="late") == ["a table answers ops_ratio, not late"]
+    assert lacking == "no recorded table on the wall clock with these params has srcu and rwsem"
+    assert asked(tmp_path, 700, metric="late") == ["a table can answer only ops_ratio, not late"]
 
 
 def test_a_step_that_shows_a_table_has_one_or_the_lesson_says_why_not(copy: Path) -> None:

@@ -22,7 +22,7 @@ FAULTS = {
     "a claim that no slide holds": (
         "Nobody reads: the hogs",
         "Nobody reads, as the strip shows, and so all nine of the hogs, on both lanes, here too,",
-        "a claim has at most 110 characters, not 113", ("scenes", 3, "claim")),
+        "a claim may have at most 110 characters, not 113", ("scenes", 3, "claim")),
     "a line that no patch has": (
         'patch_at: ["srcu_read_lock(', 'patch_at: ["rcu_read_lock_bh(',
         "no patch of the step's arms has a line with 'rcu_read_lock_bh(&shrinker_srcu)'",
@@ -32,10 +32,10 @@ FAULTS = {
         "the step shows no patch", ("scenes", 6, "patch_at")),
     "a step without minutes": (
         TICKS, TICKS[:10],
-        "other steps have minutes, 'ticks' has none", ("scenes", 3)),
+        "other steps have `minutes:`, but 'ticks' has none", ("scenes", 3)),
     "a class that is too long": (
         TICKS, f"{TICKS}.5",
-        "a class has 35 to 45 minutes, not 45.5", ("scenes",)),
+        "a class must take 35 to 45 minutes, not 45.5", ("scenes",)),
 }  # fmt: skip
 
 
@@ -66,9 +66,9 @@ def test_a_fault_is_named_with_its_place(copy: Path, name: str) -> None:
 
 
 def test_a_step_that_is_planned_says_what_to_say(copy: Path) -> None:
-    without(copy, r'     notes: "This one is easy to blame[^"]*",\n')
+    without(copy, r'     notes: "This grace period is easy to blame[^"]*",\n')
     (one,) = found(copy)
-    assert one.sentence == "the plan has a step without notes, 'not-the-lesson'"
+    assert one.sentence == "the step 'not-the-lesson' has `minutes:` but no notes"
 
 
 def test_a_lesson_may_have_no_plan(copy: Path) -> None:

@@ -63,8 +63,8 @@ def test_a_recap_has_five_questions_and_something_to_explain(copy: Path) -> None
     path = copy / f"lessons/{SLUG}/recap.yaml"
     text = path.read_text()
     head, mark, quiz = text.partition("quiz:\n")
-    path.write_text(head[: head.index("explain:")] + mark + quiz.partition("  - ask: 250")[0])
+    path.write_text(head[: head.index("explain:")] + mark + quiz.partition("  - ask: The")[0])
     assert [one.sentence for one in problems()] == [
-        "a lesson that ends with questions needs 5, not 1",
+        "a lesson that ends with questions needs 5 questions, not 1",
         "a lesson that ends with questions needs `explain:`",
     ]

@@ -64,19 +64,28 @@ def test_a_recording_of_other_knobs_is_not_judged(claims: Path) -> None:
     plant(claims, "arms: [rwsem], params: {hogs: 1}", "arms: [rwsem], params: {hogs: 2}")
     (one,) = found(claims)
     assert isinstance(one, NotChecked)
-    assert one.sentence.endswith("no recording has its hogs")
+    assert one.sentence.endswith("the recording that fits best has other values of hogs")
 
 
 @pytest.mark.parametrize(
     ("mark", "sentence"),
     [
-        ("kind: running, point: wake", "a mark names one of kind, point, link, operation and"),
-        ("operation: true, at_once: 2", "only spans overlap"),
-        ("link: wake, longer_ms: 1", "only a span, an operation or a stretch of looks lasts"),
-        ("link: wake, where: {a: [0, 1]}", "only a point has fields"),
+        (
+            "kind: running, point: wake",
+            "a mark must name exactly one of kind, point, link, operation and",
+        ),
+        ("operation: true, at_once: 2", "only spans can overlap, so `at_once:` needs a `kind:`"),
+        (
+            "link: wake, longer_ms: 1",
+            "only a span, an operation or a `looks:` interval has a duration",
+        ),
+        ("link: wake, where: {a: [0, 1]}", "only a `point:` has fields"),
         ("looks: counts, where: {a: [0, 1]}", "no x-ray probe is called 'counts'"),
-        ("looks: counts", "looks are matched by what grew between them"),
-        ("kind: running, among: [a]", "only growth of facts has shares"),
+        (
+            "looks: counts",
+            "`looks:` needs `where:`, the facts that must have grown between two samples",
+        ),
+        ("kind: running, among: [a]", "`among:` is a share of facts' growth, so it needs `looks:`"),
         ("link: woke", "no link is called 'woke'"),
         ("kind: runing", "no kind is called 'runing'"),
     ],

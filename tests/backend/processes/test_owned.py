@@ -153,7 +153,7 @@ def test_a_runtime_directory_that_cannot_be_made_is_reported(tmp_path: Path) -> 
 
 def test_a_runtime_directory_of_somebody_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
-    with pytest.raises(InfraError, match="belongs to somebody else"), RunDir(tmp_path / "link"):
+    with pytest.raises(InfraError, match="belongs to another user"), RunDir(tmp_path / "link"):
         pass
 
 

@@ -113,7 +113,7 @@ def test_only_a_usable_recording_is_added(tmp_path: Path) -> None:
     spoilt.write_bytes(b"PK no zip")
     with pytest.raises(InputError, match="cannot be used"):
         folder(tmp_path).add(spoilt)
-    with pytest.raises(InputError, match="larger than what may be saved"):
+    with pytest.raises(InputError, match="larger than the limit on saved runs"):
         folder(tmp_path, most_bytes=1000).add(NINE)
 
 
@@ -150,7 +150,7 @@ def test_the_verb_lists_adds_and_deletes_and_others_take_the_name(
 @pytest.mark.parametrize(
     ("word", "said"),
     [
-        ("nonsense", "is no recording"),
+        ("nonsense", "is not a recording"),
         (f"{SLUG}/nine", "has no recording 'nine'"),
         ("99-nothing/x", "99-nothing"),
     ],
@@ -215,7 +215,7 @@ def test_two_runs_are_compared_their_differences_first(
 
 def test_recordings_of_two_lessons_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", f"{SLUG}/3-hogs", "04-extent-shrinker/one-file"]) == 2
-    assert "is of lesson" in capsys.readouterr().err
+    assert "belongs to lesson" in capsys.readouterr().err
     assert main(["compare", f"{SLUG}/3-hogs", f"{SLUG}/9-hogs"]) == 0
     out = capsys.readouterr().out
     assert out.index("hogs: 3 in the first, 9 in the second") < out.index("ops_per_s")

@@ -76,7 +76,7 @@ def test_what_is_there_stays_unless_it_is_to_be_replaced(stored: Places, tmp_pat
     make(backup, stored)
     before = files(stored)
     ArchiveFolder(stored.runs, 40, 1 << 30).save(b"later", owner=OWNERS[1])
-    with pytest.raises(InputError, match="stored here already"):
+    with pytest.raises(InputError, match="already stored here"):
         restore(backup, stored, replace=False)
     assert len(files(stored)) == len(before) + 2
     restore(backup, stored, replace=True)
@@ -126,7 +126,7 @@ def test_a_newer_format_is_named(stored: Places, tmp_path: Path) -> None:
     with zipfile.ZipFile(backup) as old, zipfile.ZipFile(newer, "w") as new:
         tree = json.loads(old.read(MANIFEST)) | {"format": FORMAT + 1, "version": "9.1"}
         new.writestr(MANIFEST, json.dumps(tree))
-    with pytest.raises(InputError, match=rf"format {FORMAT + 1}, of a newer Kernel Duet \(9.1\)"):
+    with pytest.raises(InputError, match=rf"format {FORMAT + 1} of a newer Kernel Duet \(9.1\)"):
         restore(newer, places(tmp_path / "here"), replace=False)
 
 
@@ -169,7 +169,7 @@ def test_a_server_does_not_touch_what_a_newer_one_saved(tmp_path: Path) -> None:
     claim(tmp_path)
     assert json.loads((tmp_path / FORMAT_FILE).read_text())["format"] == FORMAT
     (tmp_path / FORMAT_FILE).write_text('{"format": 7}')
-    with pytest.raises(InputError, match="format 7, of a newer Kernel Duet"):
+    with pytest.raises(InputError, match="format 7 of a newer Kernel Duet"):
         claim(tmp_path)
     (tmp_path / FORMAT_FILE).write_text("broken")
     claim(tmp_path)

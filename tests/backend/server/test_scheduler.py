@@ -174,7 +174,7 @@ def test_what_waits_behind_keeps_no_place_from_others() -> None:
     asked(queue, *(request("greedy", tries=True) for _ in range(4)))
     asked(queue, request("a"), request("b"))
     for owner in ("c", "greedy"):
-        with pytest.raises(InputError, match="3 runs are waiting already"):
+        with pytest.raises(InputError, match="3 runs are already waiting"):
             queue.ask(request(owner, tries=True))
 
 
@@ -198,7 +198,7 @@ def test_more_than_may_wait_is_refused_and_a_replacement_is_not() -> None:
     asked(queue, request("x"))
     queue.next(0)
     asked(queue, request("a"), request("b"))
-    with pytest.raises(InputError, match="2 runs are waiting already") as refused:
+    with pytest.raises(InputError, match="2 runs are already waiting") as refused:
         queue.ask(request("c"))
     assert refused.value.code == "queue-full"
     asked(queue, request("a"))

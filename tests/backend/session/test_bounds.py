@@ -245,7 +245,7 @@ def test_events_that_no_beat_covers_are_bounded(
     engine, pages = waiting(lesson02.lesson)
     engine.step(StepRequest(FILES, pages, 0, final=False, drained=False))
     monkeypatch.setattr(budgets, "QUEUED_EVENTS", 40)
-    with pytest.raises(InputError, match="more than 40 events wait for a BEAT"):
+    with pytest.raises(InputError, match="more than 40 events wait for an agent BEAT"):
         engine.step(StepRequest(None, [], 0, final=False, drained=False))
 
 

@@ -113,7 +113,7 @@ def test_a_store_forgets_what_was_asked_for_longest_ago() -> None:
     "name", ["", "1", "../../etc/passwd", f"01-{'a' * 32}", f"1-{'A' * 32}", f"-1-{'a' * 32}"]
 )
 def test_what_is_no_name_of_a_segment_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match="not a name of a segment"):
+    with pytest.raises(InputError, match="not a segment name"):
         SegmentStore().find("r", name)
 
 

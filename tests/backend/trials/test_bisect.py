@@ -141,7 +141,7 @@ def test_a_bad_commit_that_is_not_worse_is_refused(tmp_path: Path) -> None:
         Bench(tmp_path / "a", [10, 10, 9]).run()
     with pytest.raises(BisectFails, match="by more than 30 %"):
         Bench(tmp_path / "b", [10, 10, 12]).run(worse_than=30)
-    with pytest.raises(BisectFails, match="the bad commit, but cannot: it does not build"):
+    with pytest.raises(BisectFails, match="the bad commit cannot be measured: it does not build"):
         Bench(tmp_path / "c", [10, 10, "broken"]).run()
 
 

@@ -155,7 +155,7 @@ def test_a_source_is_compiled_in_its_place(
         ("sleep 1 | no-such-program", "neither guests nor this machine"),
         ("sh -c 'FOO=1 no-such-program'", "neither guests nor this machine"),
         ("/etc/passwd", "cannot be executed"),
-        ("sleep 'open", "a quote is open"),
+        ("sleep 'open", "a quotation mark is not closed"),
     ],
 )
 def test_what_cannot_run_is_refused(given: str, sentence: str) -> None:

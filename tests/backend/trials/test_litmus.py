@@ -74,9 +74,9 @@ def test_the_barrier_of_lesson_01_is_needed_and_enough() -> None:
     ("changed", "said"),
     [
         ({"program": {"a": ("x == 1",), "b": ("x = 1",)}}, "is not a statement"),
-        ({"program": {"a": ("y = 1",), "b": ("x = 1",)}}, "has no first value"),
+        ({"program": {"a": ("y = 1",), "b": ("x = 1",)}}, "has no initial value"),
         ({"program": {"a": ("x = 1",) * 4, "b": ("x = 1",) * 4}}, "too many"),
-        ({"never": {"z": 1}}, "written nowhere"),
+        ({"never": {"z": 1}}, "no access in the program names z"),
     ],
 )
 def test_what_cannot_be_played_is_refused(changed: dict[str, object], said: str) -> None:

@@ -45,13 +45,13 @@ def test_stock_of_a_base_may_stand_beside_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"patches": (PATCH,)}, "a patch needs source"),
-        ({"shared": (PATCH,)}, "a patch needs source"),
+        ({"patches": (PATCH,)}, "a patch needs kernel source"),
+        ({"shared": (PATCH,)}, "a patch needs kernel source"),
         (
             {"vmlinux": (Path("a"), Path("b"))},
-            "wanted one --vmlinux for each --kernel, but 2 came for 1",
+            "wanted one --vmlinux for each --kernel, but got 2 for 1",
         ),
-        ({}, "wants two kernels, but only one"),
+        ({}, "needs two kernels, but only one"),
     ],
 )
 def test_what_does_not_fit_is_refused(

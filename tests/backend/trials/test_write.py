@@ -110,7 +110,7 @@ def test_it_is_saved_as_a_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (lesson / "story.yaml").is_file() and list(patches.glob("*.patch"))
     monkeypatch.setenv("DUET_LESSONS", str(tmp_path / "mine"))
     assert load("06-my-question").patch_files("wake-all")[0].is_file()
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         check_target(target)
     with pytest.raises(InputError, match="such as lessons/06-my-question"):
         check_target(tmp_path / "06-elsewhere")
@@ -119,7 +119,7 @@ def test_it_is_saved_as_a_lesson(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "more, sentence",
     [
-        ({"patches": ()}, "only one came"),
+        ({"patches": ()}, "only one was named"),
         ({"base": "6.1", "trees": (Path(),)}, "both name the source"),
         ({"base": "/no/such"}, "no base and no tarball"),
         ({"metric": "rate=[0-9]+"}, "a group `value`"),

@@ -395,7 +395,7 @@ def thread_cases() -> list[Case]:
     for name in ("In-Reply-To", "References"):
         unlike = unlike.replace(f"{name}: <1@host>\n", "")
     over = home.replace("A. Author <a@home.org>", OTHER).replace("h1@", "o1@").replace("h2@", "o2@")
-    question = r"has 2 unrelated ones: “{}” and 1 more, “lib: {}” and 1 more"
+    question = r"has 2 unrelated series: “{}” and 1 more, “lib: {}” and 1 more"
     return [
         case("a series", series, *both),
         case("a series of git format-patch", "".join(files), *both, git=()),

@@ -108,7 +108,7 @@ def test_a_restored_database_takes_nothing_of_the_former_one(
         await store.close()
         # As if the server had been killed: its last pages lie ahead of the file.
         there.classes.with_name("classes.sqlite-wal").write_bytes(ahead)
-        with pytest.raises(InputError, match="stored here already"):
+        with pytest.raises(InputError, match="already stored here"):
             restore(backup, there, replace=False)
         restore(backup, there, replace=True)
         assert await found(there, "first") is not None

@@ -222,8 +222,8 @@ def test_a_store_that_is_behind_refuses(
 @pytest.mark.parametrize(
     ("given", "kind", "says"),
     [
-        ("no url", InputError, "not a URL"),
-        ("nosuch://x", InputError, "not a URL"),
+        ("no url", InputError, "not a SQLAlchemy URL"),
+        ("nosuch://x", InputError, "not a SQLAlchemy URL"),
         ("sqlite:////proc/nothing/classes.sqlite", InfraError, "cannot be opened"),
     ],
 )

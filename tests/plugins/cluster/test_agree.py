@@ -88,5 +88,5 @@ def test_inputs_that_differ_are_named_before_any_figure(two: Two) -> None:
 
 
 def test_it_is_about_the_count_clock(lesson02: LessonFolder) -> None:
-    with pytest.raises(InputError, match="this is the wall clock"):
+    with pytest.raises(InputError, match="this plan uses the wall clock"):
         checked_plan(swept(lesson02, "wall"))

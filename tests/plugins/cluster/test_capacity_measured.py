@@ -83,9 +83,15 @@ def sample(**change: Any) -> dict[str, Any]:
         ("", "is damaged at its text"),
         ("[" * 5000, "is damaged at its text"),
         ('{"version": 1}', "is damaged at samples"),
-        (json.dumps({"version": 0, "samples": []}), "has format 0, and this version reads 1"),
-        (json.dumps({"version": 1, "samples": [sample(name="x" * 150)]}), "which is no constant"),
-        (json.dumps({"version": 1, "samples": [sample(value=1e9)]}), "which cannot be"),
+        (
+            json.dumps({"version": 0, "samples": []}),
+            "has format 0, but this version reads format 1",
+        ),
+        (
+            json.dumps({"version": 1, "samples": [sample(name="x" * 150)]}),
+            "which is not a constant",
+        ),
+        (json.dumps({"version": 1, "samples": [sample(value=1e9)]}), "which is implausible"),
         (json.dumps({"version": 1, "samples": [sample(value=-1)]}), "samples.0.value"),
         (json.dumps({"version": 1, "samples": [sample(value="NaN")]}), "samples.0.value"),
         (json.dumps({"version": 1, "samples": [sample(more=1)]}), "samples.0.more"),

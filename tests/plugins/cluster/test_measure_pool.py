@@ -124,9 +124,9 @@ def test_check_hosts_says_equal_or_which_figure_is_not(
         (["--pool", "local", "--check-hosts", "--format", "lkp"], "has no format 'lkp'"),
         (["--at-once", "2"], "need --pool"),
         (["--check-hosts"], "need --pool"),
-        (["--pool", "local", "--at-once", "0"], "--at-once needs a whole number from 1"),
-        (["--pool", "local", "--wait", "-1"], "--wait needs a whole number from 0"),
-        (["--pool", "local", "--lease", "long"], "--lease needs a whole number from 1"),
+        (["--pool", "local", "--at-once", "0"], "--at-once must be a whole number from 1"),
+        (["--pool", "local", "--wait", "-1"], "--wait must be a whole number from 0"),
+        (["--pool", "local", "--lease", "long"], "--lease must be a whole number from 1"),
         (["--pool", "local", "--published"], "--published"),
     ],
 )

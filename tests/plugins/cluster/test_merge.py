@@ -120,8 +120,8 @@ def test_a_sweep_over_unlike_hosts_says_so_and_draws_no_line(lesson02: LessonFol
     alike = render(reported(lesson02, "wall", {}), "will-it-scale")
     report = reported(lesson02, "wall", NEW_CPU)
     assert report.remarks == [
-        "hogs=1 ran on n1, and hogs=2, hogs=3 on n2, which differ in CPU model. Each verdict is of"
-        " one host alone; do not compare their figures."
+        "hogs=1 ran on n1, and hogs=2, hogs=3 on n2, which differ in CPU model. Each verdict is"
+        " from one host alone. Do not compare figures between the hosts."
     ]
     assert "linear" in alike and "linear" not in render(report, "will-it-scale")
     (sentence,) = reported(lesson02, "count", NEW_CPU | NEW_QEMU).remarks
@@ -134,8 +134,8 @@ def test_other_kernels_are_another_measurement(lesson02: LessonFolder, clock: Cl
     assert report.partial == "hogs=2, hogs=3 failed"
     error = report.tables[1].errors["srcu"]
     assert error.sentence == (
-        "n2 has another kernel of rwsem, srcu than n1 (SHA-256 efefefefefef and abababababab), so"
-        " its figures are left out."
+        "n2 has another kernel for rwsem, srcu than n1 (SHA-256 efefefefefef and abababababab),"
+        " so its figures are left out."
     )
     assert [table.comparisons[0].verdict == "refused" for table in report.tables] == [
         False, True, True,
@@ -172,7 +172,7 @@ def test_what_is_no_result_of_the_comparison_is_refused(lesson02: LessonFolder) 
         (f'"rwsem":"{USUAL[KERNEL]}",', "", "which kernels it ran"),
         ('"qemu":"7.2.22"', '"qemu":""', "what its host is"),
         (first, '"samples":[1e999', "no usable figures"),
-        ('"layouts":{}', '"layouts":{"4":[1.0]}', "figures of other links"),
+        ('"layouts":{}', '"layouts":{"4":[1.0]}', "figures for other links"),
         (first, f'"samples":[{"1.0," * 200}1.0', "no usable figures"),
     ):
         changed = text.replace(old, new)
@@ -182,7 +182,7 @@ def test_what_is_no_result_of_the_comparison_is_refused(lesson02: LessonFolder) 
             read_result(packed, one)
     for output, part, why in (
         (b"run 1\n", one, "it gave no result"),
-        (good, other, "of another condition"),
+        (good, other, "to another condition"),
         (line_of(fewer), one, "other metrics or arms"),
         (good[:-40], one, "cannot be read|cut off"),
         (MARK + b"eJw=\n", one, "cut off"),

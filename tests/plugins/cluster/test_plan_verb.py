@@ -109,13 +109,13 @@ def test_the_crowd_is_drawn_for_dark_and_light(capsys: Said, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--students", "-1"), "0 to 1e+06 students, but got -1"),
+        (("--students", "-1"), "students: a plan needs 0 to 1e+06, but got -1"),
         (("--live", "99999"), "live runs"),
         (("--link", "nan"), "bits per second of the link"),
         (("--link", "0"), "bits per second of the link"),
         (("--host-memory", "nan"), "memory of a host"),
         (("--host-cpus", "-2"), "CPUs of a host"),
-        (("--arrive", "0"), "seconds in which all come"),
+        (("--arrive", "0"), "seconds in which all students arrive"),
         (("--pool", "cloud"), "'cloud' is no pool"),
         (("--lesson", "99-none"), "99-none"),
         (("--viewers", "99999999"), "1 to 1000000 viewers"),

@@ -104,5 +104,5 @@ def test_what_it_cannot_do_is_a_sentence(
     "wrong", [b"", b"{}", b"[" * 1000, b"x" * (300 << 10)], ids=["empty", "less", "deep", "long"]
 )
 def test_what_is_no_request_is_refused(wrong: bytes) -> None:
-    with pytest.raises(InputError, match="no comparison of this version"):
+    with pytest.raises(InputError, match="not a comparison request of this version"):
         Request.read(wrong)

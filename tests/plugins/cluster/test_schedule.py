@@ -57,10 +57,11 @@ def test_a_sweep_is_cut_into_comparisons_with_all_arms(lesson02: LessonFolder) -
     parts = parts_of(plan)
     assert len(parts) == 3 * 2 * 6
     assert [part.name for part in parts[:3]] == [
-        "hogs=1, 1 ns an instruction", "hogs=1, 8 ns an instruction", "hogs=2, 1 ns an instruction",
+        "hogs=1, 1 ns per instruction", "hogs=1, 8 ns per instruction",
+        "hogs=2, 1 ns per instruction",
     ]  # fmt: skip
     assert (parts[-1].name, parts[-1].table, parts[-1].layout) == (
-        "hogs=3, 8 ns an instruction, link 5", 5, 5,
+        "hogs=3, 8 ns per instruction, link 5", 5, 5,
     )  # fmt: skip
     assert all(part.plan.arms == ARMS for part in parts)
     assert parts_of(swept(lesson02, sweep=None, shifts=(3,)))[0].name == "storm"

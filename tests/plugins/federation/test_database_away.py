@@ -263,7 +263,7 @@ def test_what_waits_in_a_class_that_is_lost_is_refused(
             end_session(engine, ONE)
             asked = (one.classes.command(teacher, POLL) for _ in range(2))
             first, second = await asyncio.gather(*asked, return_exceptions=True)
-            assert "there is a new one" in str(first)
+            assert "has been replaced" in str(first)
             assert "no longer owns the class" in str(second)
             assert stored(engine, room).questions == ()
             late = room.ask(one.store, lambda c: queries.set_driver(c, room.facts.class_id, "x"))

@@ -103,7 +103,7 @@ def test_one_of_two_servers_owns_a_class_until_its_session_ends(url: str, run_as
         # What is asked for under a session that has ended is not done in the next one.
         await two.ask(lambda c: list(c.execute(END, {"server": "http://one"})))
         assert await two.ask(owned) is None
-        with pytest.raises(InfraError, match="broke, and there is a new one"):
+        with pytest.raises(InfraError, match="was lost and has been replaced"):
             await one.ask(lambda c: queries.set_driver(c, "c2", "stale"))
         await asyncio.sleep(0)
         assert lost == ["one"]

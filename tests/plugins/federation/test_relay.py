@@ -140,7 +140,7 @@ def test_rights_and_refusals_come_from_the_owner(owner: Owner, server: str, run_
         with pytest.raises(InfraError, match="another server") as found:
             await made.enter(one, JOIN)
         assert found.value.code == Elsewhere.code and not isinstance(found.value, Broken)
-        with pytest.raises(DuetError, match="a command of no class"):
+        with pytest.raises(DuetError, match="a command that is not for classes"):
             await made.command(one, m.Stop(type="stop"))  # type: ignore[arg-type]
         assert len(owner.asked) == 2
         await made.close()

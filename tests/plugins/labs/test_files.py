@@ -40,9 +40,12 @@ def test_the_labs_of_the_lessons_have_nothing_wrong(slug: str) -> None:
         ("{kind: predict, title: x, prediction: p, akt: 2}", "6: tasks.one.akt: there is no"),
         ("{kind: guess, title: x}", "6: tasks.one.kind: there is no such kind"),
         ("{title: x}", "6: tasks.one.kind: a task needs a `kind`"),
-        ("{kind: explain, title: x, ask: w, points: 2, rubric: [{says: y, points: 1}]}", "gives 1"),
-        ("{kind: predict, title: x, ask: w, choices: [a, b], right: 3}", "`right` is 1 to 2"),
-        ("{kind: predict, title: x}", "6: tasks.one: nothing is asked"),
+        (
+            "{kind: explain, title: x, ask: w, points: 2, rubric: [{says: y, points: 1}]}",
+            "points add up to 1, but `points` is 2",
+        ),
+        ("{kind: predict, title: x, ask: w, choices: [a, b], right: 3}", "`right` must be 1 to 2"),
+        ("{kind: predict, title: x}", "6: tasks.one: the task asks nothing"),
         (
             "{kind: measure, title: x, ask: w, limits: [{metric: m, arm: a}]}",
             "6: tasks.one.limits[0].metric: no bound is given",

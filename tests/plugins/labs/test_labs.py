@@ -164,7 +164,7 @@ def test_a_verdict_is_the_judges_alone(tmp_path: Path) -> None:
         after = send(address, "ada", "one-word", arm, "Ada")
     assert "does not fit" in unjudged[1]["error"]["sentence"]
     for refused in (before, another):
-        assert "was not judged" in refused[1]["error"]["sentence"]
+        assert "has not judged" in refused[1]["error"]["sentence"]
     task = task_of(after[1], "one-word")
     assert (task["points"], task["attempts"][0]["found"]) == (4.0, ["It holds."])
 

@@ -146,7 +146,7 @@ def test_a_chain_shows_what_was_changed_left_out_or_put_in() -> None:
     ("changes", "sentence"),
     [
         ({"deadline": "2026-01-31T12:00:00"}, "the time zone is missing"),
-        ({"deadline": None, "feedback": "later"}, "no deadline after which"),
+        ({"deadline": None, "feedback": "later"}, "but there is no deadline"),
         ({"tasks": {}}, "at least 1"),
     ],
 )

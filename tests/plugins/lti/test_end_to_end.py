@@ -111,7 +111,7 @@ def test_a_teacher_sees_names_and_roles_of_the_course(course: tuple[Tool, Platfo
     ("change", "word"),
     [
         ({"accept_types": ["file"]}, "resource link"),
-        ({"deep_link_return_url": "http://evil.example/x"}, "without TLS"),
+        ({"deep_link_return_url": "http://evil.example/x"}, "does not use TLS"),
         ({"deep_link_return_url": None}, "not usable"),
     ],
 )

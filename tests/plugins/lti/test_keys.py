@@ -94,7 +94,7 @@ def test_a_file_of_another_kind_is_one_sentence(tmp_path: Path, text: str) -> No
     path = tmp_path / "lti.json"
     path.write_text(text)
     path.chmod(0o600)
-    with pytest.raises(InputError, match="not a file of LTI keys"):
+    with pytest.raises(InputError, match="not an LTI key file"):
         KeyFile(path).load()
 
 

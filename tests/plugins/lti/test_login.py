@@ -185,7 +185,7 @@ FAR: dict[str, Callable[[float], dict[str, Any]]] = {
     "expired": lambda now_s: {"iat": now_s - 400, "exp": now_s - SKEW_S - 5},
     "yet valid": lambda now_s: {"iat": now_s + SKEW_S + 60},
     r"yet valid \(nbf\)": lambda now_s: {"nbf": now_s + SKEW_S + 60},
-    "older than its login": lambda now_s: {"iat": now_s - LOGIN_S - SKEW_S - 5},
+    "older than the login allows": lambda now_s: {"iat": now_s - LOGIN_S - SKEW_S - 5},
 }
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("registered", {"aud": ["x", "duet"], "azp": "duet"}),

@@ -69,7 +69,7 @@ def test_another_file_is_one_sentence(tmp_path: Path, text: str) -> None:
         load_platforms(tmp_path / "lti.yaml")
     with pytest.raises(InputError, match="cannot be read"):
         load_platforms(tmp_path / "none.yaml")
-    with pytest.raises(InputError, match="another one"):
+    with pytest.raises(InputError, match="as another platform"):
         load_platforms(written(tmp_path, GOOD, GOOD))
 
 

@@ -62,7 +62,7 @@ def test_one_thread_a_core_of_the_largest_socket(tmp_path: Path) -> None:
 
 
 def test_a_host_too_small_is_reported_in_one_sentence_unless_forced() -> None:
-    with pytest.raises(InfraError, match=r"needs 4 cores of one socket, but this host has 2\."):
+    with pytest.raises(InfraError, match=r"needs 4 cores on one socket, but this host has 2\."):
         native.choose_cpus([0, 2], 0, 20)
     assert native.choose_cpus([0, 2], 3, 20) == [0, 2, 0]
     assert native.choose_cpus(list(range(64)), 0, 20) == list(range(20))

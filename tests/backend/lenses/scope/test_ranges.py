@@ -84,7 +84,12 @@ def test_parts_belong_to_their_function_and_the_entry_comes_first(
         (["walk_inlined"], None, "no entry point in this kernel: the compiler inlined it", "walk"),
         (["walke"], None, "this kernel has no function 'walke'", "Near names: walk, walker"),
         (["half"], "half", "'half' has no entry point in this kernel", ""),
-        (["common"], None, "this kernel has 2 functions called 'common'", "name its callers"),
+        (
+            ["common"],
+            None,
+            "this kernel has 2 functions called 'common'",
+            "Name the functions that call it instead",
+        ),
         (["walk", "walk"], None, "was given the function 'walk' twice", ""),
         (["walker", "stroller"], None, "'stroller' also as 'walker', which is the same", ""),
         (["walk"], "walker", "the operation 'walker' is not among the microscope's functions", ""),

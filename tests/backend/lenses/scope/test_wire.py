@@ -65,15 +65,21 @@ def test_a_refusal_is_a_sentence() -> None:
     [
         (struct.pack("<I", 0), "wanted a length of 1 to"),
         (struct.pack("<I", 1 << 31), "wanted a length of 1 to"),
-        (frame(1, b"short"), "wanted a hello of 16 bytes, but 5 came"),
-        (frame(1, struct.pack("<4I", 1, 1, 2, 18)), "wanted protocol 2, but protocol 1 came"),
-        (CELLS, "wanted one hello, first of all, but type 2 came"),
-        (HELLO + HELLO, "wanted one hello, first of all, but type 1 came"),
-        (HELLO + frame(5, b""), "wanted a frame of type 1 to 4, but type 5 came"),
-        (HELLO + frame(3, bytes(33)), "wanted records of 32 bytes, but 33 bytes came"),
-        (HELLO + frame(2, bytes(107)), "wanted cells of at least 108 bytes, but 107 came"),
+        (frame(1, b"short"), "expected a hello of 16 bytes, but got 5 bytes"),
+        (frame(1, struct.pack("<4I", 1, 1, 2, 18)), "expected protocol 2, but got protocol 1"),
+        (CELLS, "expected exactly one hello, as the first frame, but got type 2"),
+        (HELLO + HELLO, "expected exactly one hello, as the first frame, but got type 1"),
+        (HELLO + frame(5, b""), "expected a frame of type 1 to 4, but got type 5"),
+        (
+            HELLO + frame(3, bytes(33)),
+            "expected a multiple of 32 bytes, the size of a record, but got 33 bytes",
+        ),
+        (HELLO + frame(2, bytes(107)), "expected cells of at least 108 bytes, but got 107 bytes"),
         (HELLO + frame(2, cells_body([0] * 12, 0, 2, 1)[:-1]), "2 cells and 1 lines in 228"),
-        (HELLO + frame(4, b"well"), "wanted a reply of `ok` or `error:`, but 'well' came"),
+        (
+            HELLO + frame(4, b"well"),
+            "expected a reply that begins with `ok` or `error:`, but got 'well'",
+        ),
     ],
 )
 def test_rubbish_is_named_and_stays_an_error(stream: bytes, sentence: str) -> None:
