@@ -20,10 +20,10 @@ from duet.lessons.translations import texts_of
 ROOT = Path(__file__).parents[1]
 SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|$)")
 COMMENT = re.compile(r"(?:^|(?<=\s))# (?!type:|noqa|fmt:|SPDX)(.+(?:\n[ \t]*# .+)*)", re.MULTILINE)
-"""Consecutive lines are one comment."""
+"""Consecutive comment lines count as one comment."""
 LEAST_WORDS = 4
 Found = tuple[str, str]
-"""(where it is, text), where the first part is a file and line, or a lesson and key."""
+"""(place, text). The place is a file and line, or a lesson and key."""
 
 
 def python_texts(path: Path) -> Iterator[Found]:
@@ -63,7 +63,7 @@ def page_strings() -> Iterator[Found]:
 
 
 def drawn(found: Iterator[Found], count: int, dice: random.Random) -> list[Found]:
-    """Draw different texts of at least LEAST_WORDS words."""
+    """Draw random, distinct texts that have at least LEAST_WORDS words."""
     pool = sorted({one for one in found if len(one[1].split()) >= LEAST_WORDS})
     return dice.sample(pool, min(count, len(pool)))
 

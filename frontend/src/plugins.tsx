@@ -25,7 +25,7 @@ export interface PageNow {
   readonly scene: Scene;
   readonly arms: readonly string[];
   readonly place: Place;
-  /** The name of the run on the stage; null if it has none. */
+  /** The name of the run on the stage; null if there is no run, or if it has no name. */
   readonly run: string | null;
   /** Whether the viewer can control playback of the run on the stage. */
   readonly ready: boolean;
@@ -65,7 +65,7 @@ export interface AroundLessonProps {
   readonly scene: Scene;
   /** Why no live run can start; empty if one can. */
   readonly blocked: string;
-  /** Why no server can be asked; empty if one can. */
+  /** Why the page cannot send requests to a server; empty if it can. */
   readonly shut: string;
   /** Start a run of these arms. */
   readonly onBegin: (arms: readonly string[]) => void;
@@ -130,7 +130,7 @@ export interface Slots<Own extends InLesson = InLesson> {
   readonly OnHome: unknown;
   /** Shown beside the tools in a lesson's header. */
   readonly InTopBar: { readonly lesson: Lesson };
-  /** Shown below the header of a lesson page; `notes` are for instructors. */
+  /** Shown below the header of a lesson page. `notes` is content for instructors. */
   readonly OverLesson: {
     readonly page: LessonNow;
     readonly own: Own;

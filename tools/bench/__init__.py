@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Benchmarks that measure how soon lanes move, and what viewers or a class cost the server.
+"""Benchmarks of how soon lanes start to move, and of a server's costs per viewer or class.
 
-`make bench ARGS=VERB`, which is `python -m tools.bench VERB` from the root, puts load on a real
-server. `duet plan` uses the results as constants for this installation.
+`make bench ARGS=VERB` runs `python -m tools.bench VERB` in the repository's root. It puts load on a
+real server. `duet plan` uses the results as constants for this installation.
 """

@@ -36,11 +36,13 @@ POOL_KEYS = keys_text(
 LINK_KEYS = keys_text(LinkResult, "Delays in s, from a viewer's first request.")
 
 UNCUT = 1000
-"""Length limit for first sentences. It is so high that click does not cut them at the line end."""
+"""Maximum length of a command's first sentence. It is high enough that click shows the whole
+sentence.
+"""
 
 
 class Measurements(TyperGroup):
-    """Lists each benchmark with its whole first sentence."""
+    """Command group whose help shows the whole first sentence of each benchmark's description."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
@@ -193,8 +195,8 @@ def pool(
 ) -> int:
     """Measure the time from a click on run live to events, here and through a pool in turn.
 
-    It uses real servers with real guests. The first click needs a new lease, which later clicks
-    use.
+    It uses real servers with real guests. The first click needs a new lease, and later clicks use
+    the same lease.
     """
     from tools.bench.pool import bench as body
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench class`: all of a class press *run live*. Is everybody served, and does the page answer?
+"""`bench class`: a whole class presses *run live*. Is everybody served, and how fast?
 
 The real server has real guests and runs in its own process. The students run in another process.
 """
@@ -31,7 +31,7 @@ LANES = 2
 """Number of lanes per run (students.arms_of)."""
 PROBE_S = 0.1
 READ_S = 10.0
-"""Time limit for reading the students' figures after all have ended. Usual: 10 ms."""
+"""Time limit for reading the students' figures after all students have ended. Usual: 10 ms."""
 HEALTH, PAGE = "/api/health", "/"
 TARGET_MS = 200.0
 
@@ -48,7 +48,7 @@ def classroom(lesson: str, students: int, different: int, js: bool) -> int:
 
 
 def measure(lesson: str, students: int, different: int) -> ClassResult:
-    """Start a server, let the students press *run live*, and meanwhile request health and page.
+    """Let the students press *run live*, and meanwhile time requests for health and page.
 
     Raises:
         InfraError: a process failed.
@@ -71,7 +71,8 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
             found = reading.result(READ_S)
     ends = [one["end"] for one in found]
     waits = [one["waited_s"] for one in found]
-    # A run's time is its longest, because students who joined later watched less of it.
+    # A run's time is the longest that any student measured, because students who joined later
+    # watched less of the run.
     lasted = {one["run"]: 0.0 for one in found if one["run"]}
     for one in found:
         if one["run"] and one["end"] == "done":
@@ -113,7 +114,7 @@ def settings_of(lesson: str, different: int) -> list[dict[str, int]]:
 
 @contextlib.contextmanager
 def server(*words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start a real `duet serve` with a folder of its own for saved runs; yield host:port.
+    """Start a real `duet serve` that has a separate folder for saved runs. Yield host:port.
 
     Args:
         words: further options of `duet serve`.
@@ -146,7 +147,7 @@ def own_places(folder: str) -> dict[str, str]:
 
 
 def answers(ms: list[float]) -> Answers:
-    """Return quantiles, or zeros if there are no answers."""
+    """Return quantiles of the answer times, or zeros if there are no answers."""
     if not ms:
         return Answers(0, 0.0, 0.0)
     return Answers(len(ms), round(float(np.percentile(ms, 99)), 1), round(max(ms), 1))

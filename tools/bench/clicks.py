@@ -60,7 +60,7 @@ class Moved:
 
 @dataclass(slots=True)
 class Seen:
-    """What is known so far about the lanes of one run."""
+    """What a page has received so far about the lanes of one run."""
 
     arms: Sequence[str] = ()
     moving: set[str] = field(default_factory=set)
@@ -80,7 +80,7 @@ def main_step(slug: str, clock: str) -> Step:
     """Return a lesson's hero step.
 
     Args:
-        clock: clock of its live runs. "" means the lesson's clock.
+        clock: clock of the step's live runs. "" means the lesson's clock.
     """
     lesson = lessons.load(slug).lesson
     scene = next((one for one in lesson.scenes if one.id == lesson.hero), lesson.scenes[0])
@@ -109,7 +109,7 @@ class Page:
         await self._socket.send(msgpack.packb(message))
 
     async def next(self) -> Message:
-        """Receive the next message, and record its lane and phase."""
+        """Receive the next message, and record what it says about a lane or the run's phase."""
         message: Message = msgpack.unpackb(await self._socket.recv(), strict_map_key=False)
         self._count += 1
         if self._count % ACK_EVERY == 0:
@@ -191,7 +191,7 @@ class Page:
 
 
 def is_lesson(message: Message, slug: str) -> bool:
-    """Whether this message sends the page that lesson."""
+    """Whether this message contains the lesson with that slug."""
     return bool(message["type"] == "lesson" and message["lesson"]["slug"] == slug)
 
 

@@ -14,7 +14,7 @@ import psutil
 
 from tools.bench.results import PageBytes
 
-# CPU time of another process in nanoseconds. /proc only counts in ticks of 10 ms.
+# Read another process's CPU time to the nanosecond, because /proc counts only ticks of 10 ms.
 
 _OF_ALL_THREADS: Final = 2
 """CPUCLOCK_SCHED of include/linux/posix-timers.h (Linux 6.1)."""
@@ -44,7 +44,7 @@ class TreeUse:
 
     The CPU time counts from the first sample on.
 
-    If a process ends between two samples, its CPU time is only counted up to the earlier sample.
+    If a process ends between two samples, its CPU time is counted only up to the first sample.
     """
 
     def __init__(self, pid: int) -> None:
@@ -52,7 +52,9 @@ class TreeUse:
         self._cpu_s: dict[tuple[int, float], float] = {}
         self._next_s = 0.0
         self.guest_bytes = 0.0
-        """Peak memory (PSS) of the whole tree per guest, less the memory without guests."""
+        """Memory per guest: the peak PSS of the tree minus its PSS without guests, divided by the
+        number of guests.
+        """
         self._without = 0
         self._before_s = self._seen()[0]
         self._without = self._memory()
@@ -61,7 +63,7 @@ class TreeUse:
         return [self._server, *self._server.children(recursive=True)]
 
     def _seen(self) -> tuple[float, int]:
-        """Return (CPU s of all processes seen so far, current number of guests)."""
+        """Return (CPU time in s of all processes seen so far, current number of guests)."""
         guests = 0
         with contextlib.suppress(psutil.Error):
             for one in self._tree():
@@ -91,7 +93,7 @@ class TreeUse:
 
     @property
     def cpu_s(self) -> float:
-        """CPU time since the start."""
+        """CPU time in s since the first sample."""
         return sum(self._cpu_s.values()) - self._before_s
 
 

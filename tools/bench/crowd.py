@@ -21,7 +21,7 @@ from tools.bench.watchers import BIN_MS, BINS, Seen, Watcher, two_halves
 
 JOIN_S = 120.0
 PLACE = b"\xa4type\xabclass_place"
-"""A key and its value in msgpack: the message is a position."""
+"""A msgpack key with its value. Only messages that are positions contain them."""
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from tools.bench.stored import of_followers, store
 from tools.bench.viewers import answered, counted, crowds_of, delays, line_of
 
 SETTLE_S = 2.0
-"""Time for the server to send the messages about new members."""
+"""Pause in which the server sends the messages about new members."""
 WAIT_S = 60.0
 
 
@@ -76,14 +76,14 @@ async def measure(count: int, rate: float, seconds: float, stalled: int) -> Foll
 
 
 async def started(driver: ClientConnection) -> tuple[asyncio.Task[None], str]:
-    """Start a class. Return the task that keeps reading as its instructor, and the class code."""
+    """Start a class. Return a task that reads the instructor's messages, and the class code."""
     await driver.send(msgpack.packb({"type": "class_start", "lesson": slugs()[0]}))
     reading, message = await answered(driver, "class", WAIT_S)
     return reading, str(message["code"])
 
 
 async def drive(driver: ClientConnection, rate: float) -> None:
-    """Move `rate` times per second until cancelled."""
+    """Change the driver's position `rate` times per second until cancelled."""
     slug, number, began = slugs()[0], 0, time.monotonic()
     while True:
         step = f"step-{number % 7}"
@@ -101,7 +101,7 @@ async def drive(driver: ClientConnection, rate: float) -> None:
 
 
 def following(trees: list[dict[str, Any]], half: int) -> Following:
-    """Merge what all processes recorded in one half of the time."""
+    """Merge the delays that all processes recorded in one half of the time."""
     bins = np.sum([np.array(tree["bins"][half]) for tree in trees], axis=0)
     found = delays(bins)
     return Following(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The server of `bench viewers`. Its live run takes its rows from a recording, frame by frame.
+"""The server of `bench viewers`. It sends a recording's rows frame by frame as a live run.
 
 Everything except the guests is the real server. `python -m tools.bench.frames SLUG FPS` prints the
 server's address as JSON and serves until it is terminated.
@@ -44,7 +44,7 @@ from duet.stream.http import server_config
 from duet.stream.hub import Hub, RunLog
 
 FRAME_NS = 50_000_000
-"""Guest time per frame in a live run with 20 frames/s at the guest's own pace."""
+"""Guest time per frame if a live run has 20 frames/s and is shown at the guest's own pace."""
 Columns = dict[str, npt.NDArray[np.generic]]
 
 
@@ -174,7 +174,7 @@ class FramesStage:
 
 
 class AllBuilt:
-    """Kernels that nobody boots. Implements server.interfaces.Kernels."""
+    """Reports all kernels as built, as none is booted. Implements server.interfaces.Kernels."""
 
     def ready(self, slug: str) -> dict[str, bool]:
         return {arm.name: True for arm in lesson_cache.find(slug).lesson.arms}

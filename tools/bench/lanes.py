@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench lanes`: how soon a lane moves if it is a copy of a parked guest, and if it boots.
+"""`bench lanes`: how soon a lane moves, with a guest that is a copy and one that boots.
 
 Boots and copies take turns in one process, so that other load on the host affects both equally. If
 a lane fails, the failure is counted and the next lane starts.
@@ -84,13 +84,13 @@ async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResul
 
 
 def vng_rounds(repeats: int) -> set[int]:
-    """Return which rounds also boot with virtme-ng. They are spread over all rounds."""
+    """Return the numbers of the rounds that also boot with virtme-ng, evenly spread."""
     count = min(VNG_ROUNDS, repeats)
     return {number * repeats // count for number in range(count)}
 
 
 async def timed(way: str, request: RunSpec, arm: str, templates: Templates | None) -> LaneStart:
-    """Time one start. Errors are part of the result."""
+    """Measure one start's time. If the start fails, the error is part of the result."""
     start = replace(await first_event(request, arm, templates), way=way)
     if start.why:
         note(f"{way}: {start.why}")

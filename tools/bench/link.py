@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench link`: compare real viewers at a link of known bandwidth with the simulation.
+"""`bench link`: compare real viewers who share a limited link with the simulation.
 
 The measurement runs in its own network namespace, so that the bandwidth of its loopback can be
 limited (link_measured.py). This file compares the results with the simulation.
@@ -27,15 +27,17 @@ from tools.bench.viewers import line_of
 TOOLS: Final = ("unshare", "ip", "tc")
 PATHS: Final = "/usr/sbin:/sbin:/usr/bin:/bin"
 MOST_VIEWERS: Final = 1000
-"""Limit on viewers. Each has four connections, and all are in one process."""
+"""Maximum number of viewers. All are in one process, and each has four connections."""
 WIRE: Final = 0.94
 """Share of the link's bits that are content. A 1,514-byte frame carries 1,448 bytes of content, and
 acknowledgements use the same link here.
 """
 OWN_BYTES_PER_S: Final = 1e9
-"""Practically unlimited, because viewers on loopback do not have links of their own."""
+"""Simulated bandwidth of a viewer's own link. It is practically unlimited, because real viewers on
+loopback have no such links.
+"""
 END_S: Final = 30.0
-"""Time limit until the measurement has ended its server. Usual: 1 s."""
+"""Time limit for the measurement to stop its server. Usual: 1 s."""
 
 
 def bench(lesson: str, viewers: str, mbit: float, js: bool) -> int:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Viewers of `bench link`. Each fetches all segments of a recording, four at a time.
 
-`python -m tools.bench.link_crowd ADDRESS PATHS VIEWERS AT_ONCE` prints as JSON, for each viewer,
-when the first segment and when all segments had arrived, in s since the viewer's arrival. PATHS is
-a JSON list.
+`python -m tools.bench.link_crowd ADDRESS PATHS VIEWERS AT_ONCE` prints, as JSON, two times for each
+viewer: when the first segment and when the last segment had arrived, in s since the viewer's
+arrival. PATHS is a JSON list.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The measurement of `bench link`, with real server and nginx, a limited link, and real viewers.
+"""The measurement of `bench link`, with a real server, nginx and viewers, and a limited link.
 
 `python -m tools.bench.link_measured LESSON MBIT VIEWERS,VIEWERS` runs in a network namespace of its
 own. It prints JSON lines. The first has the segments' sizes and nginx's CPU time per segment. Then
@@ -27,12 +27,12 @@ from tools.bench.viewers import helper, line_of
 MTU: Final = 1500
 BURST_BYTES: Final = 32 << 10
 LATENCY_MS: Final = 1000
-"""Latency of the link's full queue. A shorter queue drops packets of hundreds of streams at once.
-Some streams then wait for the rest of the crowd (docs/CAPACITY.md).
+"""How long packets wait if the link's queue is full. A shorter queue would drop packets of hundreds
+of streams at once, and some of these streams would then wait for all others (docs/CAPACITY.md).
 """
 CONNECTIONS: Final = 8192
 WARM: Final = 50
-"""Number of successive viewers that measure what a segment costs nginx."""
+"""Number of successive viewers with which nginx's CPU time per segment is measured."""
 ANSWER_S: Final = 120.0
 TOOL_S: Final = 30.0
 
@@ -58,7 +58,7 @@ def bound_link(mbit: float) -> None:
 
 
 def answer(url: str) -> tuple[bytes, int]:
-    """Return (the body, size in bytes of head and body together)."""
+    """Return (the body, total size of head and body in bytes)."""
     with urllib.request.urlopen(url, timeout=ANSWER_S) as found:
         body = found.read()
         return body, len(body) + len(str(found.headers)) + len("HTTP/1.1 200 OK\r\n")
@@ -74,13 +74,13 @@ def listed(address: str, lesson: str) -> list[str]:
 
 
 def cost_s(proxy: psutil.Process) -> float:
-    """Return nginx's CPU time. Its processes have one thread each, and schedstat counts ns."""
+    """Return nginx's CPU time, from schedstat in ns. Each nginx process has a single thread."""
     pids = [proxy.pid, *(one.pid for one in proxy.children(recursive=True))]
     return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids) / 1e9
 
 
 def crowd(address: str, paths: list[str], viewers: int, at_once: int) -> dict[str, Any]:
-    """Run `viewers` viewers, and return what they measured."""
+    """Run `viewers` viewers, and return the times that they measured."""
     words = (address, json.dumps(paths), str(viewers), str(at_once))
     with helper("link_crowd", *words) as process:
         found: dict[str, Any] = line_of(process)

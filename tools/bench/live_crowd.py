@@ -24,20 +24,22 @@ from tools.bench.watchers import BIN_MS, BINS, WHERE, Seen, Watcher
 
 CONNECT_AT_ONCE = 16
 COMPARES = 25
-"""One in so many viewers compares the bytes of each segment with those that others got."""
+"""Each viewer whose number is a multiple of this compares the bytes of each segment with those that
+other viewers got.
+"""
 MOST_HEAD = 4096
 BUFFER = memoryview(bytearray(1 << 18))
 ALL_S = 120.0
-"""Time limit until all viewers have part of the run. Usual: 3 ms per viewer."""
+"""Time limit until all viewers have received part of the run. Usual: 3 ms per viewer."""
 
 
 @dataclass(slots=True)
 class Live(Seen):
-    """What all viewers of this process received. The first histogram is that of messages."""
+    """What all viewers of this process received. The first histogram has the messages' delays."""
 
     by_segments: int = 0
     begun: int = 0
-    """Number of viewers that have part of the run."""
+    """Number of viewers that have received part of the run."""
     all_begun: asyncio.Event = field(default_factory=asyncio.Event)
     different: int = 0
     refused: int = 0
@@ -46,13 +48,15 @@ class Live(Seen):
     known: dict[str, bytes] = field(default_factory=dict)
     """Maps a segment's path to its bytes as the first viewer got them."""
     came_ns: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Maps a segment's path to the times at which it reached viewers that were notified of it."""
+    """Maps a segment's path to the times at which viewers that had been notified of it received
+    it.
+    """
 
     def segment(self, path: str, former: bool, body: bytes | None) -> None:
         """Record that one viewer has received a whole segment.
 
         Args:
-            former: whether the segment existed when the viewer arrived.
+            former: whether the segment already existed when the viewer arrived.
             body: the segment's bytes; None if this viewer only counted them.
         """
         if self.phase is not None and not former:
@@ -61,7 +65,7 @@ class Live(Seen):
             self.different += self.known.setdefault(path, body) != body
 
     def count(self) -> None:
-        """Make the histogram of segments, and add up the bytes that each viewer gets."""
+        """Make the histogram of segments' delays, and add up the bytes that each viewer gets."""
         for path, times in self.came_ns.items():
             whole = gzip.decompress(self.known[path])
             self.raw_bytes += len(whole)
@@ -85,8 +89,8 @@ class Fetcher(asyncio.BufferedProtocol):
     """A connection that fetches segments for one viewer, one after another.
 
     Args:
-        compares: keep the bytes of all segments. Otherwise keep only those of segments that no
-            viewer had before.
+        compares: keep the bytes of all segments. Otherwise keep only the bytes of segments that no
+            viewer received before.
     """
 
     def __init__(self, host: str, live: Live, compares: bool) -> None:
@@ -177,7 +181,7 @@ class Viewing(Watcher):
 async def watch(
     address: str, lesson: str, run: str, viewers: int, first: int, seconds: float
 ) -> dict[str, object]:
-    """Connect all, wait for the start signal, and watch."""
+    """Connect all viewers, wait for the start signal, and watch."""
     host, _, port = address.partition(":")
     live, left = Live(), iter(range(viewers))
     opening = msgpack.packb({"type": "open", "lesson": lesson, "run": run, "segments": True})

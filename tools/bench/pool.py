@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench pool`: time from a click on *run live* to events, on this machine and through a pool.
 
-Both are real servers with real guests, and take turns so that other load on the host affects both
-equally. No guest is parked. The first click on a server boots guests; with a pool, it reserves a
-lease before that. Later clicks find the host process and, for the same lanes, running guests.
+Each side is a real server with real guests. The two take turns, so that other load on the host
+affects both equally. No guest is parked. The first click on a server boots guests; with a pool, it
+reserves a lease before that. Later clicks use the host process that is already there and, for the
+same lanes, guests that already run.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def result_of(lesson: str, pool: str, here: Clicks, there: Clicks) -> PoolStarts
 
 
 def more(here: Quantiles | None, there: Quantiles | None) -> float | None:
-    """Return by how much the pool's median is later, or None if either is missing."""
+    """Return how much later the pool's median is, or None if either median is missing."""
     return None if here is None or there is None else round(there.p50_ms - here.p50_ms, 1)
 
 

@@ -59,8 +59,9 @@ def nginx(
 
     Args:
         upstreams: host:port of each server.
-        sub_path: path after the upstream's address in proxy_pass. With "", /duet is passed on.
-        connections: the worker's limit. Each proxied socket counts twice.
+        sub_path: path after the upstream's address in proxy_pass. If it is "", nginx keeps /duet in
+            the path that it requests.
+        connections: the worker's limit on connections. A proxied socket uses two connections.
 
     Raises:
         InfraError: nginx is not installed, or does not start.
@@ -80,7 +81,7 @@ def nginx(
         assert text.count(shipped) == 1, shipped
         text = text.replace(shipped, here)
     (folder / "duet.conf").write_text(text)
-    # If root starts nginx, its worker runs as nobody, who cannot enter this folder.
+    # If root starts nginx, the worker runs as the user nobody, who cannot enter this folder.
     user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""
     whole = WHOLE.format(
         folder=folder, user=user, connections=connections, files=2 * connections + 64

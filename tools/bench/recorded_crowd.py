@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Viewers of one recording for `bench segments`. Some run at once, each until it has everything.
+"""Viewers of one recording for `bench segments`. Each runs until it has the whole recording.
 
 `python -m tools.bench.recorded_crowd ADDRESS LESSON RUN HOW VIEWERS` waits for a line, and prints
 as JSON how many viewers finished, and how many bytes they got. HOW is `list` (a socket until the
@@ -23,7 +23,7 @@ from tools.bench.watchers import Seen, Watcher
 AT_ONCE: Final = 16
 ALL_S: Final = 600.0
 WHOLE: Final = b"\xa5whole\xc3"
-"""A msgpack key and the value true, which mean that a recording is complete."""
+"""A msgpack key with the value true. It means that the whole recording was sent."""
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One promised number."""
+    """A promised number, and whether the measured number meets it."""
 
     what: str
     wanted: str
@@ -76,7 +76,7 @@ class ViewersResult:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """How soon requests were answered while a class ran."""
+    """Quantiles of the times in which requests were answered while a class ran."""
 
     n: int
     p99_ms: float
@@ -148,7 +148,7 @@ class SwitchResult:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """One recording's CPU time per viewer in ms, sent as messages and as segments."""
+    """CPU time per viewer in ms for one recording, if it is sent as messages or as segments."""
 
     messages_viewers: int
     opened_server_ms: float = key("of a socket with the lesson and the list of segments")
@@ -254,13 +254,13 @@ class LinkResult:
 
 
 def at_most(what: str, bound: float, unit: str, found: float | None) -> Target:
-    """Make a target that values up to `bound` meet. `found` is None if not measured."""
+    """Make a target that a value meets if it is at most `bound`. `found`: None if not measured."""
     met = None if found is None else found <= bound
     return Target(what, f"at most {_number(bound, unit)}", _said(found, unit), met)
 
 
 def at_least(what: str, bound: float, unit: str, found: float | None) -> Target:
-    """Make a target that values of at least `bound` meet. `found` is None if not measured."""
+    """Make a target that a value meets if it is at least `bound`. `found`: None if not measured."""
     met = None if found is None else found >= bound
     return Target(what, f"at least {_number(bound, unit)}", _said(found, unit), met)
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench segments`: what viewers cost if a real nginx caches runs' segments.
 
-Server, nginx and viewers are separate processes. CPU time is the kernel's count for server and
-nginx. A recording is measured as messages and as segments, then a live run through nginx.
+Server, nginx and viewers are separate processes. The kernel counts the CPU time of server and
+nginx. The benchmark measures a recording that is sent as messages and as segments, and then a live
+run through nginx.
 """
 
 from __future__ import annotations
@@ -42,12 +43,14 @@ from tools.bench.viewers import delays, helper, line_of, started
 
 PROCESSES = 2
 SETTLE_S = 5.0
-"""Time for late viewers to catch up, and for the server to learn that a cache answers."""
+"""Pause in which late viewers catch up, and in which the server finds out that a cache answers."""
 LIST_S = 120.0
-"""Time limit until a recording is read and cut. Usual: 1-5 s."""
+"""Time limit for the server to read a recording and cut it into segments. Usual: 1-5 s."""
 NGINX_CONNECTIONS = 8192
 DIRECT = 20
-"""One in so many viewers is served without nginx, which costs ten times as much or more."""
+"""For viewers who are served without nginx, the number of viewers is divided by this, because each
+costs at least ten times as much.
+"""
 LOOK_S = 0.25
 """Time between two samples of the server's memory."""
 
@@ -85,7 +88,7 @@ class Setting:
         return int(self.server_process.memory_info().rss)
 
     def answer(self, path: str) -> bytes:
-        """Return the answer that the server itself gives, without nginx."""
+        """Return the server's own answer to a request that does not go through nginx."""
         with urllib.request.urlopen(f"http://{self.server}{path}", timeout=LIST_S) as answer:
             return bytes(answer.read())
 
@@ -132,7 +135,7 @@ async def measure(
 
 
 async def recorded_cost(setting: Setting, viewers: int, messages: int) -> RecordedCost:
-    """Send the lesson's largest recording to many viewers in each way, one after another."""
+    """Measure the costs of sending the lesson's largest recording as messages and as segments."""
     recordings = json.loads(setting.answer(f"/api/lessons/{setting.lesson}"))["recordings"]
     longest = max(recordings, key=lambda entry: int(entry["bytes"]))["name"]
     run = f"recorded:{setting.lesson}:{longest}"
@@ -240,7 +243,7 @@ async def through(
     """Run processes of `module`. Return CPU s of server and nginx meanwhile, and the results.
 
     Args:
-        seconds: how long they watch. 0 means until they have everything.
+        seconds: how long viewers watch. 0 means until they have everything.
     """
     with ExitStack() as stack:
         crowds = [stack.enter_context(helper(module, *each)) for each in words]

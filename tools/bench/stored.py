@@ -27,7 +27,7 @@ USUAL_FPS = 20.0
 
 
 def store(values: Values) -> None:
-    """Store the values, and report that. An unusable file is left unchanged."""
+    """Store the values, and print where. A file that cannot be read is left unchanged."""
     path = constants_file()
     try:
         count = record(path, values, host_fingerprint(), __version__, os.getloadavg()[0])
@@ -74,7 +74,7 @@ def of_followers(found: FollowersResult) -> Values:
 
 
 def of_class(found: ClassResult) -> Values:
-    """Return the constants from `bench class` if every run was done."""
+    """Return the constants from `bench class`, or none unless every student was served."""
     if not found.runs or found.served < found.students:
         return {}
     return {

@@ -26,7 +26,7 @@ from duet.stream.hub import OVER
 PROBE_S = 1.0
 """Time between a student's light requests. The requests of all students are spread over it."""
 OPEN_S = 60.0
-"""Time limit until a socket is open, while others open theirs. Usual: 10 ms."""
+"""Time limit until a student's socket is open, while others open theirs. Usual: 10 ms."""
 ANSWER_S = 60.0
 """Time limit for the answer to the last light request. Usual: 10 ms."""
 RUN_S = 600.0
@@ -42,7 +42,7 @@ def arms_of(lesson: str) -> list[str]:
 
 
 class Student:
-    """One student. Without a cookie, each student is a separate visitor."""
+    """One student. Students send no cookie, so each is a separate visitor."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -53,7 +53,7 @@ class Student:
         await self._socket.send(msgpack.packb(message))
 
     async def until(self, kind: str, **fields: object) -> dict[str, Any]:
-        """Return the next message of a kind with these fields, or the server's next error."""
+        """Return the next message of this kind and with these fields, or the next error message."""
         while True:
             message: dict[str, Any] = msgpack.unpackb(await self._socket.recv())
             if self._answered(message):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench switch`: time from a click on another lesson until its lanes move.
 
-The real server has real guests, and runs in its own process on a free port. It first parks guests,
-as it does while it is idle. Then another server boots all guests.
+The real server has real guests, and runs in its own process on a free port. The first server parks
+guests, as servers do while they are idle. Then another server without parked guests boots all
+guests.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from tools.bench.results import Quantiles, SwitchResult, at_most, target_lines
 
 TARGET_MS: Final = 1000.0
 BOOTS: Final = 3
-"""Number of clicks without parked guests. Each is on a server of its own."""
+"""Number of clicks without parked guests. Each click is on a new server."""
 SETTLE_S: Final = 1.0
-"""Pause between two clicks, so that a click does not wait for leftovers of the previous click."""
+"""Pause between two clicks, so that the run of the previous click has ended."""
 
 
 def switch(lesson: str, other: str, repeats: int, clock: str, js: bool) -> int:
@@ -189,7 +190,7 @@ async def until_parked(address: str, at_least_s: float = LATER_S + LOOK_S) -> No
 
 
 def templates(address: str) -> dict[str, float]:
-    """Read the counts of parked guests from /metrics."""
+    """Read the numbers of parked guests from /metrics."""
     connection = http.client.HTTPConnection(address, timeout=ANSWER_S)
     try:
         connection.request("GET", "/metrics")

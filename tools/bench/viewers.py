@@ -31,9 +31,9 @@ from tools.bench.watchers import BIN_MS
 PROCESSES = 2
 SETTLE_S = 2.0
 SETTLE_EACH_S = 0.04
-"""Time per viewer for late viewers to catch up, in addition to SETTLE_S. Viewers share the CPUs
-with the server. When 300 viewers were measured during the catch-up, none of them ever finished, and
-a full core was in use.
+"""Pause per viewer, in addition to SETTLE_S, in which late viewers catch up. Viewers share the CPUs
+with the server. When 300 viewers were measured while they caught up, they never finished, and a
+full core was in use.
 """
 ARMS = 2
 WAIT_S = 120.0
@@ -89,7 +89,7 @@ async def measure(
 
 
 async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[None], str]:
-    """Start the run. Return the task that keeps reading as its owner, and the run's id."""
+    """Start the run. Return a task that keeps reading its owner's messages, and the run's id."""
     from duet.lessons import load as lesson_cache
 
     arms = [arm.name for arm in lesson_cache.find(lesson).lesson.arms][:ARMS]
@@ -102,7 +102,7 @@ async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[No
 async def answered(
     owner: ClientConnection, kind: str, within_s: float
 ) -> tuple[asyncio.Task[None], dict[str, Any]]:
-    """Return a task that keeps reading, and the first message of that type.
+    """Return a task that keeps reading messages, and the first message of the wanted type.
 
     Raises:
         InfraError: the server sent an error.
@@ -144,7 +144,7 @@ def crowds_of(
 async def counted(
     server: subprocess.Popen[str], crowds: list[subprocess.Popen[str]], seconds: float
 ) -> tuple[float, list[dict[str, Any]]]:
-    """Send the start signal. Return (cores that the server used, results of the processes)."""
+    """Send the start signal. Return (number of cores that the server used, processes' results)."""
     before_s, began = cpu_s(server.pid), time.monotonic()
     for crowd in crowds:
         assert crowd.stdin is not None

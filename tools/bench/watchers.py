@@ -21,16 +21,16 @@ import msgpack
 
 BIN_MS: Final = 0.5
 BINS: Final = 20_000
-"""Number of bins, for ten seconds. Later arrivals count as ten seconds."""
+"""Number of bins. They cover ten seconds, and longer delays count as ten seconds."""
 ACK_EVERY: Final = 128
 """Number of messages per acknowledgement, as on the page (frontend/src/protocol/socket.ts)."""
 WHERE: Final = b"\xa7sent_ns\xcb"
-"""A msgpack key and the type byte of a 64-bit float."""
+"""A msgpack key, followed by the type byte of a 64-bit float."""
 
 
 @dataclass(slots=True)
 class Seen:
-    """What all viewers of this process received: histograms of batch delays by phase."""
+    """What all viewers of this process received: a histogram of batch delays for each half."""
 
     phase: int | None = None
     bins: list[list[int]] = field(default_factory=lambda: [[0] * (BINS + 1) for _ in range(2)])
@@ -48,7 +48,7 @@ class Seen:
 
 
 class Watcher(asyncio.Protocol):
-    """One viewer. It implements only what a server's unfragmented binary frames need of RFC 6455.
+    """One viewer. It implements only the part of RFC 6455 that unfragmented binary frames need.
 
     Args:
         place: path of the socket.

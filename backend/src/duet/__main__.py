@@ -11,7 +11,7 @@ if PLAYING & set(sys.argv[1:2]):
     from duet.base.errors import InfraError
 
     with contextlib.suppress(InfraError):  # the verb reports the error itself
-        confined.start()  # its imports run on another CPU during those below
+        confined.start()  # its imports run on another CPU during the imports below
 
 from duet.cli import main  # noqa: E402
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Columns of numbers: binary search, either in the column itself or through an order, and columns that grow. */
+/**
+ * Columns of numbers: binary search (in a sorted column, or through a sorted order of its indices), and columns that
+ * grow.
+ */
 
 import { quickselect } from 'd3-array';
 

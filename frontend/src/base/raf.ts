@@ -12,8 +12,8 @@ const browserClock: Clock = {
 };
 
 /**
- * Called once per frame. `dtMs` is the time since its previous call, 0 for the first. It returns true to be called
- * again.
+ * Called once per frame. `dtMs` is the time since the previous call; it is 0 for the first call. Returns true to be
+ * called again in the next frame.
  */
 export type Tick = (nowMs: number, dtMs: number) => boolean;
 
@@ -23,7 +23,10 @@ export class FrameLoop {
   readonly #ticks = { move: new Set<Tick>(), draw: new Set<Tick>() };
   #handle: number | null = null;
   #last: number | null = null;
-  /** Maximum frames per second. Lower during a live run, because the browser shares the CPUs with the guests. */
+  /**
+   * Maximum frames per second. The limit is lower during a live run, because the browser shares the CPUs with the
+   * guests.
+   */
   maxFps = 60;
 
   constructor(clock: Clock = browserClock) {

@@ -4,7 +4,7 @@
  * backend/src/duet/lessons/document.py has the same rules.
  */
 
-/** Convert a typed word to the form in which names are written. */
+/** Convert a typed word to the form of names: lower case, hyphens for spaces, and no leading "lesson" or "step". */
 export function plain(word: string): string {
   const text = word
     .trim()
@@ -20,8 +20,9 @@ function parts(name: string): readonly [number: number | null, words: string] {
 }
 
 /**
- * The one name that a word matches; null if none or several do. A word matches a name that is equal, a name with that
- * number, and a name that begins with it (with or without its number) or has a later word that begins with it.
+ * The one name that a word matches; null if it matches none or several. A word matches a name if it is identical to the
+ * name or is the name's number. It also matches if the name (with or without its number) or one of the name's later
+ * words begins with it.
  */
 export function resolveName(word: string, names: readonly string[]): string | null {
   const text = plain(word);

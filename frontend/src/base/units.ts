@@ -10,7 +10,7 @@ declare const brand: unique symbol;
 /** Nanoseconds since the start of the lane's workload. Values up to 104 days are exact. */
 export type Nanos = number & { readonly [brand]: 'ns' };
 
-/** Mark a number as nanoseconds: a moment or a length on a lane's axis. */
+/** Mark a number as nanoseconds: a moment or a duration on a lane's axis. */
 export function ns(value: number): Nanos {
   return value as Nanos;
 }
@@ -63,7 +63,7 @@ function trim(text: string): string {
   return short.replace('.', formats().decimal);
 }
 
-/** Format a length of guest time: "5.2 ms", "14 µs", "0". */
+/** Format a duration in guest time: "5.2 ms", "14 µs", "0". */
 export function formatNs(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return '0';

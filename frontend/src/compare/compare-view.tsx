@@ -280,7 +280,7 @@ function CompareViewPage(props: CompareViewPageProps) {
   const plain = usePlayback('page');
   const playback = usePlayback();
   const index = useRunIndex();
-  // Both runs count the same kind of operation; whyNoCommonAxis() ensures this.
+  // whyNoCommonAxis() ensures that both runs count the same kind of operation.
   const lesson = lessonOfRun(props.lesson, index?.workload ?? '');
   const [help, setHelp] = useState(false);
   const whole = useSettled(index);
@@ -445,8 +445,8 @@ export function titled(lesson: Lesson, arms: readonly string[]): Lesson {
 }
 
 /**
- * Whether the view places its lanes in columns, where two lanes need no more height than one. If so, this page does the
- * same.
+ * Whether the view places lanes in columns, where two lanes need no more height than one. If so, this page uses columns
+ * too.
  */
 function laidBeside(lesson: Lesson, scene: Scene, runs: Runs): boolean {
   const whole = runs.index('first');
@@ -542,7 +542,10 @@ function Both(props: {
   );
 }
 
-/** The requested arms that both runs have, in the lesson's order. If there are none, all arms that both runs have. */
+/**
+ * The requested arms that both runs have, in the lesson's order. If both runs have none of them, all arms that both
+ * runs have.
+ */
 export function commonArms(
   lesson: Pick<Lesson, 'arms'>,
   found: Pick<Comparison, 'sides'>,

@@ -109,7 +109,7 @@ export function holdWords({ phase, after, asked, stood, message }: HeldMessage):
   });
 }
 
-/** Whether a visitor has control, or would get it with their next command. */
+/** Whether a visitor has control, or would receive it with their next command. */
 export function mayAct({ by, may_take }: ControlMessage): boolean {
   return by === 'you' || (by === 'nobody' && may_take);
 }

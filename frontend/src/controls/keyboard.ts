@@ -50,7 +50,7 @@ type Windows = Pick<Playback, 'now' | 'view' | 'zoom'> & {
   readonly state: Pick<Playback['state'], 'watermark'>;
 };
 
-/** What the keys for the window do. */
+/** The actions of the keys that move or zoom the window. */
 export function windowActs({ now, view, zoom, state }: Windows): Record<WindowAct, () => void> {
   const move = (share: number) => {
     const { start, span } = now();
@@ -109,8 +109,8 @@ export type Key = KeyOf<Act>;
 const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
 
 /**
- * All keyboard shortcuts. If `aligned` is false, those that align by an operation are omitted; `more` are those of
- * plug-ins.
+ * All keyboard shortcuts. If `aligned` is false, the shortcuts that align by an operation are omitted. `more` contains
+ * the shortcuts of plug-ins.
  */
 export function keyList(
   operation: string,

@@ -133,7 +133,7 @@ function NumberField(props: {
   );
 }
 
-/** Maximum number of a knob's values for which a slider is precise enough. */
+/** Maximum number of values of a knob that is shown with a slider; with more values, a slider is not precise enough. */
 const MOST_VALUES = 64;
 
 /** A stepper for a small number: minus, slider, plus, and the value. */
@@ -395,7 +395,7 @@ export function RunControls(props: RunControlsProps) {
   );
 }
 
-/** Time from the last change of a knob until a run may start, ms. */
+/** Time from the last change of a knob until a run may start automatically, ms. */
 const REST_MS = 250;
 
 interface Follow {
@@ -441,7 +441,7 @@ function useEscape(open: boolean, close: () => void): void {
 interface ButtonsProps
   extends Pick<RunControlsProps, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain' | 'tool'> {
   readonly blocked: string;
-  /** Whether *run* would only repeat the run on the stage. */
+  /** Whether the button *run* would only repeat the run on the stage. */
   readonly same: boolean;
 }
 

@@ -49,7 +49,7 @@ interface PlayProps {
   readonly beat: string;
   readonly onToggle: () => void;
   readonly onBeat: (by: 1 | -1) => void;
-  /** If this or the next property is absent, its buttons are too. */
+  /** If this property or the next one is absent, the buttons for it are absent too. */
   readonly onEvent?: (by: 1 | -1) => void;
   readonly onBackwards?: () => void;
 }
@@ -193,9 +193,11 @@ interface TransportProps extends Required<PlayProps> {
   readonly operation: string;
   /** Why lanes cannot be aligned by operations; null if they can. */
   readonly unaligned: string | null;
-  /** Number of the operation whose begin is aligned; null if the step names none. */
+  /** Number of the operation at whose begin lanes are aligned; null if the step names none. */
   readonly nth: number | null;
-  /** Number of the operation at which lanes are aligned, from 1, and of the last one that every lane has. */
+  /**
+   * Number of the operation at which lanes are aligned, from 1, and number of the last operation that every lane has.
+   */
   readonly at: { readonly n: number; readonly most: number };
   readonly onAt: (n: number) => void;
   /** What the axis counts; null if it shows guest time. */
@@ -207,14 +209,14 @@ interface TransportProps extends Required<PlayProps> {
   readonly lanes: number;
   readonly onSpeed: (speed: number) => void;
   readonly onAlign: (align: Align) => void;
-  /** Null if the lesson declares no waits. */
+  /** Goes to the next long wait; null if the lesson declares no waits. */
   readonly onLongWait: (() => void) | null;
   readonly onDivergence: () => void;
   /** Why this jump or alignment is unavailable; empty if it is available. */
   readonly noLongWait: string;
   readonly noDivergence: string;
   readonly noMarker: string;
-  /** Null if no events were lost. */
+  /** Goes to the next loss of events; null if no events were lost. */
   readonly onLoss: (() => void) | null;
   readonly onScope: () => void;
   readonly onWords: () => void;
@@ -233,7 +235,10 @@ const alignTitles: Partial<Record<Align, string>> = {
   marker: t('the first operation ends at the same moment on every lane'),
 };
 
-/** A field for the number of the aligned operation. The number is applied once it is an integer that every lane has. */
+/**
+ * A field for the number of the aligned operation. What the viewer types is applied once it is the number of an
+ * operation that every lane has.
+ */
 function AtField({ at, operation, onAt }: Pick<TransportProps, 'at' | 'operation' | 'onAt'>) {
   const [draft, setDraft] = useState<string | null>(null);
   return (

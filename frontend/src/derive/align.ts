@@ -112,7 +112,7 @@ function commonOperation(index: RunIndex, around: number): number {
   return counts.length === 0 ? 1 : Math.max(1, Math.min(...counts));
 }
 
-/** Shift every lane so that its operation coincides with that of the lane which reaches the operation last. */
+/** Shift every lane so that the times `of(lane)` coincide in frame time, at the latest of these times. */
 function latestTogether(index: RunIndex, of: (lane: LaneIndex) => Nanos | null): Together {
   const times = index.lanes.map((lane) => [lane.arm, of(lane)] as const);
   const latest = Math.max(...times.map(([, t]) => t ?? Number.NEGATIVE_INFINITY));
@@ -131,9 +131,11 @@ export function laneTime(offset: Offsets, arm: string, t: number): Nanos {
   return ns(t - (offset.get(arm) ?? 0));
 }
 
-// Lanes that stop after one operation, so that this operation can be compared on all lanes.
+// For lanes that stop after one operation: this operation can then be compared on all lanes.
 
-/** Tolerance, ns: half a step of a counting axis. A begin may be rounded, because offsets are sums. */
+/**
+ * Tolerance for begins, ns: half a step of a counting axis. Offsets are sums, so a begin may contain a rounding error.
+ */
 const slack = 500;
 
 /** Index in `opsByEnd` of the first operation that begins in the window; -1 if none does. */

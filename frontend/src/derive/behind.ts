@@ -40,7 +40,7 @@ export interface Behind {
   /** One sentence on how the mark was computed from the rows; empty if it was made from a single event. */
   readonly how: string;
   readonly rows: readonly BehindRow[];
-  /** Null if no trace event made the mark. */
+  /** The trace records to request; null if no trace event made the mark. */
   readonly trace: TraceAsked | null;
 }
 

@@ -32,7 +32,7 @@ export type Scope =
 export interface Figure {
   readonly scope: Scope;
   readonly arm: string;
-  /** The quantity. Equal quantities have equal names, even if different code writes them. */
+  /** The quantity. Identical quantities have the same name, even if different code writes them. */
   readonly what: string;
   readonly value: number;
   readonly text: string;
@@ -94,7 +94,7 @@ export function figure(
   return frozenText(`${scope} ${arm} ${what} ${of} ${form(text)}`, text);
 }
 
-/** The length of a whole mark, as a figure. */
+/** The duration of a whole mark, as a figure. */
 export function lengthOf(mark: Mark): string {
   const value = mark.t1 - mark.t0;
   return figure('mark', mark.arm, 'length', value, formatNs(value), mark);

@@ -18,7 +18,7 @@ import { armTitle, capital, fieldValue, list, shortTitle } from './words.ts';
 
 export type Direction = 1 | -1;
 
-/** Of the lanes' answers, the one that is nearest in the given direction. */
+/** Of the moments found on the lanes, the one that is nearest in the given direction. */
 function nearest(
   index: RunIndex,
   offset: Offsets,
@@ -87,7 +87,7 @@ export function eventAfter(
   });
 }
 
-/** The first loss of events that begins after t on any lane. After the last one, the search starts over. */
+/** The first loss of events that begins after t on any lane. After the last loss, the search starts over. */
 export function nextLoss(index: RunIndex, offset: Offsets, t: number): Nanos | null {
   const after = (from: number) =>
     nearest(index, offset, 1, (lane, shift) => {
@@ -105,12 +105,12 @@ export interface LongWait {
   readonly t1: Nanos;
 }
 
-/** Minimum length of a long wait, ns: half of the longest wait on the lanes shown. */
+/** Minimum duration of a long wait, ns: half of the longest wait on the lanes shown. */
 function longFrom(index: RunIndex): number {
   return Math.max(...index.lanes.map((lane) => lane.longestWait), 0) / 2;
 }
 
-/** The first long wait that begins after t (frame time). After the last one, the search starts over. */
+/** The first long wait that begins after t (frame time). After the last long wait, the search starts over. */
 export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongWait | null {
   const least = longFrom(index);
   if (least <= 0) return null;
@@ -143,7 +143,10 @@ export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongW
   return best;
 }
 
-/** The longest of the lesson's waits that last at most `longest` ns, on any lane, in descending order. */
+/**
+ * The longest waits on any lane, in descending order. Only the lesson's waits that last at most `longest` ns are
+ * considered.
+ */
 export function longestWaits(
   index: RunIndex,
   offset: Offsets,
@@ -177,8 +180,8 @@ function trimToLongest(waits: LongWait[], most: number): void {
 }
 
 // The first divergence of lanes, or the reason that there is none. It is the first operation that took at least twice
-// as long on the lane with the longest mean as on the one with the shortest. On a counting axis it is the first entry
-// that differs between lanes. Pure; times are each lane's own.
+// as long on the lane with the longest mean duration as on the lane with the shortest. On a counting axis it is the
+// first entry that differs between lanes. Pure; times are each lane's own.
 
 /** Why lanes cannot be compared, or why they do not diverge. */
 type NoParting =
@@ -194,13 +197,17 @@ interface Parting {
   readonly by: 'operation' | 'entry';
   /** Number of the operation or entry, from 1. */
   readonly n: number;
-  /** For each lane, when the operation or entry ends, and its index in the table of operations or points. */
+  /**
+   * For each lane, the time at which the operation or entry ends, and its index in the table of operations or points.
+   */
   readonly lanes: readonly { readonly arm: string; readonly t: number; readonly place: number }[];
 }
 
-/** Minimum ratio between two lengths that counts as a divergence. */
+/** Minimum ratio between two durations that counts as a divergence. */
 const apart = 2;
-/** Lanes whose mean lengths differ by less than this factor do not diverge, because single operations always differ. */
+/**
+ * Lanes whose mean durations differ by less than this factor do not diverge, because single operations always differ.
+ */
 const alike = 1.25;
 
 const known = new WeakMap<RunIndex, { readonly version: number; readonly found: Found }>();
@@ -242,14 +249,16 @@ function byOperation(lanes: readonly LaneIndex[]): Found {
   return 'never_twice';
 }
 
-/** Mean length of a lane's operations, ns; 0 if it has none. */
+/** Mean duration of a lane's operations, ns; 0 if it has none. */
 function meanOf({ ops, opsByEnd: { order, length } }: LaneIndex): number {
   let sum = 0;
   for (let i = 0; i < length; i++) sum += ops.t1[order[i]!]! - ops.t0[order[i]!]!;
   return length === 0 ? 0 : sum / length;
 }
 
-/** Index of an operation in the table. `at` counts operations from 0, beginning at the workload's start. */
+/**
+ * Index of an operation in the table. `at` counts operations from 0, starting with the first operation of the workload.
+ */
 function placeOf(lane: LaneIndex, at: number): number {
   return lane.opsByEnd.order[at - lane.opsEvicted]!;
 }

@@ -243,7 +243,7 @@ class SortedOrder implements Order {
 
 interface Table {
   readonly length: number;
-  /** Changes when rows have been evicted or the table was reset. */
+  /** A number that changes when rows have been evicted or the table was reset. */
   readonly epoch: number;
 }
 
@@ -443,7 +443,7 @@ export class LaneIndexer implements LaneIndex {
   }
 }
 
-/** The time up to which a lane's data are known; infinite if the lane has ended. */
+/** The time up to which a lane's data are known; infinity if the lane has ended. */
 export function completeUpTo(lane: Pick<LaneIndex, 'watermark' | 'ended'>): Nanos {
   return lane.ended ? ns(Number.POSITIVE_INFINITY) : lane.watermark;
 }

@@ -27,8 +27,8 @@ export interface Latencies {
 const quantilesOfNewest = 20_000;
 
 /**
- * The durations of operations that ended by `until` (lane time). The statistics use the newest
- * 20,000 operations. Of these, a hash of their ids selects about `most` samples, so the selection is always the same.
+ * The durations of operations that ended by `until` (lane time). The statistics use the newest 20,000 operations. About
+ * `most` of these are samples. A hash of the operation's id selects them, so repeated calls select the same samples.
  */
 export function latenciesOf(lane: LaneIndex, until: number, most = 400): Latencies {
   const { order, length } = lane.opsByEnd;

@@ -226,7 +226,7 @@ export function stepOf(index: RunIndex, span: number): number {
   return span >= 2 * index.tickNs ? index.tickNs : span / 4;
 }
 
-/** The window of length `span` that has `moment` at `share` of its width. */
+/** The window of length `span` in which `share` of that length lies before `moment`. */
 export function windowAround(moment: number, span: number, share: number): Window {
   return { start: ns(Math.max(0, moment - span * share)), span };
 }
@@ -242,7 +242,7 @@ export function spanOf(scene: Pick<Scene, 'window_ms' | 'window_steps'>): number
   return scene.window_ms * millisecond + scene.window_steps * stepNs;
 }
 
-/** A place that a finder has found. Of the window, `share` lies before the moment. */
+/** A place that a finder has found. `share` is the part of the window that lies before the moment. */
 export function placeAround(moment: number, span: number, share: number): Place {
   const window = windowAround(moment, span, share);
   return { ...window, moment: ns(moment), follows: false, known: true };
@@ -277,8 +277,8 @@ export function placeOf(
 }
 
 /**
- * The nth operation on the lane where it begins last. If the scene gives no length for its window, it is that of the
- * longest of these operations.
+ * The nth operation on the lane where it begins last. If the scene gives no length for its window, the window is as
+ * long as the longest of the lanes' nth operations.
  */
 function theOperation(index: RunIndex, scene: SceneWindow): Place | null {
   const begins = index.lanes.map((lane) => opBegin(lane, scene.operation));
@@ -319,8 +319,9 @@ function aroundOp(op: Op): Place {
 const opsLookedAt = 400;
 
 /**
- * The first operation whose length is within a fifth of the lane's median and which sleeps as usual. If there is none,
- * it is the operation nearest to the median. The very first operations are not used, because they run with cold caches.
+ * The first operation that lasts about as long as the lane's median (within a fifth) and during which its thread
+ * sleeps. If there is none, the operation whose duration is nearest to the median. The very first operations are not
+ * used, because they run with cold caches.
  */
 function typicalOp(index: RunIndex): Op | null {
   const lane = index.lanes.find((l) => l.opsByEnd.length > 0);

@@ -35,11 +35,11 @@ export function answeredBy({ by }: Pick<Answer, 'by'>): {
 /** Minimum number of operations per arm for an answer. */
 const least = 5;
 
-/** The operations of one lane divided by those of the other, over equal guest time; null if unknown. */
+/** The number of operations on one lane divided by the number on the other, over equal guest time; null if unknown. */
 function opsShare(one: LaneIndex | null, other: LaneIndex | null): number | null {
   if (!one || !other) return null;
   const overNs = Math.min(one.watermark, other.watermark);
-  // Lost events would falsify the ratio, so there is none.
+  // Lost events would falsify the ratio, so no ratio is returned.
   if (lostIn(one, 0, overNs) || lostIn(other, 0, overNs)) return null;
   const ops = [opsUpTo(one, overNs), opsUpTo(other, overNs)] as const;
   return ops[0] < 1 || ops[1] < least ? null : ops[0] / ops[1];
@@ -61,8 +61,8 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
 }
 
 /**
- * The same ratio, from the medians of the first recorded table with the prediction's clock and parameters; null if
- * there is no such table. Its runs were untraced, one kernel after the other.
+ * The ratio of the medians in the first recorded table that has the prediction's clock and parameters; null if there is
+ * no such table. The table's runs were untraced, one kernel after the other.
  */
 export function tableRatio(
   { measured, workloads }: Pick<Lesson, 'measured' | 'workloads'>,
@@ -108,8 +108,8 @@ export function forTen(ratio: number): string {
   return ten >= 9.95 ? String(Math.round(ten)) : ten.toFixed(1);
 }
 
-// The same comparison on every clock: as published, as measured in tables, and as counted in the run on the stage.
-// Pure.
+// The same comparison from three sources: as published, as measured in tables (on each clock), and as counted in the
+// run on the stage. Pure.
 
 export interface RatioRow {
   readonly head: string;

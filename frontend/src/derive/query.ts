@@ -42,7 +42,7 @@ export function touching(
   if (strand.layer === 'function') {
     return { from: firstAtLeast(strand.length, at, a - strand.longest), to };
   }
-  // States and phases do not overlap, so only the last one that begins before `a` can still be running.
+  // States and phases do not overlap, so of the spans that begin before `a`, only the last one can extend beyond `a`.
   let from = firstAtLeast(strand.length, at, a);
   while (from > 0 && spans.t1[strand.order[from - 1]!]! > a) from -= 1;
   return { from, to };
@@ -55,7 +55,8 @@ export function isStale(lane: LaneIndex, layer: Layer, i: number): boolean {
   const at = (p: number) => lane.spans.t0[strand.order[p]!]!;
   const t0 = lane.open.t0[i]!;
   if (layer !== 'function') return at(strand.length - 1) >= t0;
-  // Calls inside an open call begin later and have ended, so only its own end makes it stale.
+  // A call that is still open may contain calls that have ended. They begin later than it, so only a span with the same
+  // begin and kind shows that the open call has ended.
   for (let p = firstAtLeast(strand.length, at, t0); p < strand.length && at(p) === t0; p++) {
     if (lane.spans.kind[strand.order[p]!] === lane.open.kind[i]) return true;
   }
@@ -85,8 +86,8 @@ export function* spansIn(
 }
 
 /**
- * The span of this row and layer that contains t; of several, the one that began last. Null if the row is idle or its
- * state unknown.
+ * The span of this row and layer that contains t. If several contain it, the span that began last. Null if the row is
+ * idle or its state is unknown.
  */
 export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): SpanRecord | null {
   const strand = lane.strand(row, layer);
@@ -141,7 +142,7 @@ export function laneOf(index: RunIndex, arm: string): LaneIndex | null {
   return index.lanes.find((lane) => lane.arm === arm) ?? null;
 }
 
-/** The time up to which all running lanes are complete; once all lanes have ended, the highest watermark. */
+/** The time up to which all running lanes are complete. Once all lanes have ended, it is the highest watermark. */
 export function commonWatermark(index: RunIndex): Nanos {
   let lowest = Number.POSITIVE_INFINITY;
   let highest = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Chooses the recording that fits a scene best, and tells how it differs. Pure. */
+/** Chooses the recording that fits a scene best, and describes how it differs from the scene. Pure. */
 
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
@@ -95,7 +95,7 @@ export function isSavedRun(runId: string | null | undefined): boolean {
 
 // Chooses the measured table that fits a scene. Pure.
 
-/** Omit tables from other hosts, because a comparison must not mix hosts. */
+/** Omit tables from other hosts, because only values from the same host may be compared. */
 export function ownTables<T extends { readonly on?: string }>(tables: readonly T[]): readonly T[] {
   return tables.filter(({ on }) => !on);
 }
@@ -108,8 +108,9 @@ interface Asked {
 }
 
 /**
- * Choose the table for a scene. A table that a user has measured now is preferred. Otherwise it is a recorded table
- * with all arms of the scene: the one with the current knobs, then `atHand`, or the first one if `atHand` lacks an arm.
+ * Choose the table for a scene. A table that a user has measured now is preferred. Otherwise the choice is among the
+ * recorded tables that have all arms of the scene: the table with the current knobs, or if there is none, `atHand`, or
+ * if that lacks an arm, the first of these tables.
  */
 export function tableFor(
   atHand: MeasuredMessage | null,

@@ -29,7 +29,8 @@ export function axisOf(lesson: Pick<Lesson, 'axis'>, workload: string): Axis | n
 const byWorkload = new WeakMap<Lesson, Map<string, Lesson>>();
 
 /**
- * The lesson for runs of a workload: if the workload declares its own operation, it replaces the lesson's. Memoised.
+ * The lesson for runs of a workload. If the workload declares its own operation, that operation replaces the lesson's.
+ * Memoised.
  */
 export function lessonOfRun(lesson: Lesson, workload: string): Lesson {
   const operation = lesson.workloads[workload]?.operation ?? null;

@@ -41,7 +41,7 @@ interface Names {
 
 type Pairs = readonly (readonly [number, number])[];
 
-/** All intervals on this lane that match `one`, regardless of any window. */
+/** All intervals on this lane that match `one`, whether or not a window shows them. */
 function findOn(lane: LaneIndex, one: Sought, names: Names): Found {
   let pairs = named(lane, one, names);
   if (one.during !== null) pairs = inside(pairs, spansOf(lane, one.during, names));
@@ -123,7 +123,7 @@ function looksOf(lane: LaneIndex, probe: string, { where, among }: Sought): Pair
     const grown = (fact: string) =>
       (after.facts[fact] ?? Number.NaN) - (before.facts[fact] ?? Number.NaN);
     const whole = among.reduce((sum, fact) => sum + grown(fact), 0);
-    // If the whole is 0, the share is undefined.
+    // If the sum of the other facts is 0, the share is undefined.
     const value = (fact: string) =>
       among.length === 0 ? grown(fact) : whole > 0 ? grown(fact) / whole : Number.NaN;
     const fits = Object.entries(where).every(([fact, [least, largest]]) => {
@@ -147,7 +147,7 @@ function joined(pairs: Pairs): Pairs {
   return walls;
 }
 
-/** The parts of the first intervals that are inside one of the second. */
+/** The parts of the intervals in `pairs` that are inside an interval of `others`. */
 function inside(pairs: Pairs, others: Pairs): Pairs {
   const walls = joined(others);
   const parts: [number, number][] = [];
@@ -195,8 +195,8 @@ function firstIn(found: Found, one: Sought, a: number, b: number): number | null
 }
 
 /**
- * How much is visible in [a, b): a time, or for intervals of length 0 their number. It is -1 if this is too little or
- * too much.
+ * How much is visible in [a, b): a duration, or if the intervals have length 0, their number. Returns -1 if this is too
+ * little or too much.
  */
 function amountIn(found: Found, one: Sought, a: number, b: number): number {
   const { t0, t1, longest } = found;
@@ -220,7 +220,8 @@ function amountIn(found: Found, one: Sought, a: number, b: number): number {
   return time > 0 ? time : seen;
 }
 
-// Which windows of a run show what a step must show, and which of them is best. The result is deterministic.
+// Finds the windows of a run that show what a step must show, and chooses the best of them. The result is
+// deterministic.
 
 /** The parts of a step that the search needs. */
 export type Claimed = Pick<
@@ -263,7 +264,7 @@ export class Search {
     return this.#lanes.some((lane) => lane.marks.length > 0);
   }
 
-  /** How much the window shows of what is marked `most`; -1 if it lacks something that is required. */
+  /** The amount of what is marked `most` that the window shows; -1 if the window lacks something that is required. */
   amount({ start, span }: Window): number {
     let most = 0;
     for (const { lane, marks } of this.#lanes) {
@@ -295,7 +296,7 @@ export class Search {
   #endOn(lane: LaneIndex, start: Window['start'], end: number): number {
     if (!this.#scene.show.includes('hold')) return end;
     const held = heldOp(lane, { start, offset: this.offsets });
-    // Adds 1 ns to include what lies exactly at the end.
+    // Adds 1 ns, so that whatever lies exactly at the end is included.
     return held < 0 ? end : Math.min(end, lane.ops.t1[lane.opsByEnd.order[held]!]! + 1);
   }
 
@@ -362,7 +363,10 @@ function endOf(index: RunIndex, offsets: Offsets): number {
   return Number.isFinite(end) ? end : 0;
 }
 
-/** The windows that show the claim. Those that show most come first, and among equal ones the earliest. */
+/**
+ * The windows that show the claim. Those that show most come first. Windows that show equally much are in order of
+ * time.
+ */
 function bestWindows(search: Search): readonly Window[] {
   return search
     .windows()
@@ -430,7 +434,7 @@ function inRun(index: RunIndex, scene: Claimed, place: Place): Place {
 
 function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place): Answer {
   const ranks = scene.must_show!.marks.some((one) => one.most);
-  // If windows are ranked or fixed, the step's own moment is ignored.
+  // If windows are ranked, or if the window is fixed, the step's own moment is ignored.
   const here = !ranks && usual.known && search.amount(usual) >= 0;
   const window = here ? usual : mostUsual(index, bestWindows(search), search);
   if (window === undefined) return { place: usual, shown: false };

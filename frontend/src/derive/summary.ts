@@ -39,7 +39,7 @@ export interface LaneSummary {
   readonly sentence: string;
 }
 
-/** For each lane, the share of its threads' time that they spent in each state in the window. */
+/** For each lane and state, the share of the threads' time in the window that they spent in the state. */
 export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSummary[] {
   return index.lanes.map((lane) => {
     const a = laneTime(frame.offset, lane.arm, frame.start);
@@ -111,7 +111,8 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
   for (const lane of index.lanes) {
     const shift = frame.offset.get(lane.arm) ?? 0;
     const t = frame.moment - shift;
-    // Half a window before and after the moment contains more than 50 marks, unless the picture is nearly empty.
+    // This range, half a window before and after the moment, contains more than 50 marks unless the picture is nearly
+    // empty.
     for (const layer of ['state', 'function', 'track'] as const) {
       for (const span of spansIn(lane, layer, t - frame.span / 2, t + frame.span / 2)) {
         const far = Math.max(0, span.t0 - t, t - span.t1);
@@ -139,17 +140,17 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
 // search.
 
 export interface Waited {
-  /** Total time, ns. */
+  /** Total waiting time, ns. */
   readonly ns: number;
-  /** Share of the time of all threads, 0 to 1. */
+  /** Waiting time as a share of the time of all threads, 0 to 1. */
   readonly share: number;
   /** The longest wait that has begun; null if there is none. */
   readonly longest: SpanRecord | null;
 }
 
 /**
- * For each position in a strand's order, the sum of waits up to there, ns, and the index of the longest one (-1 if
- * there is none).
+ * For each position in a strand's order: the sum of the waits up to there, ns, and the index of the longest of these
+ * waits (-1 if there is none).
  */
 interface Sums {
   readonly length: number;

@@ -19,7 +19,7 @@ export type Alignment = 'time' | 'operation' | 'marker' | 'begin';
 /** Kinds of the layer `mark` have no spans; views draw them from points. */
 export type Layer = 'state' | 'function' | 'track' | 'mark';
 
-/** The spans of one row and layer, sorted by t0. A pyramid of levels of detail serves wide windows. */
+/** The spans of one row and layer, sorted by t0. For wide windows there is a pyramid of levels of detail. */
 export interface Strand {
   readonly row: number;
   readonly layer: Layer;
@@ -62,9 +62,9 @@ export interface LaneIndex {
   /** Operations in the order in which they ended. */
   readonly opsByEnd: Order;
   readonly linksByTime: Order;
-  /** Number of operations that ended before the oldest one that is kept. */
+  /** Number of operations that ended before the oldest operation in the table. */
   readonly opsEvicted: number;
-  /** Length of the longest of the lesson's waits so far, ns. */
+  /** Duration of the longest of the lesson's waits so far, ns. */
   readonly longestWait: number;
   /** Time up to which the lane's data are complete. What comes later is unknown, not idle. */
   readonly watermark: Nanos;
@@ -82,7 +82,7 @@ export interface LaneIndex {
   samples(probe: string): readonly LaneSample[];
   /** Names of the probes and lenses that have samples. */
   probes(): readonly string[];
-  /** Convert a moment of this lane's axis to guest time. On a time axis both are equal. */
+  /** Convert a moment of this lane's axis to guest time. On a time axis the two are identical. */
   guestTime(t: number): Nanos;
   /** The guest time of an entry of `points`. It is exact on every axis. */
   pointTime(i: number): Nanos;
@@ -106,7 +106,7 @@ export interface RunIndex {
   readonly source: 'live' | 'recorded';
   readonly clock: 'wall' | 'count';
   readonly live: boolean;
-  /** How much of a recording has arrived, since it arrives in parts; `unknown` if its size was not announced. */
+  /** The amount of a recording that has arrived, since it arrives in parts; `unknown` if its size was not announced. */
   readonly reading: 'unknown' | 'coming' | 'whole';
   readonly lanes: readonly LaneIndex[];
   readonly kinds: readonly KindFacts[];
@@ -114,14 +114,14 @@ export interface RunIndex {
   readonly axis: Axis | null;
   /** Whether the order of points on the axis depends on how the host scheduled the vCPUs. */
   readonly hostOrder: boolean;
-  /** Name of the point that is a beat; null if the end of an operation is. */
+  /** Name of the points that are beats; null if the ends of operations are beats. */
   readonly beat: string | null;
   /** The knobs of the run, and its workload. */
   readonly params: Readonly<Record<string, number>>;
   readonly workload: string;
-  /** Length of a tick, ns (HZ of the base's configuration). */
+  /** Duration of a tick, ns (HZ of the base's configuration). */
   readonly tickNs: number;
-  /** Increases whenever a lane changes. */
+  /** A version number that increases whenever a lane changes. */
   readonly version: number;
 }
 
@@ -165,7 +165,7 @@ export interface Frame {
   readonly regions?: readonly Region[];
   /** Names of the kinds in focus; all other kinds are muted. If empty, no kind is muted. */
   readonly focus: ReadonlySet<string>;
-  /** Whether only what happened up to the moment is drawn (a sweep of the oscilloscope), or the whole window. */
+  /** Whether views draw only what happened up to the moment (a sweep of the oscilloscope), or the whole window. */
   readonly reveal: 'moment' | 'window';
   /** Whether each lane stops at the end of the operation with which its window begins. */
   readonly hold?: boolean;

@@ -140,7 +140,7 @@ interface CardProps {
   readonly question: string;
   readonly available: boolean;
   readonly picture: boolean;
-  /** Null while it is not loaded. */
+  /** The lesson's details; null until they are loaded. */
   readonly more: More | null;
   readonly onOpen: (slug: string) => void;
 }
@@ -251,7 +251,7 @@ function Headline({ slug, published, mails, scenes, predictions }: More & { slug
   );
 }
 
-/** What a card without a picture shows instead. */
+/** The content that a card shows if it has no picture. */
 function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
   return (
     <>

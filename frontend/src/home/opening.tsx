@@ -37,7 +37,10 @@ export function OpeningPicture({ slug }: { readonly slug: string }) {
   );
 }
 
-/** Repeats the scene's window until paused. With reduced motion, playback starts on a press. */
+/**
+ * Repeats the scene's window until paused. With reduced motion, playback starts only when the viewer presses the
+ * button.
+ */
 function Moving(shown: Shown) {
   const { lesson, scene, recordedAt } = shown;
   const { state } = usePlayback();

@@ -62,7 +62,7 @@ export async function withWords<T>(folder: string, load: () => Promise<T>): Prom
   return load();
 }
 
-/** Null if the texts do not arrive, or not in time. */
+/** Returns null if the texts do not arrive in time or at all. */
 function inTime<T>(words: Promise<T>): Promise<T | null> {
   const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), waitMs));
   return Promise.race([words.catch(() => null), late]);

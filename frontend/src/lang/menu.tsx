@@ -6,7 +6,7 @@ import { english, isPseudo, languages, type Tag, tagOf } from '../base/lang/tags
 import { siteOf } from '../base/site.ts';
 import { chooseLanguage } from './load.ts';
 
-/** Number of a tag's letters that the narrow menu shows. */
+/** Number of letters of a language tag that the narrow menu shows. */
 const shortLetters = 2;
 
 /** A page without a server offers the languages of its lesson. */

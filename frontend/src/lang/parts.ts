@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Which catalogue file contains a text. The page's own files are in src/lang/TAG: `server` has the texts that only
- * parts with a server use, and `page` has all others. Lessons' pictures, plug-ins, and folders that are loaded on
- * demand have files of their own, FOLDER/lang/TAG.json. Each of these contains all texts of its folder that `page`
- * lacks, independently of the other folders. A site without a server has the texts of the page and of its view.
+ * Finds the catalogue file that contains a text. The page's own files are in src/lang/TAG: `server` has the texts that
+ * only parts with a server use, and `page` has all others. Lessons' pictures, plug-ins, and folders that are loaded on
+ * demand have files of their own, FOLDER/lang/TAG.json. Each of these files contains all texts of its folder that
+ * `page` lacks, even if the files of other folders contain them too. A site without a server has the texts of the page
+ * and of its view.
  */
 
-/** Name of the file -> the folders of its sources. */
+/** Maps the name of a catalogue file to the folders of its sources. */
 const places: Readonly<Record<string, readonly string[]>> = {
   // A site's replacement for the comparison page.
   page: ['compare/use-compare-view.ts'],

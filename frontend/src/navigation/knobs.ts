@@ -64,7 +64,7 @@ function stays(param: Param | undefined): boolean {
   return param?.role === 'duration' || param?.applies === 'boot';
 }
 
-/** Change the clock. Knobs that still have the scene's value get the scene's value for the new clock. */
+/** Change the clock. Knobs that still have the scene's value are set to the scene's value for the new clock. */
 export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockName): Knobs {
   const next = withClock(lesson, now, clock);
   if (next.clock === now.clock) return next;
@@ -78,7 +78,7 @@ export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockNa
 }
 
 /**
- * Change the workload. One that listens on the network needs the wall clock, because on the count clock no input
+ * Change the workload. A workload that listens on the network needs the wall clock, because on the count clock no input
  * arrives while a guest runs, and idle time is skipped.
  */
 export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knobs {
@@ -88,7 +88,7 @@ export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knob
   return listens(now.workload) ? withClock(lesson, next, lesson.clock) : next;
 }
 
-/** The scene's workload. If no scene of the lesson names a workload, it is the viewer's choice. */
+/** The scene's workload. If no scene of the lesson names a workload, the viewer's choice. */
 function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
   if (lesson.scenes.every((s) => s.workload == null)) return now.workload;
   return workloadOf(lesson, scene);
@@ -205,7 +205,7 @@ function ofKnobs(
   );
 }
 
-/** Whether *run* would only repeat the run on the stage. */
+/** Whether the button *run* would only repeat the run on the stage. */
 export function sameRun(run: Knobs, wanted: Knobs): boolean {
   return (
     run.clock === wanted.clock &&
@@ -261,7 +261,7 @@ export function paramWords(
 
 // Describes the run on the stage in one line, including how the next run would differ. Pure.
 
-/** Knobs of the run on the stage. Its parameters may lack knobs that the lesson has gained since. */
+/** Knobs of the run on the stage. The run's parameters may lack knobs that were added to the lesson later. */
 type Shown = Pick<Knobs, 'params' | 'clock'>;
 
 /** Guest time of the longest lane of a recording, ns; null if it is still loading or empty. */
@@ -273,7 +273,7 @@ export function recordedNs(
   return Math.max(...index.lanes.map((lane) => lane.watermark));
 }
 
-/** A lane that reaches this share of the planned time counts as completely recorded. */
+/** Share of the planned time from which a lane counts as completely recorded. */
 const whole = 0.95;
 
 /** "first 0.5 s recorded" if a recording was cut (docs/RECORDINGS.md); otherwise empty. */

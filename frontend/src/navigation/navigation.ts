@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The reducer that decides which run and which moment a page shows. Its input are reports about the address, the step,
- * runs, the index and playback; its output are commands. It uses neither React nor a clock. `use-navigation.ts`
+ * The reducer that decides which run and which moment a page shows. Its inputs are reports about the address, the step,
+ * runs, the index and playback; its outputs are commands. It uses neither React nor a clock. `use-navigation.ts`
  * executes the commands.
  */
 
@@ -41,7 +41,7 @@ type Moment = Pick<
   'mode' | 'moment' | 'start' | 'span' | 'speed' | 'alignment' | 'operation'
 >;
 
-/** Number of the operation at which a step aligns; undefined for the one near the window. */
+/** Number of the operation at which a step aligns; undefined for the operation near the window. */
 export function nthOf(align: Align, scene: Pick<Scene, 'operation'>): number | undefined {
   return align === 'begin' ? scene.operation : undefined;
 }
@@ -100,8 +100,8 @@ export function linkTo(
   return `${location.origin}${location.pathname}${writePlace(to, location.search)}`;
 }
 
-// Which run a lesson page shows: the run in its address, or if there is none, the recording that fits the step best. A
-// live or saved run stays while its steps change, as long as it fits them. Pure.
+// Decides which run a lesson page shows: the run in its address, or if there is none, the recording that fits the step
+// best. When the step changes, a live or saved run stays on the stage as long as it fits the new step. Pure.
 
 type ShownRun = Pick<RunMessage, 'run_id' | 'source' | 'arms' | 'params' | 'clock' | 'workload'>;
 
@@ -215,14 +215,15 @@ function advanceRun(state: RunState, world: RunWorld): readonly [RunState, reado
   if (leaves && named !== null && leftFor !== state.leftFor) {
     // The server has reported the reason.
     commands.push({ type: 'go', change: { run: null, ...noMoment } });
-    // The run may exist later, so it may be requested again. The run that replaces it is not requested again.
+    // The run may exist later, so it may be requested again. In contrast, the run that replaces it is requested only
+    // once.
     for (const run of [named, runIdOf(world.lesson, named)])
       if (run !== fitting) commands.push({ type: 'forgive', run });
   }
   return [next, commands];
 }
 
-// Where playback goes: to a step's moment or to that of a link, and again when a live run ends. Pure.
+// Where playback goes: to a step's moment or to a link's moment. It goes there again when a live run ends. Pure.
 
 type SeenIndex = Pick<RunIndex, 'runId' | 'live' | 'reading'> & {
   readonly lanes: readonly Pick<LaneIndex, 'watermark'>[];
@@ -231,7 +232,9 @@ type SeenIndex = Pick<RunIndex, 'runId' | 'live' | 'reading'> & {
 interface MomentWorld {
   readonly scene: Scene;
   readonly place: Pick<Place, 'moment' | 'window' | 'align' | 'nth' | 'speed'>;
-  /** Increases when the place came from Back, Forward or a link, which means that all of it must be restored. */
+  /**
+   * A counter that increases when the place came from Back, Forward or a link. All of the place must then be restored.
+   */
   readonly visit: number;
   /** The run on the stage; null if there is none, or if another run is awaited. */
   readonly index: SeenIndex | null;
@@ -249,7 +252,7 @@ interface Taken {
 
 interface MomentState {
   readonly taken: Taken | null;
-  /** The scene, the run and its loading state for which playback was last moved. */
+  /** The scene, the run and the run's loading state at the last time that playback was moved. */
   readonly triedFor: string;
   /** The live run that is going on. */
   readonly lived: string | null;
@@ -356,7 +359,7 @@ export interface World {
     PlaybackState,
     'mode' | 'moment' | 'start' | 'span' | 'speed' | 'alignment' | 'operation'
   >;
-  /** The server's messages about runs; null if the page shows the run in the address whatever the server says. */
+  /** The server's messages about runs. Null if the page shows the run in the address regardless of these messages. */
   readonly runs: Pick<RunWorld, 'run' | 'pending' | 'begun' | 'lost'> | null;
 }
 
@@ -436,7 +439,7 @@ export function reduce(state: State, event: Event): readonly [State, readonly Co
   return [same ? state : { ...state, moment, run, written }, [...moves, ...write, ...opens]];
 }
 
-/** Merge the result of a report with reports that arrived while it was computed. */
+/** Merge the result of a report with reports that arrived while this result was computed. */
 export function adopt(now: State, next: State): State {
   const { run, usualSpeed } = now;
   return { ...next, usualSpeed, run: next.run && { ...next.run, late: run?.late ?? null } };

@@ -12,15 +12,15 @@ export interface Place {
   readonly lesson: string | null;
   /** The scene's id, or what a person typed for it; null for the first scene. */
   readonly step: string | null;
-  /** Guest time, ns; null for the scene's moment. */
+  /** The moment in guest time, ns; null for the scene's moment. */
   readonly moment: number | null;
-  /** Guest seconds per real second; null for the scene's speed. */
+  /** The speed in guest seconds per real second; null for the scene's speed. */
   readonly speed: number | null;
-  /** Null for the scene's arms. */
+  /** The arms of the lanes; null for the scene's arms. */
   readonly arms: readonly string[] | null;
-  /** Null for the scene's alignment. */
+  /** How lanes are aligned; null for the scene's alignment. */
   readonly align: Align | null;
-  /** Number of the operation at which lanes are aligned, from 1; null for the scene's. */
+  /** Number of the operation at which lanes are aligned, from 1; null for the scene's operation. */
   readonly nth: number | null;
   /** Window of the stage in frame time, ns; null for the scene's window. */
   readonly window: { readonly start: number; readonly span: number } | null;
@@ -39,9 +39,9 @@ export interface Place {
   readonly patch: string | null;
   /** Number of the selected hunk in that patch, from 1. */
   readonly hunk: number | null;
-  /** How the lesson is presented; null for the lesson page. */
+  /** The way in which the lesson is presented; null for the lesson page. */
   readonly present: Present | null;
-  /** Number of the clicker's press within the step, from 1; null for the first. */
+  /** Number of the clicker's press within the step, from 1; null for the first press. */
   readonly slide: number | null;
   /** Whether the page is embedded in a frame, for example in slides. */
   readonly embed: boolean;

@@ -23,8 +23,8 @@ import { type Place, readPlace, writePlace } from './place.ts';
 export type Go = (change: Partial<Place>, how?: 'push' | 'replace') => void;
 
 /**
- * Browsers limit how often a history entry is replaced (some hundred times in 30 s), so a knob that is dragged is
- * written when it rests.
+ * Minimum time between two replacements of a history entry, ms. Browsers limit the number of replacements (some hundred
+ * in 30 s), and a dragged knob causes many.
  */
 const replaceMs = 150;
 
@@ -66,7 +66,9 @@ class Address {
 
 interface Visit {
   readonly place: Place;
-  /** Increases when the place came from Back, Forward or a link, which means that all of it must be restored. */
+  /**
+   * A counter that increases when the place came from Back, Forward or a link. All of the place must then be restored.
+   */
   readonly visit: number;
 }
 
@@ -113,7 +115,9 @@ export function usePlace(): readonly [Place, Go, number, VisitPlace] {
   return [place, go, visit, visitPlace];
 }
 
-/** The page gives up on a run that takes longer. If a run is missing, the server reports that at once. */
+/**
+ * Maximum time to wait for a run, ms; then the page gives up. If a run does not exist, the server reports that at once.
+ */
 const patienceMs = 30_000;
 
 /** Time that a moment must be at rest before it is written to the address, ms. */
@@ -126,7 +130,7 @@ interface Options {
   readonly first: Wanted;
 }
 
-/** A timer that a newer call replaces. */
+/** A timer with one pending call; setting the timer replaces that call. */
 class Timer {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -147,7 +151,10 @@ export function useNavigation(
   const { forgive } = useLost();
   const [patience] = useState(() => new Timer());
   const [rest] = useState(() => new Timer());
-  /** The state whose commands were executed last; it is skipped until React renders a newer one. */
+  /**
+   * The state whose commands were executed last. Its commands are not executed again while React has not rendered a
+   * newer state.
+   */
   const handled = useRef<typeof state | null>(null);
 
   const went = (speed: number) => setState((now) => reduce(now, { type: 'went', speed })[0]);

@@ -115,7 +115,7 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
 // use.
 
 const typed = 'textarea, select, input:not([type="range"]), [role="dialog"], [contenteditable]';
-/** Elements that use the space bar and arrow keys. */
+/** Elements that use the space bar and arrow keys themselves. */
 const pressed = 'button, a, summary, input';
 const scrolling: ReadonlySet<DeckKey> = new Set(['Home', 'End', 'ArrowUp', 'ArrowDown', ' ']);
 

@@ -38,11 +38,11 @@ interface Props {
   readonly slug: string;
   readonly place: Place;
   readonly go: Go;
-  /** Increases when Back, Forward or a link changes the place (see usePlace). */
+  /** A counter that increases when Back, Forward or a link changes the place (see usePlace). */
   readonly visit?: number;
 }
 
-/** A complete slug; all links of the page use complete slugs. */
+/** Matches a complete slug; all links of the page use complete slugs. */
 const whole = /^\d+(-[a-z0-9]+){2,}$/;
 
 /** Looks up the lesson for a typed name; a complete slug is opened without a lookup. */

@@ -20,7 +20,7 @@ interface Props {
   readonly page: LessonModel;
 }
 
-/** The interactive rule of a step; null if it has none. */
+/** The interactive rule of a step; null if the step has none. */
 export function toyOf(lesson: Lesson, scene: Scene): Toy | TileToy | null {
   return scene.toy === null ? null : (viewOf(lesson.view).toys?.[scene.toy] ?? null);
 }

@@ -12,7 +12,7 @@ interface Props {
   readonly page: LessonModel;
 }
 
-/** How a guess is stored, whether it is made in the card or in the picture. */
+/** Stores a guess in the same way, whether it was made in the card or in the picture. */
 function useSaying({ scene, guess, truth }: LessonModel) {
   const guessed = useGuessed(scene);
   return (choice: number) => {
@@ -57,7 +57,7 @@ export interface AskedLanes {
   readonly cover: (arm: string) => ReactNode;
 }
 
-/** Null if the step asks nothing, or the question is answered. */
+/** Returns null if the step asks nothing, or if the question is answered. */
 export function useAskedLanes(page: LessonModel): AskedLanes | null {
   const { lesson, scene, arms, guess } = page;
   const say = useSaying(page);

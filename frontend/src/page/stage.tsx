@@ -22,7 +22,7 @@ import { comingOf, type LessonModel } from './use-lesson-page.ts';
 
 // Marks a scrollable box for style sheets while there is more content below.
 
-/** A smaller overflow is a rounding error. */
+/** Minimum overflow that counts, px; a smaller overflow is a rounding error. */
 const leastPx = 4;
 
 /** A `ref` callback that sets `data-below` on the box while there is more content below. */

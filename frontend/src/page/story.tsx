@@ -105,7 +105,8 @@ export function StepNav({
   );
 }
 
-// For a story that scrolls: which step the reader has reached, and how much of the other steps may be shown. Pure.
+// For a story that scrolls: finds the step that the reader has reached, and decides how much of the other steps may be
+// shown. Pure.
 
 /** How much of a step's text is shown while another step is on the stage. */
 export type Readable =
@@ -147,8 +148,8 @@ export interface Standing {
 }
 
 /**
- * The step whose text crosses a line of the window. Between two texts it is the upper one. Null if every text begins
- * below the line.
+ * The step whose text crosses a horizontal line of the window. If the line is between two texts, the step of the upper
+ * text. Null if every text begins below the line.
  */
 export function reached(texts: readonly Standing[], line: number): string | null {
   return texts.findLast(({ top }) => top <= line)?.id ?? null;
@@ -160,7 +161,7 @@ export function reached(texts: readonly Standing[], line: number): string | null
 const restMs = 140;
 /** Height of the line at which people read, as a share of the window's height. */
 const eyes = 0.4;
-/** Maximum time between a wheel, touch or key event and a scroll event that this event has caused. */
+/** Maximum time between a wheel, touch or key event and a scroll event that it causes, ms. */
 const intendedMs = 1200;
 
 interface Reading {
@@ -284,7 +285,7 @@ function useTop(step: string, on: boolean): RefObject<HTMLElement | null> {
     if (on && story.current) toTop(story.current);
   }, [step, on]);
   useEffect(() => {
-    // Otherwise Back and Forward would restore another step's scroll position.
+    // Without this setting, Back and Forward would restore another step's scroll position.
     const before = history.scrollRestoration;
     history.scrollRestoration = 'manual';
     return () => {
@@ -436,7 +437,7 @@ function Step(props: StoryProps) {
   );
 }
 
-/** A step above or below the current one: its text, unless that would answer an open question. */
+/** A step above or below the current one. Its text is hidden as far as it would answer an open question. */
 function OtherStep({ step, ...props }: StoryProps & { readonly step: Scene }) {
   const { lesson, scene, asking } = props;
   const much = readable(lesson.scenes, scene, step, asking);

@@ -117,7 +117,7 @@ function useGuess(
     guess,
     answer,
     veiled,
-    /** A guess is made, but the instructor has not revealed the answer yet. */
+    /** Whether a guess is made, but the instructor has not revealed the answer yet. */
     held: guess !== null && !open && veiled,
     /** Whether the instructor has shown the answer to everybody. */
     revealed: reveal === 'revealed',
@@ -150,7 +150,7 @@ function useGuess(
  * Whether the stage is covered, and whether the text below the question is shown. If a link or a step through the
  * picture requested a moment, both are revealed.
  *
- * @param open nothing is asked, or the viewer has guessed or skipped
+ * @param open whether nothing is asked, or the viewer has guessed or has skipped the question
  */
 export function coverOf(
   open: boolean,
@@ -201,9 +201,9 @@ function useQuestions(
     setAsking(question);
   };
   /**
-   * Use a mark as the answer to the current question; returns false if the mark's drawer should open instead. `listed`:
-   * the viewer has the list of questions open. If they have not chosen a question yet, a notice asks them to, and no
-   * drawer covers the picture.
+   * Use a mark as the answer to the current question. Returns false if the mark's drawer should open instead. `listed`:
+   * whether the viewer has the list of questions open. If they have not chosen a question yet, a notice asks them to
+   * choose one, and no drawer covers the picture.
    */
   const point = (mark: Mark, listed: boolean): boolean => {
     const question = asking === null ? undefined : lesson.questions[asking];
@@ -307,7 +307,10 @@ export function comingWords(
   return t('reading the recording…{share}', { share: share > 0 ? ` ${share} %` : '' });
 }
 
-/** The same for a page; empty while the page still looks for its place in the run. */
+/**
+ * Progress of the recording that a page loads. Empty if none is loading, or while the page still looks for its place in
+ * the run.
+ */
 export function comingOf({ nav, server }: Pick<LessonModel, 'nav' | 'server'>): string {
   return nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting);
 }
@@ -513,7 +516,7 @@ export function useLessonPage(props: LessonProps) {
     { playback: plain, go: props.go, first },
   );
   const [answers, save] = useAnswers(lesson.slug);
-  // A follower did not request the leader's moment, so it must not reveal the step: the question comes first.
+  // A follower did not request the leader's moment, so the moment must not reveal the step: the question comes first.
   const sought = led ? { ...place, moment: null } : place;
   const reveal = useReveal(scene);
   const guess = useGuess({ lesson, scene, place: sought }, answers, save, reveal);
@@ -554,7 +557,7 @@ export function useLessonPage(props: LessonProps) {
     questions.ask(number);
     toggle('questions', true);
   };
-  // Return the same list while its keys are equal.
+  // Return the same list object as long as the list has the same keys.
   const [key] = leadKeys;
   const { embed } = place;
   const keys = useMemo(() => {

@@ -107,7 +107,9 @@ function cycleTitle(lesson: Pick<Lesson, 'tracks'>): string | null {
 interface CountRowProps {
   readonly arm: string;
   readonly title: string;
-  /** Operations up to the moment, as in the lane's header; null if the moment is later than the known data. */
+  /**
+   * Number of operations up to the moment, as in the lane's header; null if the moment is later than the known data.
+   */
   readonly ops: number | null;
 }
 

@@ -66,7 +66,7 @@ function RemarkEntry({ slug, remark }: { readonly slug: string; readonly remark:
   );
 }
 
-/** A message's author and date, with what they wrote below. */
+/** A message's author and date, followed by what they wrote. */
 function Byline({ source }: { readonly source: Source }) {
   return (
     <>

@@ -27,9 +27,9 @@ interface LaneHeaderProps {
   readonly missing: boolean;
   /** Whether the host was too busy for this run. */
   readonly distorted?: boolean;
-  /** Operations up to the moment. */
+  /** Number of operations up to the moment. */
   readonly ops: number | null;
-  /** Operations of the whole run so far; increases while the run is live. */
+  /** Number of operations in the whole run so far; increases while the run is live. */
   readonly total: number | null;
   readonly operation: { readonly name: string; readonly plural: string };
   readonly lost: number;

@@ -11,8 +11,8 @@ import type { ViewKind } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
 import { Terms } from './terms/terms.tsx';
 
-// A legend that would push lanes out of the window is folded: it shows its first rows, without signs that do not belong
-// to the lesson. A press shows the others.
+// A legend that would push lanes out of the window is folded. It then shows only its first rows, and only signs that
+// belong to the lesson. A button shows the other signs.
 
 /** A legend of up to this many rows is not folded, because the button would need a row too. */
 const freeRows = 3;
@@ -73,8 +73,8 @@ function useFirstRows(
 }
 
 /**
- * The kinds that the legend lists: those in focus (or all, if none is), and those that every picture has. Tracks are
- * listed only if the picture shows them.
+ * The kinds that the legend lists: the kinds in focus (or all kinds, if none is in focus), and the kinds that every
+ * picture has. Tracks are listed only if the picture shows them.
  */
 export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   const focus = new Set(scene.focus);

@@ -239,7 +239,7 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
   );
 }
 
-/** What a verdict is based on, per clock. */
+/** For each clock, a text that explains on what a verdict is based. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   count: t(
     'An instruction takes 1 ns. A perturbed start uses a different random seed. The change compares the medians over all starts, and the range contains the ratios between the kernels that we observed.',

@@ -12,7 +12,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { CrossIcon } from '../ui/parts.tsx';
 import { sentenceCase } from '../ui/words.ts';
 
-/** @param empty the page has nothing to play yet */
+/** @param empty whether the page has nothing to play yet */
 export function Notices({ empty = false }: { readonly empty?: boolean }) {
   const connection = useConnection();
   const { list, dismiss } = useErrors();
@@ -72,7 +72,7 @@ interface Failed {
   readonly phase: PhaseWords;
 }
 
-/** Lanes and builds that failed; equal errors are merged. The other lanes are shown below. */
+/** Lanes and builds that failed; identical errors are merged. The other lanes are shown below. */
 export function LaneErrors({ failed }: { readonly failed: readonly Failed[] }) {
   const alike = new Map<string, [Failed, ...Failed[]]>();
   for (const one of failed) {

@@ -24,9 +24,9 @@ import {
   turned,
 } from './patch.ts';
 
-// A hunk: its lines, which of them run now, and links from lines to the marks that they caused.
+// A hunk: its lines, the state of these lines (running or not), and links from lines to the marks that they caused.
 
-/** Functions that run in the run on the stage. */
+/** Functions that are called in the run on the stage. */
 interface Running {
   /** Number of an arm's rows that are inside a function of this kind now. */
   readonly open: (arm: string, kind: string) => number;
@@ -147,7 +147,9 @@ function Balance({ added, removed }: { readonly added: number; readonly removed:
   );
 }
 
-/** "9 hogs are on this line now"; includes the kernel's name if it is not the kernel of this tab. */
+/**
+ * "9 hogs are on this line now". The kernel's name is added if the line runs on another kernel than that of this tab.
+ */
 function who(lesson: Lesson, { lit, arm }: { lit: Lit; arm: string }, n: number, own: string) {
   const one = lit.who || lesson.thread;
   const title = lesson.arms.find(({ name }) => name === arm)?.title ?? arm;
@@ -233,8 +235,8 @@ export function PatchPanel({
 }
 
 /**
- * The arm whose patch is shown: its own, or if the kernel has the change reverted, the arm with the change; null if
- * there is none.
+ * The arm whose patch is shown for `arm`: the arm itself if it has patches, otherwise the shown arm that reverts a
+ * change of `arm`. Null if there is neither.
  */
 function patchOf(lesson: Lesson, shown: readonly Arm[], arm: Arm): Arm | null {
   if (arm.patch_texts.length > 0) return arm;

@@ -157,7 +157,7 @@ export function commentLines({ lines }: Pick<Hunk, 'lines'>): number {
   return most;
 }
 
-/** Shorter comments say nothing beyond the code. */
+/** Minimum length of a comment that explains something, in lines. Shorter comments only repeat the code. */
 const leastComment = 3;
 
 /** Hunks that are open at first: those with a line that runs, and the hunk with the longest comment. */

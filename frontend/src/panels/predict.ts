@@ -97,8 +97,8 @@ export function askingSteps(
 }
 
 /**
- * The lanes of a step that may be seen while its question is open. The lane that the question is about stays hidden. So
- * do lanes that no earlier step has shown, except the one with which the answer is compared.
+ * The lanes of a step that may be seen while its question is open. The lane that the question is about stays hidden.
+ * Lanes that no earlier step has shown stay hidden too, except the lane with which the answer is compared.
  */
 export function knownArms({ scenes, predictions }: Told, scene: Scene): readonly string[] {
   const [asked, base] = predictions[scene.predict ?? '']?.arms ?? [];

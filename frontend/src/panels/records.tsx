@@ -23,7 +23,7 @@ type Records =
 interface Props {
   readonly lesson: Pick<Lesson, 'arms'>;
   readonly runId: string;
-  /** Null if no mark is selected. */
+  /** What the selected mark was made from; null if no mark is selected. */
   readonly behind: Behind | null;
   readonly recorded: boolean;
   readonly onClose: () => void;
@@ -64,7 +64,7 @@ export function RecordsDialog({ lesson, runId, behind, recorded, onClose }: Prop
   );
 }
 
-/** Describe when a mark was. A mark without source rows has no time. */
+/** Describe the time of a mark. A mark without source rows has no time. */
 function whenWords({ t0, t1, rows, trace }: Behind): string {
   if (rows.length === 0 && trace === null) return '';
   return t1 > t0 ? t('{t0} to {t1}', { t0: momentMs(t0), t1: momentMs(t1) }) : momentMs(t0);

@@ -316,7 +316,7 @@ function ControlBadge({
   );
 }
 
-// Where events were lost in each lane.
+// The intervals in which events were lost, for each lane.
 
 interface LaneLoss {
   readonly arm: string;

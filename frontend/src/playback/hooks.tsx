@@ -36,10 +36,10 @@ import { type Actor, Player } from './player.ts';
 
 // The page's player, and the lanes that it plays.
 
-/** What the hooks below one provider share. */
+/** The values that all hooks below one provider share. */
 interface Stage {
   readonly player: Player;
-  /** The current index of the visible lanes; `whole` is that of all lanes. */
+  /** The current index of the visible lanes; `whole` returns the index of all lanes. */
   readonly index: () => RunIndex | null;
   readonly whole: () => RunIndex | null;
   /** The index in which a step's moment is looked up. */
@@ -171,11 +171,13 @@ export interface Playback {
   readonly nextLoss: () => void;
   /** Set exactly this window and this moment, and pause. */
   readonly look: (start: number, span: number, moment: number) => void;
-  /** @param asked a person pressed the button or key for this alignment, so a sentence reports the result */
+  /**
+   * @param asked whether a person pressed the button or key for this alignment, so that a sentence reports the result
+   */
   readonly align: (alignment: Alignment, nth?: number, asked?: boolean) => void;
   readonly select: (mark: Mark | null) => void;
   readonly focus: (kinds: readonly string[]) => void;
-  /** Go to a scene's moment; `paused` is for links that restore a moment. */
+  /** Go to a scene's moment; `paused` is true for links that restore a moment. */
   readonly goto: (scene: Scene, paused?: boolean) => void;
 }
 
@@ -412,7 +414,7 @@ function usePanelData(lesson: Lesson, arms: readonly string[]): PanelData {
   const store = useStore();
   const measured = useMeasured();
   const tables = useTables(lesson, measured);
-  // When lines of the first lane arrive, the panel renders again and reads the lines of all lanes.
+  // When new lines of the first lane arrive, the panel renders again and reads the lines of all lanes.
   useLines(arms[0] ?? '');
   const run = store.shown();
   const elsewhere = useMemo(() => lesson.measured.filter(({ on }) => on), [lesson]);

@@ -61,20 +61,20 @@ export interface PlaybackState {
   readonly moment: Nanos;
   readonly start: Nanos;
   readonly span: number;
-  /** Guest seconds per real second. */
+  /** Speed of playback, in guest seconds per real second. */
   readonly speed: number;
   readonly direction: Direction;
   readonly alignment: Alignment;
   /**
-   * Number of the requested operation, from 1. Null for the one near the window if the alignment is `operation`,
-   * otherwise for the first one.
+   * Number of the requested operation, from 1. If it is null, an alignment by `operation` uses the operation near the
+   * window, and other alignments use the first operation.
    */
   readonly nth: number | null;
   /** Number of the operation at which the lanes are aligned, from 1. */
   readonly operation: number;
   readonly offset: Offsets;
   readonly selection: Mark | null;
-  /** The jump that was the last action, and the moment before it. A sentence describes where it led. */
+  /** The jump, if it was the last action, and the moment before it. A sentence describes where the jump led. */
   readonly jumped: { readonly what: Jump; readonly from: Nanos } | null;
   readonly focus: ReadonlySet<string>;
   /** Whether each lane stops after its operation (see Frame.hold). */
@@ -85,13 +85,13 @@ export interface PlaybackState {
   readonly armed: boolean;
   /** Time since the oscilloscope reached the end of its window, ms. */
   readonly heldMs: number;
-  /** With reduced motion: time since the last beat, ms. */
+  /** With reduced motion: real time since playback stepped to the last beat, ms. */
   readonly sinceBeatMs: number;
 }
 
 export interface World {
   readonly index: RunIndex | null;
-  /** prefers-reduced-motion: playback steps from beat to beat. */
+  /** Whether the user prefers reduced motion (prefers-reduced-motion). If so, playback steps from beat to beat. */
   readonly reduced: boolean;
 }
 
@@ -121,7 +121,7 @@ export const initialPlayback: PlaybackState = {
 };
 
 export type Action =
-  /** By default the previous direction. */
+  /** Plays in this direction, by default in the previous direction. */
   | { readonly type: 'play'; readonly direction?: Direction }
   | { readonly type: 'pause' }
   | { readonly type: 'veil'; readonly veiled: boolean }
@@ -168,7 +168,7 @@ export type Action =
 const leastSpan = 1000;
 const mostSpan = 120e9;
 
-/** Actions that leave the sentence about the last jump true. */
+/** Actions after which the sentence about the last jump is still true. */
 const says: ReadonlySet<Action['type']> = new Set(['select', 'focus', 'speed', 'pause', 'veil']);
 
 /** Return the state after an action. */
@@ -300,7 +300,7 @@ function clampMoment(state: PlaybackState, t: number, world: World): Nanos {
 function play(state: PlaybackState, world: World): PlaybackState {
   const limit = end(state, world);
   if (state.direction < 0) {
-    // When playing backwards from the start, begin again at the end.
+    // Playing backwards from the start begins at the end.
     const from = state.moment <= 0 ? jump(state, limit, world) : state;
     return { ...from, mode: 'play' };
   }
@@ -355,7 +355,7 @@ function view(state: PlaybackState, start: number, span: number, world: World): 
   const wide = Math.round(Math.max(leastSpan, Math.min(mostSpan, span)));
   const limit = Math.max(0, end(state, world) - wide * 0.1);
   const at = ns(Math.round(Math.max(0, Math.min(start, limit))));
-  // Windows are whole ns, but moments may not be.
+  // Windows start at whole ns, but moments may not.
   const inside = state.moment >= at - 1 && state.moment <= at + wide + 1;
   const stays = wide !== Math.round(state.span) && inside;
   const share = Math.max(0, Math.min(1, (state.moment - state.start) / state.span));

@@ -20,9 +20,9 @@ import {
 } from './machine.ts';
 
 /**
- * Minimum time between updates of text while the moment moves; faster text cannot be read. Figures in the
- * picture change together with the text (derive/figures.ts), so that both agree in every painted frame. At rest both
- * show the current moment.
+ * Minimum time between updates of text while the moment moves, ms; text that changes faster cannot be read. Figures in
+ * the picture change together with the text (derive/figures.ts), so that both agree in every painted frame. At rest
+ * both show the current moment.
  */
 export const textEveryMs = 100;
 
@@ -35,13 +35,13 @@ function turned(before: PlaybackState, after: PlaybackState): boolean {
   return (back || after.start !== before.start) && sweepMs >= textEveryMs;
 }
 
-/** Frames per second while guests run on the wall clock, because the browser shares the CPUs with them. */
+/** Maximum frames per second while guests run on the wall clock, because the browser shares the CPUs with them. */
 const liveFps = 20;
 
 /** Who acts: a person, or the page, which follows a link, a step or the class's leader. */
 export type Actor = 'person' | 'page';
 
-/** Fields of the state whose change means that playback was moved or paused. */
+/** Fields of the state. If one of them changes, playback was moved or paused. */
 const motion = [
   ...(['mode', 'moment', 'start', 'span', 'speed', 'direction'] as const),
   ...(['alignment', 'operation', 'offset'] as const),

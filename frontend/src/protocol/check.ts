@@ -12,7 +12,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Thrown if a value violates the contract. */
 export class Mismatch extends Error {
   override readonly name = 'Mismatch';
-  /** The keys that lead to the value, beginning with the outermost. */
+  /** The keys that lead to the value, from the outermost to the innermost. */
   readonly path: Key[];
 
   constructor(message: string, key: Key) {
@@ -169,7 +169,7 @@ export function map<T>(read: Read<T>): Read<Record<string, T>> {
   };
 }
 
-/** Reads an object that has some of the keys which `name` accepts. */
+/** Reads an object whose keys are among those that `name` accepts. */
 export function partial<K extends string, T>(
   name: Read<K>,
   read: Read<T>,
@@ -222,7 +222,7 @@ export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false;
-      /** Path to the wrong value, separated by dots; empty if the whole is wrong. */
+      /** Path to the wrong value, separated by dots; empty if the whole value is wrong. */
       readonly place: string;
       readonly complaint: string;
     };

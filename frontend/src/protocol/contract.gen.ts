@@ -270,7 +270,7 @@ export interface ClassState {
 /**
  * Confirms to a member that an answer is stored on disk.
  *
- * It is sent again for each answer when the member returns.
+ * The message is sent again for each answer when the member returns.
  */
 export interface ClassAnswered {
   type: 'class_answered';
@@ -301,7 +301,7 @@ export interface ClassConfusion {
   points: Confusion[];
 }
 /**
- * How many members said within ten seconds that they were lost.
+ * Number of members who said in one ten-second interval that they were lost.
  */
 export interface Confusion {
   /**
@@ -372,7 +372,7 @@ export interface Raised {
   hidden: boolean;
 }
 /**
- * The driver's position; latest wins. New and reconnecting pages get it at once.
+ * The driver's position; latest wins. New and reconnecting pages receive it at once.
  */
 export interface ClassPlace {
   lesson: string;
@@ -428,8 +428,8 @@ export interface ClassQuestion {
 /**
  * Members' questions, starting with the most votes; latest wins.
  *
- * The instructor gets all questions. Once questions are shown, members get all that are not
- * hidden.
+ * The instructor receives all questions. Once questions are shown, members receive all questions
+ * that are not hidden.
  */
 export interface ClassRaised {
   type: 'class_raised';
@@ -497,8 +497,8 @@ export interface ClassSeen {
 /**
  * The answers to a question so far; latest wins per (step, question).
  *
- * The instructor gets it live, at most 4 times a second. Everyone else gets it once the answers
- * are revealed, and never before.
+ * The instructor receives the tally live, at most 4 times a second. All others receive it only
+ * once the answers are revealed.
  */
 export interface ClassTally {
   type: 'class_tally';
@@ -613,7 +613,7 @@ export interface Maker {
   name: string;
 }
 /**
- * The one number of a traced run, which explains something but proves nothing.
+ * The number that a traced run shows. It serves as an explanation, not as evidence.
  */
 export interface TryResult {
   title: string;
@@ -703,7 +703,7 @@ export interface Control {
   yours: boolean;
 }
 /**
- * Batches that this viewer does not get because its outbox or the replay buffer was full.
+ * Batches that this viewer misses because its outbox or the replay buffer was full.
  */
 export interface Gap {
   type: 'gap';
@@ -885,8 +885,8 @@ export interface Lane {
 /**
  * CPU time that a lane's vCPUs used, and time that they waited for a CPU, since the start.
  *
- * A run is distorted if its lanes together spent more than the fraction `bound` of both times
- * waiting.
+ * A run is distorted if its lanes together spent more than the fraction `bound` of the sum of both
+ * times waiting.
  */
 export interface Contention {
   /**
@@ -1122,7 +1122,7 @@ export interface Metrics {
   wait_ns: Waits;
 }
 /**
- * Quantiles of the lesson's waits in ns; null if there were none.
+ * Quantiles of the lesson's waits in ns; null if there were no waits.
  */
 export interface Waits {
   p50: number | null;
@@ -1594,8 +1594,8 @@ export interface Reveal {
  * The instructor sets the state of a question.
  *
  * Args:
- *     answered: whether the class has got the answer.
- *     hidden: whether it is hidden from members and reports.
+ *     answered: whether the question has been answered.
+ *     hidden: whether the question is hidden from members and reports.
  */
 export interface SettleRaised {
   type: 'class_settle';
@@ -1635,8 +1635,8 @@ export interface TakeBackTry {
 /**
  * A member tries a run in a step that is open for tries. Other fields are as in `start`.
  *
- * The try queues up after this member's other tries and replaces none of them. If it equals
- * another try of the class, both are the same run, and this member joins its makers.
+ * The try queues up after this member's other tries and replaces none of them. If the class
+ * already has an identical try, both share one run, and this member joins its makers.
  */
 export interface TryRun {
   type: 'class_try';
@@ -1658,7 +1658,7 @@ export interface Upvote {
   on?: boolean;
 }
 /**
- * This page of the instructor's asks to observe a member.
+ * The instructor's page asks to observe a member.
  *
  * Args:
  *     member: id from the roster; empty to stop.
@@ -1740,7 +1740,7 @@ export interface Open {
  * Run live, now or when the request reaches the head of the queue (see `runs`).
  *
  * The request replaces the visitor's queued request. It also stops the visitor's current run,
- * unless other visitors share that run or wait in the queue. Equal requests share a run.
+ * unless other visitors share that run or wait in the queue. Identical requests share a run.
  */
 export interface Start {
   type: 'start';
@@ -1830,7 +1830,7 @@ export interface Act {
   max_param: string | null;
 }
 /**
- * An answer. The task's kind determines which of the fields is set.
+ * An answer, in a field that depends on the task's kind. The other fields are null.
  */
 export interface AnswerGiven {
   choice?: number | null;
@@ -1841,7 +1841,7 @@ export interface AnswerGiven {
   mark?: MarkGiven | null;
 }
 /**
- * A mark at which somebody pointed. Times are guest times.
+ * A mark to which somebody pointed in the picture. Times are guest times.
  */
 export interface MarkGiven {
   run: string;
@@ -2203,7 +2203,7 @@ export interface ClassLine {
   members: number;
 }
 /**
- * What a class answered and tried, without names.
+ * The answers, questions and tries of a class, without names.
  */
 export interface ClassReport {
   class_id: string;
@@ -2269,7 +2269,7 @@ export interface ReportRaised {
   answered: boolean;
 }
 /**
- * How many members said within ten seconds that they were lost.
+ * Number of members who said in one ten-second interval that they were lost.
  */
 export interface ReportLost {
   /**

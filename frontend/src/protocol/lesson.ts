@@ -27,7 +27,9 @@ export type PointFacts = wire.Point;
 export type Axis = wire.Axis;
 /** The fields that the page shows of a recorded table of untraced runs. */
 export type MeasuredTable = Pick<wire.MeasuredTable, 'clock' | 'params' | 'workload'> & {
-  /** Name of the host that measured the table; missing or empty for this project's host or the server's. */
+  /**
+   * Name of the host that measured the table; missing or empty if that was this project's host or the server's host.
+   */
   readonly on?: string;
   /** The host's CPU model, number of CPUs, and kernel. */
   readonly host?: string;

@@ -2,7 +2,7 @@
 /**
  * Loads runs that are delivered as segments. The socket announces the segments, and the page fetches each of them once
  * over HTTP, since they never change (docs/SEGMENTS.md). Segments are applied in order, with the run's messages between
- * them. The page looks up segments that were not announced in the run's list.
+ * them. If a segment was not announced, the page looks it up in the run's list.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -35,9 +35,9 @@ export interface SegmentOptions {
 }
 
 const atOnce = 4;
-/** Retries of a request for a segment or list, with exponential backoff. They take half a minute in total. */
+/** Number of attempts to fetch a segment or list. With exponential backoff, they take half a minute in total. */
 const tries = 8;
-/** If a run's segments start over more often than this, the page gives up. */
+/** Maximum number of times that a run's segments may start over before the page gives up. */
 const mostRestarts = 3;
 /** Maximum time for applying messages without a break, ms; in the break the page can paint. */
 const sliceMs = 12;
@@ -62,7 +62,7 @@ class Stream {
   readonly aborted = new AbortController();
   held: Held[] = [];
   applying = false;
-  /** How often the server has split the run anew. */
+  /** Number of times that the server has split the run anew. */
   readonly restarts: number;
 
   constructor(runId: string, next: number, restarts: number) {

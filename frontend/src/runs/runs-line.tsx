@@ -22,7 +22,7 @@ import { CrossIcon, LiveSign, off, off as offBecause } from '../ui/parts.tsx';
 
 interface RunsLineProps {
   readonly lesson: Lesson;
-  /** @param at this page's time when the message arrived */
+  /** @param at time on this page's clock at which the message arrived */
   readonly runs: RunsMessage & { readonly at: number };
   /** The run that is on the stage, or is being loaded for it. */
   readonly shown: string | null;
@@ -31,7 +31,10 @@ interface RunsLineProps {
   readonly onCancel: (runId: string) => void;
   /** Return from another visitor's live run to the recording; null if that does not apply. */
   readonly onRecording: (() => void) | null;
-  /** Open a recording that equals the waiting run; null if there is none, or if it is on the stage. */
+  /**
+   * Open a recording with the same kernels and knobs as the waiting run. Null if there is no such recording, or if it
+   * is on the stage.
+   */
   readonly onEqual?: (() => void) | null;
 }
 
@@ -203,7 +206,7 @@ interface MismatchProps {
   /** Why the step cannot be run now; empty if it can. */
   readonly blocked: string;
   readonly onRun: () => void;
-  /** Null if there is no recording to which the page could return. */
+  /** Return to the recording; null if there is no recording to which the page could return. */
   readonly onRecording: (() => void) | null;
 }
 
@@ -271,7 +274,10 @@ export function Mismatch({
 
 // Whether a run got the CPU time that it needed from the host. Pure.
 
-/** For all lanes of a run together, because they compete with each other too. */
+/**
+ * How much the vCPUs of all lanes of a run waited for the host. Lanes are not separate here, because they also compete
+ * with each other.
+ */
 export interface Contended {
   /** Time spent waiting for a host CPU, as a share of the CPU time that the vCPUs wanted, 0 to 1. */
   readonly share: number;
@@ -280,8 +286,8 @@ export interface Contended {
 }
 
 /**
- * Null on the count clock, because no time is measured there. Also null if the axis counts points, because counted
- * accesses have no durations that a busy host could lengthen.
+ * Returns null on the count clock, because no time is measured there. Also returns null if the axis counts points,
+ * because counted accesses have no durations that a busy host could lengthen.
  */
 export function contendedOf(
   lesson: Pick<Lesson, 'axis'>,

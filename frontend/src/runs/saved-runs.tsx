@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Saved live runs, which can be played, downloaded and deleted; and comparisons between two runs of a lesson. */
+/** Saved live runs, which can be played, downloaded and deleted, and comparisons between two runs of a lesson. */
 
 import { useCallback, useEffect, useState } from 'react';
 import { locale, rich, t } from '../base/lang/t.ts';
@@ -29,7 +29,7 @@ export type Difference = wire.Difference;
 type FigurePair = wire.FigurePair;
 /** One side of a comparison, as its manifest describes it. */
 export type ComparedSide = wire.Side;
-/** The two sides, the first one first, and their differences. */
+/** The two sides of a comparison in order, and their differences. */
 export type Comparison = wire.Comparison;
 
 /** The id of a saved run, as used in `open` and in addresses. */
@@ -65,7 +65,7 @@ export async function fetchChecked<T>(
 }
 
 interface SavedRunList {
-  /** Null while the server has not answered. */
+  /** The saved runs; null until the server has answered. */
   readonly runs: readonly SavedRun[] | null;
   readonly failed: string;
   readonly remove: (name: string) => Promise<void>;

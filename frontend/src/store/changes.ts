@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A visitor's changes of arms, and the lesson that the server sends again with the visitor's arm. Pure. */
+/**
+ * Changes that a visitor makes to arms, and the lesson, which the server sends again with the visitor's arm added.
+ * Pure.
+ */
 
 import type { Arm, Lesson } from '../protocol/lesson.ts';
 import type { ChangedMessage } from '../protocol/messages.ts';
 
 const over: ReadonlySet<ChangedMessage['phase']> = new Set(['refused', 'built', 'failed']);
 
-/** Whether building the change has ended. */
+/** Whether the build of the change has ended: it was refused, was built or failed. */
 export function isOver(change: Pick<ChangedMessage, 'phase'>): boolean {
   return over.has(change.phase);
 }
 
 /**
- * Add a message about a change, keeping the newest state for each arm that was changed. The end of a change is ignored
- * if a newer one has replaced it.
+ * Add a message about a change, keeping the newest state for each arm that was changed. Ignore the failure
+ * of a change that a newer change has replaced.
  */
 export function withChange(
   all: readonly ChangedMessage[],
@@ -46,7 +49,7 @@ export function isOwn(arm: string): boolean {
   return arm.startsWith('own-');
 }
 
-/** The arms that can be changed. */
+/** The arms that a visitor can change, which are those that no visitor has made. */
 export function changeable(lesson: Pick<Lesson, 'arms'>): readonly Arm[] {
   return lesson.arms.filter((arm) => !isOwn(arm.name));
 }

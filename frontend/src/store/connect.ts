@@ -17,7 +17,9 @@ function worded(message: ServerMessage): ServerMessage {
   return message;
 }
 
-/** Return the socket's address. It is below the page's own path, so that the page also works behind a proxy. */
+/**
+ * Return the socket's address. Its path begins with the page's own path, so that the page also works behind a proxy.
+ */
 export function socketUrl(place: Pick<Location, 'href'>): string {
   const url = new URL('ws', place.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';

@@ -59,10 +59,7 @@ export function useHello(): HelloMessage | null {
 
 const never = () => () => {};
 
-/**
- * Why the server denies this visitor an action, in the server's words. Empty if the action is allowed or there is no
- * server.
- */
+/** The server's reason for denying this visitor an action. Empty if the action is allowed or there is no server. */
 export function useDenied(action: ActionName): string {
   const hello = useContext(Context)?.hello;
   return useSyncExternalStore(hello?.subscribe ?? never, () => hello?.get()?.denied[action] ?? '');
@@ -72,7 +69,7 @@ export function useLesson(): Lesson | null {
   return useCell(useStore().lesson);
 }
 
-/** The open lesson, if it has no view. */
+/** The open lesson if it is one without a view, otherwise null. */
 export function useNumbers(): NumbersLesson | null {
   return useCell(useStore().numbers);
 }
@@ -92,7 +89,7 @@ export function useReading(): ReadingMessage | null {
   return useCell(useStore().reading);
 }
 
-/** Requested runs that will not arrive, by the names under which they were requested. */
+/** Names of requested runs that will not arrive, as they were given in the requests. */
 export function useLost(): {
   readonly lost: ReadonlySet<string>;
   readonly forgive: (id: string) => void;
@@ -251,14 +248,14 @@ export interface Commands {
   readonly open: (lesson: string, run?: string | null, step?: string | null) => void;
   readonly start: (choice: RunChoice) => void;
   readonly act: (name: string, value: number) => void;
-  /** Hold the guests, each after `after` more accesses, or let them continue. */
+  /** Hold each guest after `after` more accesses, or let the guests continue. */
   readonly hold: (on: boolean, after: number) => void;
   /** Stop a run, or cancel a queued one. */
   readonly stop: (run: string) => void;
   readonly again: () => void;
   readonly measure: (choice: RunChoice, repeats?: number) => void;
   readonly control: (take: boolean) => void;
-  /** Build an arm with an additional change, which only this visitor gets. */
+  /** Build an arm with an additional change. Only this visitor receives the new arm. */
   readonly change: (lesson: string, arm: string, diff: string) => void;
   /** Discard the change of a visitor's arm. */
   readonly dropChange: (arm: string) => void;

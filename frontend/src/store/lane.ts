@@ -20,7 +20,7 @@ import { type Growing, isTable, LaneTables, type Limits } from './tables.ts';
 // Follows the sequence numbers of a table's batches. A jump in them, or an explicit message, shows which batches were
 // not sent to this browser.
 
-/** The largest number of gaps listed per lane. */
+/** At most this many gaps are listed per lane. */
 const mostGaps = 100;
 
 class Gaps {
@@ -78,12 +78,12 @@ class Gaps {
 export interface Loss {
   readonly t0: Nanos;
   readonly t1: Nanos;
-  /** Null if the number is unknown. */
+  /** Number of lost events; null if it is unknown. */
   readonly events: number | null;
   readonly where: string;
 }
 
-/** The largest number of losses listed per lane. When a lane has more, the oldest is removed. */
+/** At most this many losses are listed per lane. When a lane has more, the oldest loss is removed. */
 const mostLosses = 1000;
 
 class Losses {
@@ -166,7 +166,7 @@ export class Samples {
     const list = this.#list(message.probe, seq);
     if (list === null) return;
     list.push(sample);
-    // Guest times that differ by less than their errors may arrive in the wrong order.
+    // Samples whose guest times differ by less than their errors may arrive in the wrong order.
     for (let at = list.length - 1; at > 0 && list[at - 1]!.t > list[at]!.t; at -= 1) {
       [list[at - 1], list[at]] = [list[at]!, list[at - 1]!];
     }
@@ -174,7 +174,10 @@ export class Samples {
     this.#evict(list);
   }
 
-  /** A repeated number is a duplicate, except 0, which means that everything is resent after a reconnect. */
+  /**
+   * A repeated sequence number marks a duplicate sample, except 0, which means that all samples are resent after a
+   * reconnect.
+   */
   #list(probe: string, seq: number): LaneSample[] | null {
     const list = this.#byProbe.get(probe);
     const newest = this.#newest.get(probe) ?? -1;

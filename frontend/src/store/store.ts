@@ -33,7 +33,7 @@ export class Cells {
   readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
   readonly hello = new Cell<HelloMessage | null>(null);
   readonly lesson = new Cell<Lesson | null>(null);
-  /** The open lesson, if it has no view. At most one of `lesson` and `numbers` is set. */
+  /** The open lesson if it is one without a view, otherwise null. At most one of `lesson` and `numbers` is set. */
   readonly numbers = new Cell<NumbersLesson | null>(null);
   /** The run whose events are shown. A new run replaces it when the new run's first events arrive. */
   readonly run = new Cell<RunMessage | null>(null);
@@ -60,7 +60,7 @@ export class Cells {
   readonly errors = new Cell<readonly ErrorMessage[]>([]);
   /** Progress of a recording while it loads. */
   readonly reading = new Cell<ReadingMessage | null>(null);
-  /** Requested runs that the server has reported as lost. */
+  /** Requested runs that the server has reported as lost, by the names given in the requests. */
   readonly lost = new Cell<ReadonlySet<string>>(new Set());
   /** Fires when rows, columns or losses of the shown run change. */
   readonly events = new Signal();
@@ -100,7 +100,7 @@ export class RunStore {
   version = 0;
   /** Loading progress; null if none was announced, as for live runs. */
   reading: ReadingMessage | null = null;
-  /** Values of the knobs of a model on the page. */
+  /** Knob values of a model that the page computes. */
   model: Readonly<Record<string, number>> = {};
   readonly #limits: Limits;
 
@@ -371,7 +371,7 @@ export class Store extends Cells {
 
   readonly command = (message: ClientMessage): void => this.#send(message);
 
-  /** Set knobs of a model on the page. They change the index, but not the run. */
+  /** Set knobs of a model that the page computes. These knobs change the index, but not the run. */
   setModel(values: Readonly<Record<string, number>>): void {
     this.#runs.setModel(values);
     this.events.emit();

@@ -64,7 +64,7 @@ abstract class GrowingTable {
   length = 0;
   /** Number of rows that were evicted since the start, to limit memory. */
   evicted = 0;
-  /** Changes when rows have moved, so that readers must start over. */
+  /** A number that changes when rows have moved. Readers must then read all rows again. */
   epoch = 0;
   protected abstract readonly wire: Readonly<Record<string, string>>;
 
@@ -168,7 +168,7 @@ export class PointColumns extends GrowingTable implements PointTable {
 
 // The tables of a lane, up to a size limit. Beyond it, the oldest rows are evicted.
 
-/** The largest number of rows per table. When it is exceeded, the oldest quarter is evicted. */
+/** At most this many rows are stored per table. When a table has more, its oldest quarter is evicted. */
 export interface Limits {
   readonly spans: number;
   readonly lines: number;

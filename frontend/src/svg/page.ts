@@ -236,7 +236,10 @@ function insideOf(
   return [...grounds, ...(clipped ? clippedTo(box, inner, sheet) : inner)];
 }
 
-/** Text that ends in an ellipsis does not count, because it has been shortened already. */
+/**
+ * Tell whether an element's content is larger than its box. Text that ends in an ellipsis is ignored if it is too wide,
+ * because it has been shortened already.
+ */
 function overflows(element: Element): boolean {
   const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element;
   const ends = getComputedStyle(element).textOverflow === 'ellipsis';

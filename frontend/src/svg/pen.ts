@@ -300,7 +300,7 @@ export class SvgPen implements Pen, State {
   readonly #stack: { readonly state: State; readonly depth: number }[] = [];
   #path = new Path();
 
-  /** `dpr` is the number of pixels per CSS px that setTransform() gets. */
+  /** `dpr` is the number of device pixels per CSS px, as the view passes it to setTransform(). */
   constructor(sheet: Sheet, dpr = 1) {
     this.#sheet = sheet;
     this.#dpr = dpr;

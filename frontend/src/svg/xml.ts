@@ -66,7 +66,8 @@ export function ink(what: 'fill' | 'stroke', css: string, alpha = 1): Attributes
   };
 }
 
-// How text stays text in the SVG: it has font families with fallbacks, and the width that it has on the page.
+// Writes text as SVG text instead of shapes, with fallback font families, and with the width that the text has on the
+// page.
 
 export interface Measured {
   readonly width: number;

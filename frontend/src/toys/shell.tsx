@@ -8,7 +8,7 @@ import type { Face } from './types.ts';
 export interface ShellGoal {
   readonly name: string;
   readonly title: string;
-  /** Returns a sentence about whether the goal can be reached, found by trying the rule. */
+  /** Tries out the rule, and returns a sentence that says whether the goal can be reached. */
   readonly can: () => string;
 }
 

@@ -44,7 +44,7 @@ interface GripProps {
   readonly onAct: (action: ToyAction) => void;
 }
 
-/** A pointer snaps to the middle between two moments that are closer than this, px. */
+/** Maximum distance between two moments for which a pointer snaps to the middle between them, px. */
 const catchPx = 12;
 
 /** Number of steps by which Page Up and Page Down move. */
@@ -217,7 +217,7 @@ interface LaidToy {
   readonly t: (x: number) => number;
 }
 
-/** Height of a bar, or of a dot with its grip; px for a text size of 13 px. */
+/** Height of a bar, or of a dot with its grip, in px at a text size of 13 px. */
 const bar = 22;
 /** Below this width the titles are above their rows, px. */
 const narrow = 640;

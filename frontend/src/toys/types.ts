@@ -91,7 +91,7 @@ export interface Switch {
 export interface Play {
   readonly rows: readonly Row[];
   readonly guides?: readonly Guide[];
-  /** What the current position of each handle means. */
+  /** For each handle, a text that says what its current position means. */
   readonly says: Readonly<Record<string, string>>;
   readonly outcome: { readonly words: string; readonly face: Face };
   /** Names of the goals that this setting reaches. */
@@ -101,7 +101,7 @@ export interface Play {
 export interface Goal {
   readonly name: string;
   readonly title: string;
-  /** Returns a sentence about whether the goal can be reached, found by trying the rule. */
+  /** Tries out the rule, and returns a sentence that says whether the goal can be reached. */
   readonly can: (times: Times) => string;
 }
 
@@ -132,7 +132,7 @@ export interface Toy {
 
 export interface ToyState {
   readonly setting: Setting;
-  /** Goals that were reached count until the rule is reset. */
+  /** Goals that were reached stay marked as reached until the rule is reset. */
   readonly reached: readonly string[];
 }
 
@@ -186,14 +186,14 @@ function edges(rows: readonly Row[], handle: string): number[] {
 }
 
 /**
- * Number of key presses from one end of the axis to the other. Moments that are close together need one more press
- * each.
+ * Number of key presses from one end of the axis to the other. Where moments are close together, one more press is
+ * needed for each of them.
  */
 const keySteps = 60;
 
 /**
- * The next position for a key press. It is one step further, or nearer if two moments are closer together than a step:
- * then it is between them, so that keys can produce every order of the marks.
+ * The next position for a key press. It is normally one step further. If two moments are closer together than a step,
+ * it is between them, so that keys can produce every order of the marks.
  */
 export function nextStop(
   play: Play,

@@ -122,7 +122,7 @@ export function HeadRow({ heads }: { readonly heads: readonly string[] }) {
   );
 }
 
-// A link to the front page, for pages that have no other.
+// A link to the front page, for pages that have no other link to it.
 
 export function HomeLink() {
   return (
@@ -155,7 +155,7 @@ export const nothingYet = t('There are no events yet.');
 
 export type Copied = 'idle' | 'copied' | 'refused';
 
-/** How long a button shows that the text was copied, ms. */
+/** Time for which a button shows that the text was copied, ms. */
 export const copiedMs = 4000;
 
 /**

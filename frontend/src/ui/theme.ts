@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The switch between light and dark. Colours are defined in both base/theme.ts and tokens.css, with equal values. */
+/**
+ * The switch between light and dark. Colours are defined in both base/theme.ts and tokens.css, with identical values.
+ */
 
 import { useSyncExternalStore } from 'react';
 import { darkTheme, lightTheme, type Theme } from '../base/theme.ts';

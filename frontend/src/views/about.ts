@@ -9,11 +9,11 @@ import type { KindFacts } from '../derive/types.ts';
 /** Maps a name to one sentence. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** Its names must be exactly those that the view exports; tools/views.ts compares them. */
+/** The names listed in it must be exactly those that the view exports; tools/views.ts compares them. */
 export interface About {
   /** What the picture shows. */
   readonly draws: string;
-  /** What a lesson must declare for the view, one sentence each. */
+  /** One sentence for each declaration that the view needs from a lesson. */
   readonly needs: readonly string[];
   /** Points that a lesson must declare, each with its fields in order. */
   readonly points?: Readonly<Record<string, readonly string[]>>;

@@ -100,7 +100,7 @@ export interface Flag {
   /** Horizontal limits of the label. */
   readonly left: number;
   readonly right: number;
-  /** The label is at the top, and the line ends at the bottom. */
+  /** The label is drawn at `top`, and the line ends at `bottom`. */
   readonly top: number;
   readonly bottom: number;
 }

@@ -22,7 +22,7 @@ import type { Pen, TileMaker } from './paints.ts';
 /** What an instructor highlights for the class. */
 export interface Spotlight {
   readonly arm: string;
-  /** Null for the whole lane. */
+  /** The highlighted mark; null if the whole lane is highlighted. */
   readonly mark: Mark | null;
 }
 
@@ -51,7 +51,7 @@ export interface CanvasProps {
   readonly onSeek?: (moment: number) => void;
   /** The user zoomed, moved or brushed the window (frame time, ns). */
   readonly onWindow?: (start: number, span: number) => void;
-  /** What an instructor highlights for the class. */
+  /** The lane or mark that an instructor highlights for the class. */
   readonly spotlight?: Spotlight | null;
 }
 
@@ -125,28 +125,34 @@ export interface Row {
    * next lane.
    */
   readonly flows?: 'row' | 'lane';
-  /** Where the up and down keys enter this row, px. By default they keep their x. */
+  /** The x, px, at which the up and down keys enter this row. By default the keys keep their current x. */
   readonly entry?: number;
 }
 
 /**
- * Draws lanes. These are methods because a view's layout type is narrower than Laid, and each artist gets only layouts
- * that it made.
+ * Draws lanes. The members are methods, because a view's layout type is narrower than Laid, and each artist receives
+ * only layouts that it made.
  */
 export interface Artist<L extends Laid = Laid> {
   /** Description of the picture for screen readers. */
   readonly label: string;
-  /** Compute all positions. This is called for every frame, so it must be cheap, or the view must cache it. */
+  /**
+   * Compute all positions. This method is called for every frame, so it must be cheap, or the view must cache its
+   * result.
+   */
   layout(drawing: Drawing, headerHeight: number, fontSize: number): L;
   draw(pen: Pen, layout: L, drawing: Drawing, pointed: Mark | null, tiles: TileMaker): void;
   /**
-   * Rows of items for pointer and keys (items.ts). This is called at each movement of the pointer, so compute items
-   * lazily in `Row.items`.
+   * Return the rows of items for pointer and keys (items.ts). This method is called at each movement of the pointer, so
+   * it should compute items lazily in `Row.items`.
    */
   rows(layout: L, drawing: Drawing): readonly Row[];
   /** The boxes of a mark. Its tooltip and ring are placed at the first box. Empty if the mark is outside the view. */
   boxes(layout: L, drawing: Drawing, mark: Mark): readonly Box[];
-  /** Where the arrow keys begin. By default, or if null, they begin in the first row that has items. */
+  /**
+   * Return the mark at which the arrow keys begin. If the method is absent or returns null, they begin in the first row
+   * that has items.
+   */
   first?(layout: L, drawing: Drawing): Mark | null;
   /** A mark in words. */
   describe(drawing: Drawing, mark: Mark): string;
@@ -174,7 +180,7 @@ export type Answerer = (index: RunIndex, prediction: Prediction, lesson: Lesson)
 export interface Counts {
   readonly heads: readonly string[];
   readonly rows: ReadonlyMap<string, readonly string[]>;
-  /** Evidence of each count, if it is not the same for all counts. */
+  /** Kind of evidence for each count; absent if all counts have the same kind. */
   readonly evidence?: readonly ('measured' | 'counted' | 'modelled')[];
 }
 
@@ -246,8 +252,8 @@ export interface ViewKind {
   /** Answers to predictions, in addition to ops_ratio. */
   readonly answers?: Readonly<Record<string, Answerer>>;
   /**
-   * Where the page would reveal such an answer: names of panels, 'counts', 'overview'. These parts are hidden in the
-   * steps before the one that asks for the prediction. An answer without an entry hides all of them.
+   * Where the page would reveal each of these answers: names of panels, 'counts', 'overview'. These parts are hidden in
+   * the steps before the one that asks for the prediction. If an answer has no entry, all parts are hidden.
    */
   readonly tells?: Readonly<Record<string, readonly string[]>>;
   readonly panels?: Readonly<Record<string, Panel>>;

@@ -12,19 +12,19 @@ import { armTitle, list } from '../derive/words.ts';
 import type { Curve, Lesson, MeasuredTable } from '../protocol/lesson.ts';
 import type { Panel, PanelProps } from './contract.ts';
 
-/** One measured point: the median of each arm; null where an arm has none. */
+/** One measured point, with the median of each arm. The median is null if the arm was not measured. */
 interface CurvePoint {
   readonly value: number;
   readonly medians: readonly (number | null)[];
 }
 
-/** What one host has measured of a curve. */
+/** One host's measurements of a curve. */
 export interface HostCurve {
-  /** Empty: this project's host, or the server's. */
+  /** Name of another host; empty for this project's host and for the server's host. */
   readonly on: string;
   readonly host: string;
   readonly points: readonly CurvePoint[];
-  /** Values of the knob without a point. */
+  /** Values of the knob at which this host has measured no point. */
   readonly missing: readonly number[];
 }
 
@@ -47,7 +47,7 @@ function isAt(
   );
 }
 
-/** The curves by host: this one first, also if it has no point. */
+/** Return one curve per host. This host's curve comes first, even if it has no point. */
 export function hostCurves(
   lesson: CurveLesson,
   curve: Curve,
@@ -63,7 +63,7 @@ export function hostCurves(
     let host = '';
     for (const point of curve.points) {
       const value = point[curve.over] ?? 0;
-      // Of several tables at a point the last one counts: it was measured while the page is open.
+      // If several tables have this point, use the last one, because it was measured while the page is open.
       const table = tables.findLast((one) => isAt(lesson, curve, point, one));
       const medians = curve.arms.map(
         (arm) => table?.rows.find((row) => row.arm === arm)?.ops_per_s_median ?? null,
@@ -202,7 +202,7 @@ function Chart({ lesson, curve, host, most, unit }: ChartProps) {
   );
 }
 
-/** Rates, and beside them each arm's share of the first arm. */
+/** A table of rates. Each rate is followed by its ratio to the first arm's rate. */
 function Figures({ lesson, curve, host }: Pick<ChartProps, 'lesson' | 'curve' | 'host'>) {
   return (
     <table className="table small" data-testid="curve-table">
@@ -296,7 +296,7 @@ export function curvePanel(name: string, title: string): Panel {
         <Missing {...{ lesson, curve }} values={unmeasured(curves)} />
         <p className="small quiet">
           {t(
-            'Medians of untraced runs, {clock} clock; × is the share of {base}. A host is compared with itself alone.',
+            'Medians of untraced runs, {clock} clock; × is the ratio to {base}. Only values from the same host are compared.',
             {
               clock: curve.clock,
               base: armTitle(lesson, { arm: curve.arms[0] ?? '' }),

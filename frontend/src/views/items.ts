@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What rows of items are used for: to find the mark under a pointer, the next mark for an arrow key, and the place of a
- * tooltip, and to draw outlines. Rows are long, so only the items in the visible columns are requested.
+ * Finds the mark under a pointer, the next mark for an arrow key, and the place of a tooltip, and draws outlines, all
+ * from rows of items. Rows are long, so only the items in the visible columns are requested.
  */
 
 import type { Frame, Mark } from '../derive/types.ts';
@@ -43,7 +43,10 @@ export function cellRow(
 
 /** Vertical tolerance of a pointer, px: around a row, and around an item in it. */
 const [rowSlop, itemSlop] = [3, 1];
-/** A length too small to see, px. It excludes an end that belongs to the next item. */
+/**
+ * A length too small to see, px. A number at the end of an interval misses the interval by this much, because the end
+ * belongs to the next item.
+ */
 const hair = 1e-6;
 
 /** How far a number is outside the interval [from, from + length). */
@@ -162,7 +165,8 @@ function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   });
   const walked = found.find(({ item }) => !item.pointerOnly) ?? found[0];
   if (walked !== undefined) return walked;
-  // The mark's item may have changed since then. In that case use the item at its place.
+  // The mark's item may have been replaced since the mark was made. In that case, use the item that is now at the
+  // mark's place.
   const over = ({ arm, area }: Row) =>
     arm === mark.arm &&
     missed(x + w / 2, area.x, area.w) <= hair &&

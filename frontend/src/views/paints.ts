@@ -37,7 +37,7 @@ export type Pen = Pick<
 
 export type Fill = string | CanvasPattern;
 
-/** A canvas that gets this event redraws itself with the pen in `detail`. */
+/** A canvas that receives this event redraws itself with the pen in `detail`. */
 export const redrawEvent = 'duet-redraw';
 
 /** The drawing of a pattern or an image, which the SVG pen (svg/) repeats with shapes instead of pixels. */
@@ -71,7 +71,7 @@ export interface TileInk {
   readonly ink: string;
 }
 
-/** Creates a repeating fill. Tests have no canvas, so they get the tile's name. */
+/** Creates a repeating fill. Tests have no canvas, so they receive the tile's name. */
 export type TileMaker = (tile: Tile, ink: TileInk) => Fill;
 
 export const namedTiles: TileMaker = (tile, { ground, ink }) => `${tile} ${ink} on ${ground}`;

@@ -9,11 +9,12 @@ import { spanAt } from '../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../derive/types.ts';
 import type { Pen } from './paints.ts';
 
-// Finds the phase of a lane's scheduler ticks. They are not traced, but their length is known (HZ). Linux places them
-// at multiples of this length on the monotonic clock (tick_init_jiffy_update() in kernel/time/tick-sched.c, 6.1.192 and
-// 6.12). All CPUs have the same phase unless skew_tick is set (tick_setup_sched_timer()), which no guest does. For
-// other kernels the phase is estimated from recorded steps that only a tick can start. A timer never fires before its
-// tick, and on a busy host it often fires late, so the phase is the early edge of the cluster of steps.
+// Finds the phase of a lane's scheduler ticks. Ticks are not traced, but the interval between them is known (HZ). Linux
+// places them at multiples of this interval on the monotonic clock (tick_init_jiffy_update() in
+// kernel/time/tick-sched.c, 6.1.192 and 6.12). All CPUs have the same phase unless skew_tick is set
+// (tick_setup_sched_timer()), which no guest does. For other kernels the phase is estimated from recorded steps that
+// only a tick can start. A timer never fires before its tick, and on a busy host it often fires late, so the phase is
+// the early edge of the cluster of steps.
 
 /** The phase is not estimated from fewer times than this, because they may agree by chance. */
 const least = 12;

@@ -42,7 +42,7 @@ export interface GestureOptions {
 
 /** Base scale of d3-zoom's transform: length of the axis at k = 1, ns. */
 const baseNs = 1e9;
-/** The shortest window, ns, as in playback, and the longest window, in lengths of the run. */
+/** Shortest window, ns, which is the same as in playback, and longest window, as a multiple of the run's length. */
 const leastNs = 1000;
 const mostOfRun = 1.1;
 
@@ -53,7 +53,7 @@ export function transformOf({ left, right, window }: TimeAxis): ZoomTransform {
   return zoomIdentity.translate(left - k * (left + window.start * pxPerNs), 0).scale(k);
 }
 
-/** The window that a transform shows, for an axis that shows exactly the window. */
+/** Return the window that a transform shows if the axis shows exactly the window. */
 export function windowOf(transform: ZoomTransform, { left, right }: TimeAxis) {
   const base = scaleLinear([0, baseNs], [left, right]);
   const [start, end] = transform.rescaleX(base).domain() as [number, number];
@@ -61,8 +61,8 @@ export function windowOf(transform: ZoomTransform, { left, right }: TimeAxis) {
 }
 
 /**
- * For an axis that shows more than the window: the window with the new width that keeps the moment under the pointer in
- * place.
+ * Return the window that a transform shows if the axis shows more than the window. It has the new width, and the moment
+ * under the pointer keeps its place.
  */
 export function windowAround(transform: ZoomTransform, axis: TimeAxis, x: number) {
   const { left, right, start, span, window } = axis;
@@ -169,7 +169,7 @@ const linePx = 16;
 /** A touchpad pinch arrives as a wheel event with Ctrl, in small steps; mouse wheels have larger steps. */
 const pinchPx = 50;
 
-/** Powers of 2 by which a wheel event zooms. */
+/** Return the base-2 logarithm of the factor by which a wheel event zooms. */
 function wheelDelta({ deltaY, deltaMode, ctrlKey }: WheelEvent): number {
   const px = deltaMode === 1 ? deltaY * linePx : deltaY;
   return -px * 0.002 * (ctrlKey && Math.abs(px) < pinchPx ? 5 : 1);
@@ -187,7 +187,7 @@ function panByWheel(overlay: Element, event: WheelEvent, { axis, onWindow }: Ges
   onWindow(start + (px * now.span) / (now.right - now.left), span);
 }
 
-/** The window that a brush covers, in ns; null if it is almost empty. */
+/** The window that a brush covers, in ns; null if the brush is narrower than 3 px. */
 export function brushedWindow(selection: BrushSelection | null, axis: TimeAxis) {
   const { left, right } = axis;
   const limit = (x: number) => Math.max(left, Math.min(right, x));

@@ -110,7 +110,7 @@ export function useCanvas(
 
 const textEveryMs = 200;
 
-/** Re-render as rarely as text changes while the moment moves. */
+/** Re-render while the moment moves, but only as often as text changes. */
 export function useCalm(subscribe: (listener: () => void) => () => void): void {
   const [, again] = useState(0);
   useEffect(() => {

@@ -14,13 +14,16 @@ import { capital } from '@page/derive/words.ts';
 
 /** do_shrink_slab() found nothing at all: SHRINK_EMPTY. */
 const empty = -2;
-/** Largest number of events on other CPUs between two steps. */
+/**
+ * At most this many points are searched for each step before or after a clear. Points from other CPUs may come between
+ * the steps.
+ */
 const reach = 12;
-/** If a window is at most this many times as long as a clearing, it shows the clearing step by step. */
+/** A clearing is shown step by step if the window is at most this many times as long as the clearing. */
 const followed = 200;
 
 export interface Clearing {
-  /** As in the points: inode of the memcg, and id of the shrinker. */
+  /** The memcg's inode and the shrinker's id, as in the points. */
   readonly memcg: number;
   readonly id: number;
   /** Index of the clear among the points. */
@@ -76,8 +79,8 @@ function kindsOf(lane: LaneIndex) {
 }
 
 /**
- * Return the clearing to draw at a moment. In a short window, or if the moment is on one of a clearing's steps, this is
- * the current clearing, otherwise the newest one since `from` that has ended.
+ * Return the clearing to draw at a moment. If the window is short, or the moment is on one of a clearing's steps, this
+ * is the current clearing. Otherwise it is the newest clearing since `from` that has ended.
  */
 export function clearingAt(
   lane: LaneIndex,

@@ -21,10 +21,10 @@ export interface CostPoint {
   readonly run: string;
   readonly arm: string;
   readonly n: number;
-  /** Visits per pass, because calls may differ in their number of passes. */
+  /** Visits per pass. Visits per call could not be compared, because calls may differ in their number of passes. */
   readonly visits: number;
   readonly passes: number;
-  /** Length of the call, ns. It comes from a traced run, so it is not a measurement. */
+  /** Duration of the call, ns. It comes from a traced run, so it is not a measurement. */
   readonly ns: number;
   readonly source: 'live' | 'recorded';
   readonly clock: 'wall' | 'count';
@@ -265,8 +265,8 @@ interface Scales {
 }
 
 /**
- * A guide line through the largest run of each arm: n squared for one arm, n for the other. It is dashed because it is
- * calculated, not counted.
+ * A guide line through the largest run of each arm: n squared for one arm, n for the other. Guide lines are dashed
+ * because they are calculated, not counted.
  */
 function Guides({
   points,
@@ -372,7 +372,8 @@ function write(key: string, points: readonly CostPoint[]): void {
 }
 
 /**
- * Format the visits of a pass. They become a figure if the sentence has the same number (run on the stage, one pass).
+ * Format the visits of a pass. The number is marked as a figure only if the run is on the stage and the call made one
+ * pass, because only then does the sentence contain the same number.
  */
 function visitsOf({ run, arm, visits, passes }: CostPoint, shown: string): string {
   return run === shown && passes === 1

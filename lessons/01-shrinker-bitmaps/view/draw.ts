@@ -31,7 +31,7 @@ import { type Cells, Count, memcgName, roomOf, Seen, type Wall, wallOf } from '.
 
 // Paints the steps of a clearing on a time axis: checks, clear, barrier, and the bit below.
 
-/** Where the first check ends and where the second check ends, as shares of the width. */
+/** End of the first check and end of the second check, as shares of the width. */
 const lookEnd = 0.22;
 const againEnd = 0.72;
 

@@ -186,7 +186,7 @@ const none: Readonly<Record<Noun, string>> = {
   visit: tr('no visit'),
 };
 
-// The wall's counts as figures. They are about the current or last call, or about the maps now.
+// The wall's counts as figures. Each figure describes the current or last call, or the present state of the maps.
 
 type Name = keyof typeof Count;
 
@@ -222,7 +222,7 @@ export function ofCall(
   return figure('mark', arm, `${name} of call ${call}`, value, text);
 }
 
-/** Write a count: "4,332", or with `one` "4,332 visits". */
+/** Write a count, such as "4,332". If the noun `one` is given, write "4,332 visits". */
 export function counted(now: CountsNow, name: Name, one?: Noun): string {
   const value = now.n[Count[name]]!;
   return write(now, name, value, one === undefined ? formatCount(value) : countWords(value, one));
@@ -257,8 +257,8 @@ export function callName({ lane, n }: CountsNow): string {
 const together = 5 * millisecond;
 
 /**
- * Return the moment at which a container's own object set the newest bits, with the call that follows. A live run shows
- * its newest moment anyway.
+ * Return the moment at which a container's own object set the newest bits, with the call that follows. Return null for
+ * a live run, which shows its newest moment anyway.
  */
 export const touched: Finder = (index) => {
   const lane = index.lanes[0];
@@ -287,8 +287,8 @@ export interface Touch {
 }
 
 /**
- * Return the bits of containers that were set since the first call. The shrinker for which every container has an
- * object is left out.
+ * Return the containers' bits that were set since the first call. Bits of the shrinker for which every container has an
+ * object are left out.
  */
 export function touches(lane: LaneIndex): readonly Touch[] {
   const set = lane.pointsOf('set');

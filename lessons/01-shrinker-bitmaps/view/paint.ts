@@ -51,8 +51,8 @@ export function facesOf(
 }
 
 /**
- * Return the kind to show, which is also the one that can be pointed at: the first kind in focus, or else the first
- * one.
+ * Return the kind to show, which is also the kind that a pointer selects: the first kind in focus, or else the first
+ * kind.
  */
 export function faceOf(all: readonly Face[], focus: ReadonlySet<string>): Face {
   return all.find((face) => focus.has(face)) ?? all[0]!;
@@ -66,7 +66,7 @@ export const Tone = { now: 0, earlier: 1, glow: 2 } as const;
 export const glowLevels = 4;
 const absentCode = faces.indexOf('absent');
 
-/** Codes of cells, by their `seen` plus 8 if their bit is set. */
+/** Return the table of cell codes. Its index is a cell's `seen`, plus 8 if the cell's bit is set. */
 function codeTable(root: boolean, readsMap: boolean, focus: ReadonlySet<string>): Uint8Array {
   const table = new Uint8Array(16);
   for (let i = 0; i < 16; i++) {

@@ -35,7 +35,7 @@ export interface Care {
 }
 
 interface Outcome {
-  /** Whether the object is on the list while its bit is clear, so that no walk will ask for it. */
+  /** Whether the object is on the list while its bit is clear, so that no walk will look for the object. */
   readonly lost: boolean;
   /** Whether the first check found the object, so that nothing was cleared. */
   readonly foundFirst: boolean;

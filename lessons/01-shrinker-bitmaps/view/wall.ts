@@ -43,7 +43,7 @@ export const Count = {
   again: 8,
   cleared: 9,
   rootVisits: 10,
-  /** Row and column of the newest visit or walk, -1 if there was none, and its time. */
+  /** Row, column and time of the newest visit or walk. The row and the column are -1 if there was none. */
   row: 11,
   col: 12,
   at: 13,
@@ -68,7 +68,7 @@ export interface Cells {
   readonly pass: Uint8Array;
   /** Which memcgs exist. */
   readonly born: Uint8Array;
-  /** Number of points replayed when a row last changed. If it is equal to an earlier value, the row has not changed. */
+  /** Number of points replayed when a row last changed. While this number stays the same, the row has not changed. */
   readonly touched: Uint32Array;
   readonly n: Float64Array;
 }
@@ -262,8 +262,9 @@ function outcome(lane: Reported, cells: Cells, points: PointTable, i: number, ro
 }
 
 /**
- * Mark a whole row as visited, or all its set bits. The event does not say which cells had something. If as many bits
- * as it reports were set by an object, mark these.
+ * Mark the cells of a row as visited: all of them, or only those whose bit is set if the walk reads the map. The event
+ * reports how many cells had something, but not which cells. If objects set exactly that many bits, mark the cells with
+ * these bits as those that had something.
  */
 function fillRow(lane: Reported, cells: Cells, row: number, found: number, freed: number): void {
   const from = row * lane.grid.stride;
@@ -279,8 +280,8 @@ function fillRow(lane: Reported, cells: Cells, row: number, found: number, freed
 }
 
 /**
- * The event only tells how many bits were cleared. If as many bits remain as objects had set, clear all other bits;
- * otherwise only count.
+ * Clear bits according to an event that reports only how many bits were cleared. If the number of bits that remain is
+ * the number of bits that objects had set, clear all other bits. Otherwise only add to the count.
  */
 function clearCounted(lane: Reported, cells: Cells, row: number, cleared: number): void {
   const from = row * lane.grid.stride;
@@ -535,7 +536,7 @@ export class Wall {
   }
 }
 
-/** A number that changes when the table was reset. */
+/** A number that changes when the table is reset. */
 function epochOf(lane: LaneIndex): number {
   return (lane.points as { readonly epoch?: number }).epoch ?? 0;
 }

@@ -348,7 +348,7 @@ function visitsIn(number: number): Answerer {
     const ratio = one.visits / other.visits;
     const [a, b] = lanes.map((lane) => armTitle(lesson, lane!));
     const words = tr(
-      'Call {number} made {visits} visits with the {a}, and {visits2} with the {b}, which is {ratio} for every ten.',
+      'Call {number} made {visits} visits with the {a} and {visits2} with the {b}, which is {ratio} with the former for every ten with the latter.',
       {
         number,
         visits: formatCount(one.visits),

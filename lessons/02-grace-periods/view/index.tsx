@@ -30,8 +30,8 @@ const marksOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * `there` contains the kinds that occur in the run. It is null while they are not known; then the kinds in the step's
- * focus are used.
+ * `there` contains the kinds that occur in the run. While these are not known, it is null, and the kinds in the step's
+ * focus are used instead.
  */
 function legend(
   lesson: Pick<Lesson, 'kinds'>,
@@ -66,8 +66,8 @@ export const waitMoments: Readonly<Record<string, Finder>> = {
 };
 
 /**
- * Return the middles of rechecks, the longest first, because a task then waits for the reader. Without rechecks, return
- * the middles of reader spans.
+ * Return the middle of each recheck, the longest recheck first. During a recheck, a task waits for the reader. If there
+ * are no rechecks, return the middle of each reader span.
  */
 function readerMoments(index: RunIndex): number[] {
   for (const [layer, name] of [

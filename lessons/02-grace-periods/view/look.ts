@@ -26,8 +26,8 @@ import type { Extra, ExtraAt, Look, Part } from '@page/views/timeline/score.ts';
 // How each reader's walk over the shrinkers ends if shrinker_rwsem protects the list (shrink_slab() in mm/vmscan.c,
 // 6.1). The reader uses a trylock, which fails while a task is waiting for the lock. During its walk, the reader stops
 // after the current shrinker once a task waits. Both outcomes are derived from the tasks that sleep for the lock at the
-// start of a walk and during it. The number of freed objects is what shrink_slab() returns (point `freed`); older
-// recordings lack it.
+// start of a walk and during it. The number of freed objects is what shrink_slab() returns (point `freed`). Older
+// recordings do not have this point.
 
 export type Fate = 'gave_up' | 'cut_short' | 'whole';
 
@@ -41,7 +41,7 @@ export interface Walk {
   readonly freed: number | null;
 }
 
-/** Largest time between two return probes of the same call, ns. */
+/** Return probes belong to the same call if their times differ by at most this much, ns. */
 const together = 200_000;
 
 /** Return what shrink_slab() returned at t; null if it was not traced. */
@@ -233,7 +233,7 @@ export interface Work {
 }
 
 interface Sums {
-  /** Ends of the checks and wake-ups in ascending order, and the sum of times up to each end. */
+  /** Ends of the checks and wake-ups in ascending order, and the total work up to each end. */
   readonly ends: Float64Array;
   readonly upTo: readonly Work[];
 }
@@ -313,7 +313,7 @@ const most = 256;
 const second = 1e9;
 const delays: ReadonlySet<string> = new Set(['gp_armed', 'cb_delay']);
 
-/** Return the length of a lane's tick, ns. If an arm has another HZ, its name contains that HZ. */
+/** Return the tick period of a lane, ns. If an arm has another HZ, the arm's name contains that HZ. */
 function lengthOf(index: RunIndex, lane: LaneIndex): number {
   const hz = /-hz(\d+)$/.exec(lane.arm)?.[1];
   return hz === undefined ? index.tickNs : second / Number(hz);

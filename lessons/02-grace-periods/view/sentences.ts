@@ -30,7 +30,7 @@ import { scoreAt, scoreWords } from './look.ts';
 // A grace period covers only requests made before it began. A task that makes its request during a grace period waits
 // for the next one (Documentation/RCU; srcu_gp_start_if_needed() in kernel/rcu/srcutree.c). The next grace period is
 // armed as soon as the first one ends, while the callbacks of the first one still wait for their tick. So two grace
-// periods are in progress and must be told apart.
+// periods are in progress and must be distinguished.
 
 interface Grace {
   /** The span in which it is armed; null if it has not been armed yet. */
@@ -44,9 +44,9 @@ interface Grace {
   readonly delay: SpanRecord | null;
 }
 
-/** How long after the grace period's begin the request may still be traced, ns. */
+/** A request may be traced up to this long after the start of its grace period, ns. */
 const slack = 20_000;
-/** The largest number of ticks that a grace period and its callbacks take if no reader delays them. */
+/** A grace period and its callbacks take at most this many ticks if no reader delays them. */
 const ticksBack = 100;
 
 type Named = SpanRecord & { readonly name: string };

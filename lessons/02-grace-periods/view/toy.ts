@@ -13,16 +13,16 @@ import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/ty
 //
 // rwsem: shrink_slab() in mm/vmscan.c takes shrinker_rwsem with a trylock, and stops after the current shrinker once a
 // task wants to write. SRCU: srcu_advance_state() and srcu_get_delay() in kernel/rcu/srcutree.c. The first check comes
-// with the next tick. If a grace period is e ticks old, it is checked again after e more ticks (10 at most). An urgent
-// grace period is checked again after e - 1 ticks, so the recheck is immediate while e is 1. The callbacks take one
-// more tick, or none if the grace period is urgent. Reference count: the patch refcount-rcu of this lesson. All times
-// are in ns.
+// with the next tick. If a grace period is e ticks old, it is checked again after e more ticks (10 at most). An
+// expedited grace period is checked again after e - 1 ticks, so the recheck is immediate while e is 1. The callbacks
+// take one more tick, or none if the grace period is expedited. Reference count: the patch refcount-rcu of this lesson.
+// All times are in ns.
 
 export interface Race {
   readonly tick: number;
   /** How long an umount holds the lock, or how long it works before its request. */
   readonly hold: number;
-  /** Time from an urgent request to the first check, and also from the end of the grace period to the wake-up. */
+  /** Time from an expedited request to the first check, and also from the end of the grace period to the wake-up. */
   readonly quick: number;
   /** Number of shrinkers on the list. The umount removes the newest one, which is last in the list. */
   readonly shrinkers: number;
@@ -37,7 +37,7 @@ interface Fate {
   readonly to: number;
   /** Times of the checks for readers; empty on kernels without checks. */
   readonly looks: readonly number[];
-  /** The time in which the check retries without a delay. */
+  /** The interval in which the check retries without a delay. */
   readonly spins: { readonly from: number; readonly to: number } | null;
   /** Number of shrinkers that the reader visited. */
   readonly walked: number;
@@ -116,15 +116,14 @@ export function counted(race: Race): Fate {
   };
 }
 
-// Median lengths in a run: of a reader's walk, of the time for which an umount holds the lock, and of the wait for a
-// tick.
+// Median durations in a run: of a reader's walk, of an umount's hold of the lock, and of the wait for a tick.
 
 /** Length of the time axis, in ticks. */
 export const ticksShown = 14;
 /** The tick at which the umount starts at first. */
 const umountTick = 2;
 
-/** Lengths that are used if there is no run, ns. */
+/** Durations that are used if there is no run, ns. */
 const chosen = { tick: 4 * millisecond, reader: 6 * millisecond, hold: 20_000, quick: 40_000 };
 
 function raceTimes(index: RunIndex | null): Times {
@@ -332,9 +331,9 @@ function laneRow(name: string, title: string, race: Race, fate: Fate, verdict: s
 
 /** Number of shrinkers on the list. It is more than one, so that a walk can be cut short. A run does not record it. */
 const shrinkers = 8;
-/** Least initial length of the reader, in ticks, because most readers in a run are too short to be visible. */
+/** Least initial duration of the reader, in ticks. Most readers in a run are too short to be visible. */
 const seen = 1;
-/** Length of the shortest reader, as a share of a tick. */
+/** Duration of the shortest reader, as a share of a tick. */
 const shortest = 0.1;
 /** Tick of the last check on the axis. The checks come at ticks 1, 2, 4 and 8, and the wake-up at tick 9. */
 const lastLook = 8;

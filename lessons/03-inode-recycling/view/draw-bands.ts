@@ -377,7 +377,7 @@ export function drawGrace(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
     name(pen, { ...shape, words }, scene.layout, easel, false);
   }
   if (!showsReaders(scene.show)) return;
-  // They are drawn on top of the grace period whose beginning they are.
+  // These spans are the beginnings of grace periods, so they are drawn on top of the grace periods.
   paint(
     pen,
     shapes.filter(({ kind }) => kind === 'may_read'),

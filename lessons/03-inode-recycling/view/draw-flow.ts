@@ -230,8 +230,8 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     const y = Math.round(bottom - box.limit * px);
     for (let x = x0 - 3; x < x0 + half + 4; x += 6) pen.fillRect(x, y, 4, 1.5);
     const waits = now(box, `wait on CPU ${cpu}`, step.list + step.rcu);
-    // Zeros are shown as well, because all figures must belong to the same moment. A figure that appears later would
-    // not.
+    // Show zeros as well, because all figures must belong to the same moment. A figure that appeared only once it
+    // exceeded 0 would belong to a later moment.
     const words = [
       t('{waits} of {limit}', { waits, limit: figure('setup', box.lane.arm, 'limit', box.limit) }),
       t('{n} taken', { n: now(box, `taken on CPU ${cpu}`, step.hands) }),

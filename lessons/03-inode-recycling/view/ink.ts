@@ -229,8 +229,8 @@ export function showsReaders(show: readonly string[] | undefined): boolean {
 }
 
 /**
- * `there` contains the kinds that occur in the run. It is null while they are not known; then the kinds in the step's
- * focus are used.
+ * `there` contains the kinds that occur in the run. While these are not known, it is null, and the kinds in the step's
+ * focus are used instead.
  */
 export function legend(
   lesson: Pick<Lesson, 'kinds'>,

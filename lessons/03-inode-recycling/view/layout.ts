@@ -44,7 +44,7 @@ const cached = new WeakMap<
 >();
 
 /**
- * Return the inode that is reused most often. If it is reused more often on one lane than on another, the smaller
+ * Return the inode that is reused most often. If the lanes reuse an inode different numbers of times, the smallest
  * number counts.
  */
 export function commonest(lanes: readonly Lives[]): number | null {
@@ -135,8 +135,8 @@ export interface Layout extends Laid {
 const backlog = 256;
 
 /**
- * Per band: its heights at 13 px text with one lane, with two or three, and with more lanes, and its share of spare
- * room.
+ * For each band: its height at 13 px text with one lane, with two or three lanes, and with more lanes; then its share
+ * of spare room.
  */
 const sizes: Readonly<Record<BandName, readonly [number, number, number, number]>> = {
   flow: [104, 100, 84, 0.3],
@@ -157,7 +157,7 @@ const order: readonly BandName[] = [
 ];
 /** Gap between bands, px: with few lanes, with many lanes, and with many lanes in a low window. */
 const gaps = [9, 5, 3] as const;
-/** More lanes than this count as many. */
+/** A run with more than this many lanes has many lanes. */
 const few = 3;
 const axisHeight = 30;
 const headRoom = 28;
@@ -261,7 +261,10 @@ function heightOf(plan: Plan, factor: number): number {
   return Math.round(plan.natural * Math.max(leastSqueeze, 1 + plan.stretch * factor));
 }
 
-/** Lower bands, without the grace periods, for more than three lanes that would not fit otherwise. */
+/**
+ * Return bands that are lower and do not include the grace periods. They are used for more than three lanes that would
+ * not fit otherwise.
+ */
 function lowest(plans: Plans): Plans {
   return plans.map((lane) =>
     lane

@@ -36,7 +36,7 @@ export interface Life {
   nextEarly: boolean;
   /** End of the life's grace period; Infinity if it is not known yet. */
   shadowEnd: number;
-  /** When a create began to wait until the shadow had ended. */
+  /** When a create began to wait for the end of the shadow. */
   waitFrom: number;
   waitTo: number;
 }
@@ -72,8 +72,8 @@ export const never = Number.POSITIVE_INFINITY;
 const reaches = new WeakMap<Lives, number>();
 
 /**
- * Longest time between a life's start and the later of its end and its shadow's end, except for the last life of each
- * inode.
+ * Longest time from the start of a life to its own end or to the end of its shadow, whichever is later. The last life
+ * of each inode is left out.
  */
 function reachOf(lives: Lives): number {
   const known = reaches.get(lives);
@@ -431,7 +431,7 @@ export interface Tally {
   readonly queued: number;
   readonly inactivated: number;
   readonly reused: number;
-  /** How many of these were reused before their grace period had ended, as the kernel reports. */
+  /** Number of reuses that came before the inode's grace period had ended, as the kernel reports. */
   readonly early: number;
   /** Number of inodes that were used for the first time. */
   readonly fresh: number;
@@ -441,7 +441,7 @@ export interface Tally {
   readonly throttleNs: number;
 }
 
-/** Sum a column over those points of one name, up to t, that `counts` accepts. */
+/** Sum a value over the points of one name up to t. Only points that `counts` accepts are included. */
 function sumUpTo(
   lane: LaneIndex,
   name: string,
@@ -529,7 +529,10 @@ function longestRest(lives: Lives): number {
   return longest;
 }
 
-/** Return the ages of inodes reused in [a, b), which are ns since their release, and the lengths of their shadows. */
+/**
+ * Return the ages of the inodes that were reused in [a, b), and the durations of their shadows. An inode's age is the
+ * time since its release, ns.
+ */
 export function agesIn(lives: Lives, a: number, b: number): { ages: number[]; shadows: number[] } {
   const ages: number[] = [];
   const shadows: number[] = [];

@@ -105,7 +105,7 @@ function around(one: Return, span: number) {
   return { ...place, moment: ns(one.born + span * 0.06) };
 }
 
-/** Return a place near the middle of the run that begins at a tick. */
+/** Return a place that is near the middle of the run and begins at a tick. */
 const swing: Finder = (index, scene) => {
   const first = index.lanes[0];
   const last = first === undefined ? [] : column(first, 'reuse', (p) => p.t);

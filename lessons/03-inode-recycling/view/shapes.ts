@@ -175,7 +175,7 @@ export interface HeroShapes {
   readonly states: readonly Shape[];
   readonly shadows: readonly Shape[];
   readonly dangers: readonly Shape[];
-  /** Starts of a next life that came after the shadow. */
+  /** Starts of lives that began after the previous life's shadow had ended. */
   readonly safe: readonly Shape[];
   /** Readers that could have existed, from before the release to the end of the shadow. */
   readonly walkers: readonly Shape[];

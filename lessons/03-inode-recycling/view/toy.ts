@@ -37,7 +37,10 @@ export interface Race {
    * Time from the unlink to the end of a grace period that is requested at the unlink, if our reader does not delay it.
    */
   readonly asked: number;
-  /** How long cond_synchronize_rcu() sleeps. The current grace period may have to end before its own can begin. */
+  /**
+   * How long cond_synchronize_rcu() sleeps. This may include the rest of the current grace period, because the grace
+   * period that it waits for begins after that.
+   */
   readonly whole: number;
   /** Time from the unlink to the end of a grace period that another part of the kernel requested. */
   readonly shadow: number;
@@ -390,7 +393,7 @@ function verdict(race: Race, fate: Fate): { readonly verdict: string; readonly f
     : { verdict: t('no task waits, and nothing goes wrong'), face: 'gain' };
 }
 
-/** Length of the shortest reader, as a share of the time before the unlink. */
+/** Duration of the shortest reader, as a share of the time before the unlink. */
 const shortest = 0.1;
 
 export function raceOf({ at }: Times, setting: Setting): Race {

@@ -260,7 +260,7 @@ const dam = perLane((see) => {
   return tr('on {name} {parts}{worker}.{held}', { name, parts: list(parts), worker, held });
 });
 
-/** Ages of inodes when they are reused, compared with the lengths of their shadows. */
+/** Ages of inodes when they are reused, compared with the durations of their shadows. */
 const ages = perLane(({ lane, lives, name, t }) => {
   const { ages: old, shadows } = agesIn(lives, 0, t);
   const tally = tallyOf(lane, lives, t);

@@ -194,7 +194,7 @@ export const view: ViewKind = {
     const rows = Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / columns)));
     return lanes * (34 + rows * cell + fontSize * 2 + 26);
   },
-  // Leaves room for 16 boxes in a row, and for the budget with three lines of words.
+  // This height leaves room for 16 boxes in a row, and for the budget with three lines of words.
   narrowHeight: (index) =>
     index.lanes.length === 1
       ? 34 + Math.min(24, Math.max(4, Math.ceil(blocksOf(index).length / 32))) * 12 + 110

@@ -211,7 +211,7 @@ interface PriceRow {
 /** Metric of the row, both in the lesson's tables and in the figure from the mail. */
 const scanTime = 'scan_mean_us';
 
-/** Times from the table of untraced runs, and from the mail, where an arm is compared with an earlier arm. */
+/** Return times from the table of untraced runs, and the mail's figure, which compares an arm with an earlier arm. */
 function timesOf({ lesson, data }: Pick<PanelProps, 'lesson' | 'data'>) {
   const table = data.measured ?? data.tables[0] ?? null;
   const rows = table?.rows.filter((row) => row.unit === 'us') ?? [];

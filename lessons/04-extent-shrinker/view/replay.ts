@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * State of a file's entries after each event, with one box for each block that ever had its own entry. It is replayed
- * from a lane's points, as a pure function of the points and of how many of them count.
+ * State of a file's entries after each event, with one box for each block that ever had its own entry. The state is
+ * replayed from the first n points of a lane. It depends on nothing else.
  */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
@@ -342,7 +342,9 @@ export interface Now {
   readonly t: number;
 }
 
-/** `hold` replaces the value from the frame, because a sentence about one scan uses only that scan. */
+/**
+ * `hold` overrides the frame's own `hold`. A sentence about one scan sets it, because the sentence uses only that scan.
+ */
 export function nowOf(lane: LaneIndex, frame: Frame, hold = frame.hold === true): Now {
   const known = factsOf(lane);
   const wanted = laneTime(frame.offset, lane.arm, frame.moment);
@@ -364,8 +366,8 @@ export function nowOf(lane: LaneIndex, frame: Frame, hold = frame.hold === true)
   };
 }
 
-// Entries that were freed and then put back: when there is no entry left to free, the workload looks the blocks up
-// again.
+// Entries that were freed and then put back. The workload looks the blocks up again when there is no entry left to
+// free.
 
 /** An entry that was put back, with the place of its point, and the number of visits made before it. */
 interface Back {
@@ -418,10 +420,10 @@ export function refillsOf(lane: LaneIndex, upTo: number): readonly number[] {
   return [...at].filter((visits) => visits <= upTo);
 }
 
-/** For this number of visits, an entry is shown as just put back. It is one scan with the usual budget. */
+/** An entry is shown as just put back during this number of visits, which is one scan with the usual budget. */
 const shownFor = 32;
 
-/** How recently an entry was put back, from 1 down to 0. It is 0 if that was long ago, or never happened. */
+/** Return how recently an entry was put back, from 1 (just now) down to 0 (long ago, or never). */
 export function newness(
   { back, there }: Boxes,
   box: number,

@@ -24,9 +24,9 @@ import { blocksOf, factsOf, letterOf } from './replay.ts';
 //
 // The model follows es_do_reclaim_extents() and es_reclaim_extents() in fs/ext4/extents_status.c of 6.1, and the
 // patches of this lesson. No scan looks into a file that has nothing to free (i_es_shk_nr). Stock pays for each look
-// and continues where it last stopped (i_es_shrink_lblk); after the end of the tree it goes round once to that place.
-// The scan of 2013 begins at the left end, pays only for what it frees, and gives no second chance. The list contains
-// only entries that may be freed, with the newest first.
+// and continues where it last stopped (i_es_shrink_lblk). At the end of the tree it wraps around once, and then
+// continues up to that place. The scan of 2013 begins at the left end, pays only for what it frees, and gives no second
+// chance. The list contains only entries that may be freed, with the newest first.
 
 /**
  * D: a delayed entry, which must stay. W: a written entry, which may be freed. R: a written entry that was used since,
@@ -136,7 +136,10 @@ export interface Thinned {
   readonly each: number;
 }
 
-/** As in the lesson's first step, with one box for every sixteen entries. */
+/**
+ * The file that is used if there is no run. It is that of the lesson's first step, with one box for every sixteen
+ * entries.
+ */
 const chosen: Thinned = {
   entries: Array.from({ length: boxes }, (_, b) => (b < boxes / 2 ? 'D' : 'W')),
   budget: 2,
@@ -184,7 +187,7 @@ const fateWords: Readonly<Record<Fate, string>> = {
   spared: t('spared once'),
   freed: t('freed'),
 };
-/** From this number of looks per freed entry on, a scan counts as long. */
+/** A scan counts as long if it looks at this many entries or more for each entry that it frees. */
 const long = 8;
 
 interface Turn {

@@ -187,7 +187,8 @@ function freedNow(one: LaneNow, text: string): string {
 }
 
 /**
- * What the looks at entries have freed so far. Each lane has the same number of looks until one lane's run has ended.
+ * Number of entries that the looks so far have freed. Each lane has the same number of looks until one lane's run has
+ * ended.
  */
 const charged: SentenceOf = (states, lesson) => {
   const looks = (one: LaneNow) =>

@@ -8,7 +8,7 @@
 # memcg would not do: ext4's extent status shrinker knows no memcg, so only the whole guest's
 # shortage reaches it.)
 #
-# A tenth of per second apart it reads how many entries ext4 keeps, and how many of them may be freed.
+# A tenth of a second apart it reads how many entries ext4 keeps, and how many of them may be freed.
 # `scan: start` and `scan: end` go to the kernel's trace. Lines in the end: fio's own rate and 99th
 # percentile, the entries on average, and pages that reclaim looked at.
 set -u

@@ -90,12 +90,12 @@ export const answers: Readonly<Record<string, Answerer>> = {
 type Head = readonly [title: string, evidence: 'counted' | 'modelled'];
 
 interface Columns {
-  /** For example "count’s line"; empty if the lane has no such line. */
+  /** Words for the line in the heads, such as "count’s line"; empty if the lane has no such line. */
   readonly lineWords: string;
   /** Whether there are plain writes to the line. All other writes are read-modify-writes. */
   readonly plain: boolean;
   readonly named: boolean;
-  /** Number of CPUs in the model if it differs from that of the run; 0 if they are equal. */
+  /** Number of CPUs in the model; 0 if the run has the same number. */
   readonly cpus: number;
 }
 

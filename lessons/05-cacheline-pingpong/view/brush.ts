@@ -17,7 +17,7 @@ export interface Brush {
   readonly strong: string;
 }
 
-/** Brush for a copy's state, by the state's letter in the protocol. */
+/** The letter that the protocol uses for a copy's state. */
 export type StateName = 'M' | 'E' | 'S' | 'I';
 
 export interface Brushes {

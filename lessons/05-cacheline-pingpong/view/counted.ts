@@ -313,7 +313,10 @@ function unseen(facts: Readonly<Record<string, number>>, lesson: Nouns): string 
     : t('The microscope saw none of {ops} end: {broken}.', { ops, broken: list(broken) });
 }
 
-/** Say why the order of the accesses is unknown, and with it copies and transfers; null if there is an order. */
+/**
+ * Say why the order of the accesses is unknown, so that copies and transfers are unknown, too; null if there is an
+ * order.
+ */
 export function noOrder(lane: LaneIndex, lesson: Nouns): string | null {
   if (countedOf(lane).ops > 0) return null;
   const counts = noCounts(lane, lesson);
@@ -323,7 +326,7 @@ export function noOrder(lane: LaneIndex, lesson: Nouns): string | null {
   );
 }
 
-/** Say why no field is known that all CPUs write. */
+/** Say why it is not known which field all CPUs write. */
 export function noHot(lane: LaneIndex, lesson: Nouns): string {
   const totals = totalsOf(lane);
   if (totals === null) return noCounts(lane, lesson) ?? '';
@@ -338,7 +341,7 @@ export function noHot(lane: LaneIndex, lesson: Nouns): string {
   );
 }
 
-/** Say why no rate is predicted for a lane; null if there is one, or will be. */
+/** Say why no rate is predicted for a lane; null if a rate is predicted, or will be. */
 export function noRate(lane: LaneIndex, lesson: Nouns): string | null {
   const { ops, placed } = countedOf(lane);
   if (ops === 0) return lane.ended ? noOrder(lane, lesson) : null;
@@ -385,7 +388,7 @@ export function far(one: LaneNow, name: keyof SoFar, text?: string): string {
   return figure('far', one.lane.arm, name, soFar(one)[name], text);
 }
 
-/** "4 stats so far", but without the last two words. */
+/** Write only the first words of "4 stats so far", which are "4 stats". */
 export function operationsFar(one: LaneNow, lesson: Lesson): string {
   return far(one, 'ops', operationWords(soFar(one).ops, lesson));
 }

@@ -311,7 +311,8 @@ export function intervalMark(
 }
 
 /**
- * Two rows per lane, one for each kind of operation. Below them are the rates, which have the kind of most operations.
+ * Return three rows per lane: the operations under the lock, the operations by compare-and-swap, and below them the
+ * rates. A column of rates has the kind of most of its operations.
  */
 export function rowsOf(layout: LockLayout, drawing: Drawing): readonly Row[] {
   const { lesson, index, frame } = drawing;

@@ -142,7 +142,9 @@ function perStat(index: RunIndex): number {
   return Math.ceil(Math.max(0, ...index.lanes.map((lane) => countedOf(lane).perOp)));
 }
 
-/** The cold start has ended when the transfers per stat so far stay within this share of those of the whole run. */
+/**
+ * The cold start has ended once the transfers per stat so far differ from those of the whole run by at most this share.
+ */
 const near = 1 / 20;
 
 /** The access of a lane after which each figure so far is close to that of the whole run; 0 if not known. */
@@ -161,8 +163,8 @@ function warmFrom(lane: LaneIndex, params: RunIndex['params']): number {
 const latest = 1 / 2;
 
 /**
- * Number of stats until the run is warm: at least four with two CPUs, and at least ten per CPU with more. By then each
- * CPU has fetched its lines.
+ * Return the number of stats until the run is warm: at least four with one or two CPUs, and at least ten per CPU with
+ * more CPUs. By then each CPU has fetched its lines.
  */
 function warmStats(index: RunIndex, accesses: number): number {
   const cpus = index.params['model_cpus'] ?? 2;
@@ -333,8 +335,8 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const first = Object.keys(lesson.workloads)[0];
   const counts = (lesson.axis?.workloads ?? []).includes(scene.workload ?? first ?? '');
   const wanted: readonly string[] = counts ? acts.lines : acts.lock;
-  // A single CPU shares lines with no other CPU. With more CPUs, the scene opens only when all lines have come from
-  // memory.
+  // A single CPU shares no lines, so shared copies, transfers and upgrades do not occur. With more CPUs, the scene
+  // opens only when all lines have come from memory, so fetches are left out.
   const absent = scene.params['model_cpus'] === 1 ? ['copy_s', 'transfer', 'upgrade'] : ['fetch'];
   return lesson.kinds.filter(({ name }) => wanted.includes(name) && !absent.includes(name));
 }

@@ -247,7 +247,8 @@ interface Props {
 }
 
 /**
- * The mail's figures for the arms on show. The first arm is the one before the change, the last one the one after it.
+ * The mail's figures for the arms on show. The first arm stands for the kernel before the change, the last arm for the
+ * kernel after it.
  */
 export function mailPoints(arms: readonly string[]) {
   const { cpus, stockPerS, movedPerS } = mailRates;
@@ -375,7 +376,7 @@ export interface PredictedSoFar {
 }
 
 function usePrediction(runIndex: RunIndex, lesson: Lesson): PredictedSoFar {
-  // The curve does not depend on the number of CPUs and the schedule of the picture.
+  // The curve depends neither on the picture's number of CPUs nor on its schedule.
   const settings = { ...settingsOf(runIndex.params, lesson), schedule: 'timed' as const, cpus: 2 };
   const lanes = runIndex.lanes.map((lane) => ({ arm: lane.arm, counted: countedOf(lane) }));
   const ready = runIndex.lanes.length > 0 && runIndex.lanes.every((lane) => lane.ended);
@@ -413,7 +414,7 @@ function usePrediction(runIndex: RunIndex, lesson: Lesson): PredictedSoFar {
   return { settings, prediction, complaint };
 }
 
-/** Points of a curve for one lane. */
+/** Number of points on one lane's curve. */
 const curvePoints = 11;
 
 export function ModelPanel({ runIndex, lesson, theme, onKnob }: PanelProps) {
@@ -505,7 +506,7 @@ function Owning({
 }: Pick<PanelProps, 'lesson' | 'onKnob'> & { readonly owning: boolean }) {
   const knob = lesson.params['owning'];
   if (knob === undefined) return null;
-  const why = onKnob === undefined && t("The knob can be turned on the lesson's page.");
+  const why = onKnob === undefined && t("The knob can be set on the lesson's page.");
   const off = why ? { disabled: true, 'aria-description': why } : {};
   return (
     <label className="small" title={why || t('the knob “{title}”', { title: knob.title })}>

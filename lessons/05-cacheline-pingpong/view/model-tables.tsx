@@ -178,7 +178,8 @@ export function CurveTable({
   );
 }
 
-// Where a CPU's time goes, by function. Bars show what the mail measured, and marks show both models of a load.
+// Where a CPU's time goes, by function. Bars show the shares that the mail measured. Marks show the model's shares
+// under both rules for a load.
 
 const box = { width: 296, left: 56, right: 58, head: 24, row: 26, gap: 10 };
 const ticks = [0, 20, 40, 60];

@@ -85,7 +85,7 @@ export function settingsOf(
   };
 }
 
-/** A key that is equal for equal settings. */
+/** Return a cache key, which is identical for identical settings. */
 export function settingsKey(settings: ModelSettings): string {
   return JSON.stringify(settings);
 }
@@ -107,8 +107,8 @@ export interface Counted {
   /** Number of accesses that were reported, including those outside of operations. It is the length of the axis. */
   readonly shown: number;
   /**
-   * Whether it is known at which place in an operation the functions' accesses come. If not, private work is unknown
-   * and no rate can be predicted.
+   * Whether the counts show at which place in an operation the functions' accesses come. If not, private work is
+   * unknown and no rate can be predicted.
    */
   readonly placed: boolean;
   /** Number of bytes on the object's first line that precede the object. */
@@ -196,7 +196,7 @@ function operations({ op }: AccessStream): number {
   return n;
 }
 
-/** Points of those accesses that wholeOperations() keeps. */
+/** Return the points of those accesses that wholeOperations() keeps. */
 function sourceOf({ op }: AccessStream, source: Uint32Array, order: Uint32Array): Uint32Array {
   const [first, last] = [op[0] ?? 0, op[op.length - 1] ?? 0];
   const places: number[] = [];
@@ -205,7 +205,10 @@ function sourceOf({ op }: AccessStream, source: Uint32Array, order: Uint32Array)
   return Uint32Array.from(places);
 }
 
-/** Sources for the accesses of spreadOver(): operation after operation, and again from the first one. */
+/**
+ * Return the sources of the accesses that spreadOver() returns. When all operations have been used, it continues with
+ * the first one.
+ */
 function repeatedSource(stream: AccessStream, source: Uint32Array, ops: number) {
   const begins: number[] = [];
   for (let i = 0; i < stream.op.length; i++)
@@ -318,8 +321,8 @@ export function transfersPerStat({ sums, trace }: Modelled): number {
 const cache = new WeakMap<Counted, Map<string, number | null>>();
 
 /**
- * The prediction always uses modelled time. It is null while the run is incomplete, or if it is not known at which
- * place in an operation its accesses come.
+ * The prediction always uses modelled time. It is null while the run is incomplete, or if the places of the functions'
+ * accesses within an operation are not known.
  */
 export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): number | null {
   if (!lane.ended) return null;

@@ -225,7 +225,7 @@ interface Layout {
   readonly outside: boolean;
 }
 
-/** @param name size of the name's field in bytes, of which one ends the name */
+/** @param name size of the name's field in bytes, including the byte that ends the name */
 export function layoutOf(stats: Stats, order: readonly string[], name: number): Layout {
   const fields = order.flatMap((id) => {
     const field = stats.fields.find((one) => one.name === id);
@@ -235,8 +235,8 @@ export function layoutOf(stats: Stats, order: readonly string[], name: number): 
 }
 
 /**
- * The line of each access in a layout. For an access that crosses lines it would be the first line, but no field of the
- * object does.
+ * The line of each access in a layout. An access that crosses lines would count for its first line, but no field of the
+ * object crosses lines.
  */
 function linesUnder({ fields }: Stats, { laid, outside }: Layout, { field, offset }: FieldStream) {
   const places = fields.map(({ name, role }) =>
@@ -248,7 +248,7 @@ function linesUnder({ fields }: Stats, { laid, outside }: Layout, { field, offse
   );
 }
 
-/** Largest number of operations of all CPUs together. It is as large as in the picture's model with two CPUs. */
+/** Largest total number of operations of all CPUs. It is as large as in the picture's model with two CPUs. */
 const atMost = 2000;
 
 /** Transfers per operation, including the cold start, as in the picture. */
@@ -267,7 +267,7 @@ export function transfersOf(stats: Stats, layout: Layout, cpus: number): number 
   return transfers / done;
 }
 
-/** Smaller differences are due to chance, in transfers per operation. */
+/** Differences of fewer transfers per operation than this are due to chance. */
 const chance = 0.01;
 
 const faces: Readonly<Record<Role, Face>> = {
@@ -511,8 +511,8 @@ function reached(bench: Bench, setting: TileSetting, layout: Layout, score: Scor
 }
 
 /**
- * Return how many transfers each field that a stat reads adds if it is the only one next to the count, from least to
- * most.
+ * Return how many transfers each field that a stat reads adds if it is the only such field in the count's line. The
+ * field that adds the fewest transfers comes first.
  */
 export function added(bench: Bench, cpus: number): readonly (readonly [string, number])[] {
   const { stats } = bench;

@@ -323,7 +323,7 @@ const proved = sentence(({ shown, lesson }) => {
   });
 });
 
-/** The gain's effect on the lock, which is that operations on the word come faster. */
+/** How the gain affects the lock: operations on the word come faster. */
 const price = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const rate = predictedPerSecond(one.lane, one.model!.settings);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rate limit for class codes, so that nobody can try many.
+"""Rate limit for class codes, so that nobody can find a valid code by trying many.
 
 A code has three words, so a fast program could guess it. A token has 256 bits and needs no such
-protection. Each wrong code uses up some of the time allowed to its browser, to its address and to
-the whole server; a right code uses up none. A client without free tries left is not refused but has
-to wait.
+protection. Browsers, addresses and the whole server each have an allowance of tries. A wrong code
+uses up part of the three allowances that apply to it. A right code uses up nothing. A client whose
+allowance is used up is not refused but has to wait.
 """
 
 from __future__ import annotations

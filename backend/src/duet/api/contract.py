@@ -27,7 +27,7 @@ LESSONS: tuple[type[BaseModel], ...] = (PictureLesson, NumbersLesson)
 
 
 def http() -> list[type[BaseModel]]:
-    """Return the models of HTTP responses, also those of plug-ins. Lessons are in LESSONS."""
+    """Return the models of HTTP responses, including those of plug-ins. Lessons are in LESSONS."""
     more = [model for one in plugins.offered("bodies") for model in one.HTTP]
     return [*bodies.HTTP, *more]
 
@@ -47,7 +47,7 @@ def schema_text() -> str:
         messages.models(messages.ClientMessage),
     )
     answers = http()
-    # The server sends every key of a message; a browser may leave out what has a default.
+    # The server sends every key of a message; a browser may leave out keys that have a default.
     modes: list[tuple[type[BaseModel], JsonSchemaMode]] = [
         *((model, "serialization") for model in (*server.values(), *LESSONS, *answers)),
         *((model, "validation") for model in client.values()),

@@ -23,8 +23,9 @@ from duet.server.doors import Foreign
 
 # Requests from other sites' pages are recognized by the Sec-Fetch-Site header, and refused.
 #
-# Such a page cannot read the responses, but each request would cost the server work. Other sites
-# may only link to the page itself or frame it. Clients other than browsers do not send the header.
+# A page on another site cannot read the responses, but each of its requests would cost the server
+# work. Other sites may only link to the page itself or frame it. Clients other than browsers do not
+# send the header.
 
 OWN = frozenset({"same-origin", "none"})
 PAGES = frozenset({"/", "/index.html"})

@@ -175,7 +175,7 @@ async def let_in(
 
 
 def refusal(scope: Scope, why: Refusal) -> Response:
-    """Say what is needed, as a page for people or as JSON for scripts.
+    """Say what the visitor needs for access, as a page for people or as JSON for scripts.
 
     When a visitor follows a link on another site, the browser withholds the cookie once. So such a
     visit first gets a page that reloads the same address. The reload sends the cookie.

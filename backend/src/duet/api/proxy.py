@@ -114,7 +114,8 @@ class Front:
 
     Args:
         public: if None, browsers open the address that the server listens on.
-        proxies: their X-Forwarded-* headers are trusted; headers from this machine always are.
+        proxies: their X-Forwarded-* headers are trusted. Headers from this machine are always
+            trusted.
     """
 
     public: PublicUrl | None = None
@@ -191,7 +192,10 @@ class RequestedAddress:
 
 
 def requested_address(scope: Scope) -> RequestedAddress:
-    """Return the address that `ProxyMiddleware` found, or without it the request's own Host."""
+    """Return the address that `ProxyMiddleware` found.
+
+    Without that middleware, return the request's Host.
+    """
     state = scope.get("state", {})
     found = state.get("asked_address")
     return (
@@ -202,9 +206,9 @@ def requested_address(scope: Scope) -> RequestedAddress:
 
 
 def same_place(scheme: str, one: str, other: str) -> bool:
-    """Return whether two `host[:port]` mean the same for a scheme.
+    """Return whether two texts `host[:port]` name the same port of the same host for a scheme.
 
-    Its default port may be left out.
+    The scheme's default port may be left out.
     """
     places = []
     for netloc in (one, other):

@@ -335,8 +335,8 @@ ROUTES: Final[dict[str, Action]] = {
     "/api/compare": Action.WATCH,
     "/metrics": Action.OPERATE,
 }
-"""The action that the visitor's role must allow, for each route of the core. Services declare
-theirs. A route without an action refuses everybody.
+"""The action that the visitor's role must allow, for each route of the core. Services declare the
+actions of their own routes. A route without an action refuses everybody.
 """
 
 
@@ -344,7 +344,7 @@ def may_call(connection: HTTPConnection) -> None:
     """Check the visitor's role. This is a dependency of every route.
 
     Raises:
-        InputError: the role does not allow it; the code is `forbidden`.
+        InputError: the role does not allow the action; the error's code is `forbidden`.
     """
     path = connection.scope["route"].path
     action = connection.app.state.director.services.action_of(path) or ROUTES[path]

@@ -32,7 +32,7 @@ from duet.base.errors import DuetError
 # The only cookie: a random name for the browser, signed if tokens are required.
 
 COOKIE_S = 400 * 86400
-"""Longest age of a cookie that browsers allow. The session ends earlier, but the browser's name
+"""Maximum age of a cookie that browsers allow. The session ends earlier, but the browser's name
 stays, so the browser still owns its saved runs when it opens a link again.
 """
 SECRET = re.compile(r"^[A-Za-z0-9_-]{22}$")
@@ -116,14 +116,14 @@ def with_cookie(send: Send, line: str) -> Send:
 
 log = logging.getLogger("duet.api")
 CLASS = "class-"
-"""Prefix of the grant for a browser that used a class code; the class id follows. No token has such
-a name.
+"""Prefix of the grant for a browser that used a class code; the class id follows. No token's name
+begins with it.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Content of a cookie with a valid signature. Its token may be revoked, or it may have expired.
+    """Content of a cookie with a valid signature. It may have expired, or its token may be revoked.
 
     Args:
         person: the person, with their role. If None, the browser used a token, which has a role.
@@ -153,7 +153,9 @@ class Sessions:
         self._vouching = frozenset(vouching)
         self._complained = ""
         self.class_goes_on: Callable[[str], bool] = lambda _: False
-        """Tells whether the class with that id is open. Its code lets browsers in until it ends."""
+        """Tells whether the class with that id is open. Only then does its class code let browsers
+        in.
+        """
 
     def token(self, plain: str) -> Token | None:
         """Return the token with this text, if it is valid."""

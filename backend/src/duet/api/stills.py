@@ -74,8 +74,8 @@ class StillRequest:
 def resolve_still(query: StillQuery, director: Director) -> StillRequest:
     """Find the file and the moment for a still. Blocking.
 
-    A run that has not ended has no file yet, and its moments mean nothing in another run. So its
-    still shows the step's own moment in the lesson's recording.
+    A run that has not ended has no file yet, and its moments mean nothing in another run. So the
+    still of such a run shows the step's own moment in the lesson's recording.
 
     Raises:
         InputError: there is no such lesson, step, lane or run.
@@ -86,8 +86,8 @@ def resolve_still(query: StillQuery, director: Director) -> StillRequest:
             f"lesson {folder.slug} has no picture yet.", remedy="Choose another lesson."
         )
     live = _has_no_file_yet(folder, query.run, director)
-    # A moment without a step is one in the first step, as on the page. If both are absent, the
-    # still is the lesson's picture.
+    # If the address has a moment but no step, the moment belongs to the first step, as on the page.
+    # If both are absent, the still is the lesson's picture.
     first = folder.lesson.scenes[0].id if query.at is not None and not live else ""
     scene = scene_of(folder, query.step or first)
     arms = tuple(dict.fromkeys(arm for arm in query.arms.split(",") if arm))
@@ -154,7 +154,7 @@ def _check_arms(folder: LessonFolder, path: Path, arms: tuple[str, ...]) -> None
 MAX_CACHED = 64
 MAX_CACHED_BYTES = 16 << 20
 QUEUE = 8
-"""Largest number of requests that may wait."""
+"""Maximum number of requests that may wait."""
 WAIT_S = 60.0
 """Limit for waiting in the queue."""
 TAKE_S = 150.0
@@ -366,7 +366,7 @@ def _contents() -> str:
 
 
 def _words(query: str) -> dict[str, str]:
-    """Return the first value of each known parameter, which is the one that the page reads."""
+    """Return each known parameter's first value, because the page also reads only the first one."""
     try:
         found = parse_qs(query, max_num_fields=FIELDS)
     except ValueError:  # more fields than a valid address has
@@ -382,8 +382,8 @@ def _words(query: str) -> dict[str, str]:
 
 T = TypeVar("T")
 ALWAYS: Final = frozenset({"listing", "still"})
-"""Kinds of requests that may also run during a measurement, because they read little. Pictures have
-a rule of their own.
+"""Kinds of requests that may also run during a measurement, because they read little. A separate
+rule applies to pictures.
 """
 
 

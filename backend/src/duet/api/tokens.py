@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tokens: one per role, stored as hashes in one file of the user, and shown once when created.
 
-A token is 256 random bits and cannot be guessed. So a plain SHA-256 protects it in the file as well
-as a slow hash would. The file also holds the key that signs sessions (sessions.py).
+A token has 256 random bits and cannot be guessed. So in the file a plain SHA-256 protects it no
+worse than a slow hash would. The file also holds the key that signs sessions (sessions.py).
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ OPERATOR = (
 
 
 def token_page(why: Refusal, footer: str = OPERATOR, again_s: int | None = None) -> str:
-    """Return a page that says what is needed.
+    """Return a page that says what the visitor needs for access.
 
     Args:
         footer: HTML.

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 
 LOOP_HOLD_S: Final = 0.05
 """Longest time that one callback may hold the event loop. Usual: 1-5 ms. A watchdog counts
-callbacks that take longer; /api/health shows the longest time."""
+callbacks that take longer; /api/health shows the longest time measured."""
 
 LOCK_SWITCH_S: Final = 0.0005
 """Python's switch interval: a thread that waits for the interpreter lock gets it after this time.
-The default of 5 ms delays a page by up to 150 ms while recordings are decoded."""
+Python's default of 5 ms would delay a page by up to 150 ms while recordings are decoded."""
 LOOP_HOLD_LOG_S: Final = 10.0
-"""If code holds the event loop too long, this is logged at most once in this time."""
+"""Shortest time between two log lines about code that held the event loop too long."""
 
 SENDS_PER_TURN: Final = 4
 COMMANDS_PER_TURN: Final = 1
@@ -28,49 +28,49 @@ COMMANDS_PER_TURN: Final = 1
 all viewers together. The others stay queued (stream/viewer.py)."""
 
 RUN_PACKETS: Final = 30_000
-"""Number of a run's packets that are stored for viewers who join late. Usual: 200 for a recording,
-18,000 for a minute of three live lanes. Above the limit, the oldest packets are dropped and sent as
-a gap. The number is limited because every `open` and every garbage collection visits each
-packet."""
+"""Largest number of a run's packets that are stored for viewers who join late. Usual: 200 for a
+recording, 18,000 for a minute of three live lanes. Above the limit, the oldest packets are dropped
+and sent as a gap. The number is limited because every `open` and every garbage collection visits
+each packet."""
 
 # Segments into which runs are divided (see stream/segments.py)
 
 SEGMENT_S: Final = 0.25
 SEGMENT_RAW_BYTES: Final = 512 << 10
-"""A segment is closed after this time or at this many bytes of messages, which compress to
-6-130 KB. Usual: 2-70 KB."""
+"""A segment is closed after SEGMENT_S seconds, or when its messages reach SEGMENT_RAW_BYTES. Such a
+full segment compresses to 6-130 KB. Usual size of a compressed segment: 2-70 KB."""
 RUN_SEGMENT_BYTES: Final = 16 << 20
-"""Total size of one run's compressed segments. Usual: 6-270 KB for a recording, 2 MB for a minute
-of a live run. Above the limit, the oldest segments are evicted, and viewers who join later see a
-gap."""
+"""Largest total size of one run's compressed segments. Usual: 6-270 KB for a recording, 2 MB for a
+minute of a live run. Above the limit, the oldest segments are evicted, and viewers who join later
+see a gap."""
 SEGMENT_STORE_BYTES: Final = 256 << 20
-"""Size of the segments of all runs together, including closed runs. Usual: under 10 MB. Above the
-limit, the least recently requested segments are evicted. A page that still needs an evicted segment
-opens the run again."""
+"""Largest total size of the segments of all runs, including closed runs. Usual: under 10 MB. Above
+the limit, the least recently requested segments are evicted. A page that still needs an evicted
+segment opens the run again."""
 DIRECT_VIEWERS: Final = 32
-"""Viewers of one live run that get its messages over a WebSocket. Usual: 1-5. Further viewers get
-segments if there is an HTTP cache in front of the server."""
+"""Largest number of viewers of one live run that receive its messages over a WebSocket. Usual: 1-5.
+Further viewers get segments if there is an HTTP cache in front of the server."""
 CACHE_PROBES: Final = 16
-"""Number of viewers of one run that get segments while the server does not yet know whether an HTTP
-cache serves them."""
+"""Largest number of viewers of one run that receive segments while the server does not yet know
+whether an HTTP cache serves them."""
 PROBE_SEGMENTS: Final = 64
-"""Number of segment requests after which the server decides whether an HTTP cache serves them: one
-second's worth from all CACHE_PROBES viewers."""
+"""Number of segment requests after which the server decides whether an HTTP cache answers such
+requests. The CACHE_PROBES viewers together make this many requests in one second."""
 
 # Connections and sockets (see stream/http.py)
 
 CONNECTIONS: Final = 2048
-"""TCP connections in total; fewer if the limit on open files is low. Usual: 7 per page. Above the
-limit, a new connection evicts the connection that has been idle longest. If none is idle, the new
-connection gets status 503."""
+"""Largest total number of TCP connections; fewer if the limit on open files is low. Usual: 7 per
+page. Above the limit, a new connection evicts the connection that has been idle longest. If none is
+idle, the new connection gets status 503."""
 CONNECTIONS_PER_ADDRESS: Final = 512
-"""TCP connections from one address: a quarter of CONNECTIONS. Pages behind one proxy share an
-address, but no address may use all connections."""
+"""Largest number of TCP connections from one address: a quarter of CONNECTIONS. Pages behind one
+proxy share an address, but no address may use all connections."""
 SOCKETS: Final = 1200
-"""WebSockets in total. Usual: one per page, 40 in a class, 300 in a lecture, 1,000 for one run with
-segments (docs/SEGMENTS.md). Above the limit, a new socket evicts the socket that has been idle
-longest. If none is idle, the new socket is closed with code 1013 and a reason, and its page retries
-later."""
+"""Largest total number of WebSockets. Usual: one per page, 40 in a class, 300 in a lecture, 1,000
+for one run with segments (docs/SEGMENTS.md). Above the limit, a new socket evicts the socket that
+has been idle longest. If none is idle, the new socket is closed with code 1013 and a reason, and
+its page retries later."""
 SOCKETS_PER_ADDRESS: Final = 350
 FILES_RESERVED: Final = 256
 """File descriptors reserved for guests, recordings and kernels; connections may use the rest."""
@@ -87,61 +87,73 @@ RESPONSE_STALL_S: Final = 30.0
 
 COMMANDS_PER_S: Final = 10.0
 COMMANDS_BURST: Final = 30
-"""Rate of commands from one socket. Usual: under 2/s. Above the limit, commands are refused."""
+"""Highest rate and largest burst of commands from one socket. Usual: under 2/s. Above the limit,
+commands are refused.
+"""
 REFUSAL_EVERY_S: Final = 5.0
 """Shortest time between two messages that tell a page that its commands are refused."""
 REFUSALS: Final = 300
 """After this many refused commands the socket is closed."""
 PLACES_PER_S: Final = 30.0
 PLACES_BURST: Final = 60
-"""Rate of positions (step, time, view) that a class's driver sends. Usual: 10/s. Above the limit,
-they count as commands."""
+"""Highest rate and largest burst of positions (step, time, view) that a class's driver sends.
+Usual: 10/s. Above the limit, further positions count as commands."""
 OPENS_PER_S: Final = 4.0
 OPENS_BURST: Final = 12
-"""Rate of `open` commands. Each is answered with a whole lesson and a recording. Usual: under
-1/s."""
+"""Highest rate and largest burst of `open` commands. The response to each command contains a whole
+lesson and a recording. Usual: under 1/s."""
 FRAME_BYTES: Final = 1 << 20
 """Largest WebSocket frame. A larger frame closes the connection (1009). A frame above 64 KiB, but
 below this limit, is answered with an error."""
 MESSAGES_PER_S: Final = 500.0
 MESSAGES_BURST: Final = 1000
-"""Rate of all messages from one socket, including acknowledgements. Usual: 60/s while a recording
-arrives. Above the limit, the server reads the socket more slowly."""
+"""Highest rate and largest burst of all messages from one socket, including acknowledgements.
+Usual: 60/s while a recording arrives. Above the limit, the server reads the socket more slowly."""
 
 # Classes (duet.store, plugins/classroom)
 
 CLASS_MEMBERS: Final = 400
-"""Members of one class. Usual: 40, 300 in a lecture. Above the limit, nobody can join."""
+"""Largest number of members of one class. Usual: 40, 300 in a lecture. Above the limit, nobody can
+join.
+"""
 CLASSES_OPEN: Final = 20
-"""Classes open at the same time. Above the limit, none can be started."""
+"""Largest number of classes that are open at the same time. Above the limit, none can be
+started.
+"""
 CLASS_QUESTIONS: Final = 200
-"""Questions that the instructor asks in one class. Usual: 10. Above the limit, no question can be
-asked or answered."""
+"""Largest number of questions that the instructor may ask in one class. Usual: 10. Above the limit,
+no question can be asked or answered."""
 CLASS_RAISED: Final = 300
-"""Questions that the members of one class ask. Usual: 20. Above the limit, further questions are
-refused."""
+"""Largest number of questions that the members of one class may ask in total. Usual: 20. Above the
+limit, further questions are refused."""
 CLASS_RAISED_EACH: Final = 20
-"""Questions that one member asks. Usual: 1. Above the limit, further questions are refused."""
+"""Largest number of questions that one member may ask. Usual: 1. Above the limit, further questions
+are refused.
+"""
 CLASS_RAISE_EVERY_S: Final = 5.0
 """Shortest time between two questions of one member. A question that comes sooner is refused; the
 member may retry."""
 CLASS_TRIES: Final = 300
-"""Runs that the members of one class try. Usual: 40. Above the limit, further runs are refused."""
+"""Largest number of runs that the members of one class may try. Usual: 40. Above the limit, further
+runs are refused.
+"""
 CLASS_TRIES_WAITING: Final = 5
-"""Queued runs of one member. Above the limit, the member must wait until a queued run starts."""
+"""Largest number of one member's queued runs. Above the limit, the member must wait until a queued
+run starts.
+"""
 CLASS_WAITING: Final = 2000
-"""Calls queued for the store's thread. Above the limit, an answer is refused instead of
-acknowledged."""
+"""Largest number of calls queued for the store's thread. Above the limit, a class member's answer
+is refused instead of acknowledged."""
 
 # A busy host
 
 CONTENDED_SHARE: Final = 0.5
-"""Contention: the share of the CPU time that a run's vCPUs needed but did not get (because they
-waited or it was stolen), over all lanes of a run on the wall clock. Above the limit, the page warns
-that shapes are distorted, and judges no prediction. If a guest has more vCPUs than the host has
-CPUs, its vCPUs compete with each other, so the bound is higher (session.events.contention_bound).
-Usual, lesson 02 on two host CPUs: one lane 0.09-0.12, two lanes 0.45, three lanes 0.66-0.71; two
-lanes and one CPU hog on the host 0.57-0.73."""
+"""Contention: the share of the CPU time that a run's vCPUs needed but did not get, because the
+vCPUs had to wait or the time was stolen. It is computed over all lanes of a run on the wall clock.
+Above the limit, the page warns that shapes are distorted, and judges no prediction. If a guest has
+more vCPUs than the host has CPUs, its vCPUs compete with each other, so the bound is higher
+(session.events.contention_bound). Usual, lesson 02 on two host CPUs: one lane 0.09-0.12, two lanes
+0.45, three lanes 0.66-0.71; two lanes and one CPU hog on the host 0.57-0.73."""
 CONTENTION_SAMPLE_S: Final = 0.5
 """Interval at which the CPU times of a guest's threads are read. Each reading takes 0.2 ms, in a
 separate thread."""
@@ -149,15 +161,15 @@ separate thread."""
 # Tokens and sessions (duet.api.tokens, sessions, class_codes)
 
 SESSION_S: Final = 30 * 86400
-"""Length of a session that began with a link: four weeks, the length of a course. After it the page
-asks for a link, and the user must open the link again."""
+"""Duration of a session that began with a link: four weeks, as long as a course. When the session
+ends, the page asks for a link, and the user must open the link again."""
 
 CLASS_SESSION_S: Final = 12 * 3600
-"""Length of a session that began with a class code: one day of a workshop."""
+"""Duration of a session that began with a class code: one day of a workshop."""
 
 PERSON_SESSION_S: Final = 86400
-"""Length of a session that a learning platform launched. Usual: a 2-hour lesson. After it the page
-asks for a link, and the user must open the activity on the platform again."""
+"""Duration of a session that a learning platform launched. Usual: a 2-hour lesson. When the session
+ends, the page asks for a link, and the user must open the activity on the platform again."""
 
 SESSION_CHECK_S: Final = 1.0
 """Interval between two checks. Each check closes the sockets whose token was rotated or revoked, or
@@ -167,11 +179,11 @@ HUB_ANSWER_S: Final = 10.0
 """Timeout of a request to JupyterHub about a user. Usual: 10 ms."""
 
 HUB_CHECK_S: Final = 30.0
-"""Time for which JupyterHub's answer about a token is cached. A log-out takes effect up to this
+"""Time for which JupyterHub's response about a token is cached. A log-out takes effect up to this
 much later."""
 
 HUB_GRACE_S: Final = 600.0
-"""Time for which a cached answer stays valid while JupyterHub does not respond. A restart of the
+"""Time for which a cached response stays valid while JupyterHub does not respond. A restart of the
 hub therefore ends no session."""
 
 HUB_LOGIN_S: Final = 600.0
@@ -179,8 +191,8 @@ HUB_LOGIN_S: Final = 600.0
 type a password meanwhile."""
 
 HUB_TOKENS: Final = 4096
-"""Number of tokens for which answers are cached. Usual: one per browser of a course. Above the
-limit, the oldest answers are evicted."""
+"""Largest number of tokens for which responses are cached. Usual: one per browser of a course.
+Above the limit, the oldest responses are evicted."""
 
 
 class CodePace(NamedTuple):
@@ -191,19 +203,19 @@ class CodePace(NamedTuple):
 
 
 CODES_OF_BROWSER: Final = CodePace(5, 4.0)
-"""Wrong codes from one browser. Usual: 0-2, from an old link or a misheard word."""
+"""Rate limit for wrong codes from one browser. Usual: 0-2, from an old link or a misheard word."""
 
 CODES_OF_ADDRESS: Final = CodePace(100, 0.5)
-"""Wrong codes from one address. Usual: 0, but a whole class behind one address may open an old
-link."""
+"""Rate limit for wrong codes from one address. Usual: 0, but a whole class behind one address may
+open an old link."""
 
 CODES_OF_ALL: Final = CodePace(400, 0.1)
-"""Wrong codes from all addresses. In a two-hour class an attacker can try 72,000 of 36 million
-codes."""
+"""Rate limit for wrong codes from all addresses. With this limit, an attacker can try 72,000 of the
+36 million codes during a two-hour class."""
 
 CODE_WAIT_S: Final = 30.0
-"""Longest time that the rate limit queues a code. Usual: 0. Above the limit, the answer is status
-429 with a page that retries automatically."""
+"""Longest time that the rate limit queues a code. Usual: 0. Above the limit, the response has
+status 429 and contains a page that retries automatically."""
 
 # Confined processes (duet.confine): QEMU, the lens worker, Chromium, ffmpeg
 
@@ -221,8 +233,8 @@ LANE_CPU_WEIGHT: Final = 30
 server and the browser have priority over guests."""
 
 QEMU_FILES: Final = 512
-"""Open file descriptors of a QEMU process. Usual: 40, or 300 with 64 vCPUs, because each vCPU has a
-port."""
+"""Largest number of open file descriptors of a QEMU process. Usual: 40, or 300 with 64 vCPUs,
+because each vCPU has a port."""
 
 QEMU_FILE_BYTES: Final = 16 << 20
 """Largest file that a QEMU process may write; if its scratch disk is larger, that disk's size is
@@ -230,8 +242,8 @@ the limit. Usual: 70 KB for the guest kernel's ELF notes, which QEMU writes to a
 x-ray."""
 
 QEMU_THREADS: Final = 256
-"""Threads of the user that a QEMU process runs as, including the lens worker's threads. Usual: 10,
-and up to 64 more for disk I/O."""
+"""Largest number of threads of the user that a QEMU process runs as, including the lens worker's
+threads. Usual: 10, and up to 64 more for disk I/O."""
 
 CHROMIUM_FILES: Final = 4096
 CHROMIUM_THREADS: Final = 1024
@@ -242,7 +254,7 @@ processes, the CPU time of each process, and its largest file. Usual: 200, 100, 
 these limits, the picture fails with an error."""
 
 CHROMIUM_ANSWER_BYTES: Final = 256 << 20
-"""Size of a Chromium's unread output. Usual: 1 MB, one picture."""
+"""Largest size of a Chromium's unread output. Usual: 1 MB, one picture."""
 
 FFMPEG_MEMORY_BYTES: Final = 4 << 30
 FFMPEG_CPU_S: Final = 1800
@@ -255,14 +267,15 @@ LENS_MEMORY_BYTES: Final = 3 << 29
 or the worker exits and its lane reports the exit."""
 
 LENS_CPU_S: Final = 4 * 3600
-"""CPU time of a lens worker over its guest's lifetime. Usual: 5-30 % of one core."""
+"""Largest CPU time of a lens worker over its guest's lifetime. Usual: 5-30 % of one core."""
 
 LENS_FILES: Final = 64
-"""Open file descriptors of a lens worker. Usual: 10."""
+"""Largest number of open file descriptors of a lens worker. Usual: 10."""
 
 LENS_SAMPLE_BYTES: Final = 4 << 20
-"""Size of one structure in one sample. A larger message would not fit into the queue. Usual: 80 KB.
-Above the limit, the sample fails; five failures in a row are reported as a fault in the probe."""
+"""Largest size of one structure in one sample. A larger message would not fit into the queue.
+Usual: 80 KB. Above the limit, the sample fails; five failures in a row are reported as a fault in
+the probe."""
 
 # Expensive requests (api/stills.py). Requests beyond these limits get status 503 with Retry-After.
 
@@ -281,8 +294,8 @@ COSTLY: Final[dict[str, tuple[int, int, int]]] = {
 """For each kind of request: how many requests run at once, how many are queued, and how many are
 queued for one address. Usual: 0 or 1 altogether."""
 COMPARISONS_SAVED: Final = 64
-"""Number of cached comparison results. The key is the content of both files, so a whole class costs
-one comparison."""
+"""Number of cached comparison results. Results are cached by the content of both files, so a class
+whose members compare the same files costs one comparison."""
 
 # Parsing of bytes from guests and files (duet.confine, session, bundle)
 
@@ -290,72 +303,78 @@ CHILD_MEMORY_BYTES: Final = 2 << 30
 """Address space of a child process that parses one lane or file. Usual: 0.3 GiB, of which 10-100
 MiB are unshared. Above the limit, the lane or file is refused with an error."""
 RECORDING_CPU_S: Final = 120
-"""CPU time of a child process for one recorded lane or one file. Usual: 0.1-2 s."""
+"""Largest CPU time of a child process for one recorded lane or one file. Usual: 0.1-2 s."""
 LIVE_CPU_S: Final = 3600
-"""CPU time of a child for one live lane. Usual: 5-20 % of the run's length."""
+"""Largest CPU time of a child for one live lane. Usual: 5-20 % of the run's duration."""
 REQUEST_CPU_S: Final = 20.0
-"""CPU time of one request to a child. Usual: 5-100 ms, or 0.1-2 s to unpack a whole recording."""
+"""Largest CPU time of one request to a child. Usual: 5-100 ms, or 0.1-2 s to unpack a whole
+recording.
+"""
 REQUEST_WAIT_S: Final = 90.0
 """Timeout for the reply to a request; it allows for a busy host. Usual: 5-100 ms."""
 REPLY_BYTES: Final = 256 << 20
-"""Size of one reply from a child. Usual: under 3 MiB (25,000 events), or 50 MiB for an export's
-column parts."""
+"""Largest size of one reply from a child. Usual: under 3 MiB (25,000 events), or 50 MiB for an
+export's column parts."""
 EVENTS_WAIT_S: Final = 5.0
 """Longest time that a request for raw events waits for its lane's child. Usual: 10 ms. Above the
 limit, the request is refused."""
 IDLE_CHILDREN: Final = 32
-"""Children that stay alive after their lanes have finished, to answer requests for raw events, over
-all runs. Usual: 2-20. Above the limit, the oldest child is ended, and its raw events are lost."""
+"""Largest number of children, over all runs, that stay alive after their lanes have finished. They
+answer requests for raw events. Usual: 2-20. Above the limit, the oldest child is ended, and its raw
+events are lost."""
 QUEUED_EVENTS: Final = 4_000_000
 """Number of a lane's events, 64 bytes each, that are queued until a BEAT frame covers them. Usual:
 a few thousand, or on the count clock all events of a run, up to 2 million. Above the limit, the
 lane ends."""
 ROWS: Final = 16_384
-"""Number of rows in a lane's picture. Usual: 2-30. Above the limit, the lane ends."""
+"""Largest number of rows in a lane's picture. Usual: 2-30. Above the limit, the lane ends."""
 FRAMES: Final = 500_000
-"""Number of frames on the control port in one run. Usual: 50 per second, plus one for each line and
-file."""
+"""Largest number of frames on the control port in one run. Usual: 50 per second, plus one for each
+line and file."""
 GUEST_FILES: Final = 1024
 GUEST_FILE_BYTES: Final = 16 << 20
-"""FILE frames in one run: their number and their total size. Usual: 30 files, 150 KiB."""
+"""Largest number and total size of the FILE frames in one run. Usual: 30 files, 150 KiB."""
 LINE_CHARACTERS: Final = 4096
-"""Length of one line of a workload's output. Usual: under 200. A longer line is cut and marked as
+"""Longest line of a workload's output. Usual: under 200. A longer line is cut and marked as
 cut."""
 LINES: Final = 100_000
 LINE_BYTES: Final = 32 << 20
-"""Lines that a workload outputs in one run: their number and their total size. Usual: 1-500. Above
-the limit, the lane ends."""
+"""Largest number and total size of the lines that a workload outputs in one run. Usual: 1-500.
+Above the limit, the lane ends."""
 LENS_RECORDS: Final = 100_000
 LENS_BYTES: Final = 64 << 20
-"""Lens records in a recorded lane: their number and their total size. Usual: 300, 2 MiB. Above the
-limit, only the lens ends, not the lane."""
+"""Largest number and total size of the lens records in a recorded lane. Usual: 300, 2 MiB. Above
+the limit, only the lens ends, not the lane."""
 LENS_RECORD_BYTES: Final = 4 << 20
-"""Size of one lens record. Usual: 100 bytes to 80 KB. A larger record is dropped, and the lens
-reports the drop."""
+"""Largest size of one lens record. Usual: 100 bytes to 80 KB. A larger record is dropped, and the
+lens reports the drop."""
 LENS_RECORDS_PENDING: Final = 4096
-"""Number of microscope records that are queued until their lane's events arrive. Usual: under
-100."""
+"""Largest number of microscope records that are queued until their lane's events arrive. Usual:
+under 100."""
 PENDING_LENS_BYTES: Final = 16 << 20
-"""Size of the samples that are queued until the workload's start time is known. Usual: under 1 MiB.
-Above the limit, the oldest samples are dropped and counted."""
+"""Largest total size of the samples that are queued until the workload's start time is known.
+Usual: under 1 MiB. Above the limit, the oldest samples are dropped and counted."""
 VMLINUX_BYTES: Final = 2 << 30
-"""Largest vmlinux that is read. Its child may map it in addition to CHILD_MEMORY_BYTES. Usual: 140
-MB, or 0.4-1 GB for a distribution's kernel. Above the limit, requests for the kernel's structures
-and symbols are refused."""
+"""Largest vmlinux that is read. The child that reads it may map it in addition to
+CHILD_MEMORY_BYTES. Usual: 140 MB, or 0.4-1 GB for a distribution's kernel. Above the limit,
+requests for the kernel's structures and symbols are refused."""
 VMLINUX_READERS: Final = 4
-"""Number of children that have a vmlinux open. Usual: 0-3. Each takes 130 MB, mostly for the mapped
-file. Above the limit, the least recently used child is ended; the next request starts a new one."""
+"""Largest number of children that have a vmlinux open. Usual: 0-3. Each takes 130 MB, mostly for
+the mapped file. Above the limit, the least recently used child is ended; the next request starts a
+new one."""
 VMLINUX_IDLE_S: Final = 5.0
 """A child that has a vmlinux open is ended if it gets no request for this long."""
 LANE_YIELD_S: Final = 0.01
-"""Time after which a lane yields to the event loop. Usually a chunk takes less time."""
+"""Time after which a lane that processes a chunk yields to the event loop. Usually a chunk takes
+less time.
+"""
 
 # Live runs
 
 LIVE_RUNS_MOST: Final = 8
 """Largest number of concurrent live runs on a host of any size. Usual: 1 or 2 (host/guests.py)."""
 POOLED_RUNS: Final = 4
-"""Number of concurrent live runs on a pool if $DUET_LIVE_RUNS is not set. Each run has a lease."""
+"""Number of concurrent live runs on a pool if $DUET_LIVE_RUNS is not set. Each run uses a lease."""
 LEASE_WITHIN_S: Final = 10.0
 """Time after which the page offers the recording to a viewer who still waits for a lease."""
 LEASE_TTL_S: Final = 4 * 3600.0
@@ -376,48 +395,51 @@ LANE_BYTES: Final = 3 << 29
 """Memory that the scheduler counts for a lane on a separate host. Usual: 0.7 GB, including its host
 process."""
 SLOT_GUESTS: Final = 4
-"""Guests that stay booted for one live-run slot. A run with five arms has five guests. Usual: 2.
-Above the limit, guests that the next run does not use are ended, starting with the oldest."""
+"""Largest number of guests that stay booted for one live-run slot. A run with five arms has five
+guests. Usual: 2. Above the limit, guests that the next run does not use are ended, starting with
+the oldest."""
 TEMPLATE_BYTES_MOST: Final = 2 << 30
 TEMPLATE_SHARE: Final = 1 / 8
 """Share of the host's memory that templates may use; the total is at most TEMPLATE_BYTES_MOST.
 Usual: 110-125 MiB per template. Above the limit, the least recently used template is evicted, and
 its lanes boot."""
 WAITING_RUNS: Final = 64
-"""Queued requests for live runs; each visitor may have one. Usual: 0-3. Above the limit, a request
-is refused; the error states the queue's length."""
+"""Largest number of queued requests for live runs; each visitor may have one. Usual: 0-3. Above the
+limit, a request is refused; the error states the queue's length."""
 FINISHED_RUNS: Final = 2
-"""Number of finished live runs that stay decoded in memory, for late viewers and raw events. Usual:
-60 MB each. Above the limit, the oldest run is evicted once its file is written; its link then opens
-the file."""
+"""Largest number of finished live runs that stay decoded in memory, for late viewers and raw
+events. Usual: 60 MB each. Above the limit, the oldest run is evicted once its file is written; its
+link then opens the file."""
 FORMER_REQUESTS: Final = 256
-"""Number of visitors whose last request is stored for the `again` command. Above the limit, the
-oldest request is evicted."""
+"""Largest number of visitors whose last request is stored for the `again` command. Above the limit,
+the oldest request is evicted."""
 CONTROL_IDLE_S: Final = 300.0
 """Time without a command after which control of a run is released and held guests resume."""
 
 # A kernel under stress (duet.trials.check)
 
 STRESS_CONSOLE_BYTES: Final = 8 << 20
-"""Size of a stressed guest's console output. Usual: 20-300 KB. Above the limit, the guest is ended
-and counts as failed."""
+"""Largest size of a stressed guest's console output. Usual: 20-300 KB. Above the limit, the guest
+is ended and counts as failed."""
 STRESS_LINE_BYTES: Final = 1024
-"""Length of one line of a stressed guest's console. Usual: under 200. The kernel writes at most
+"""Longest line of a stressed guest's console. Usual: under 200. The kernel writes at most
 1024 (CONSOLE_LOG_MAX in kernel/printk/printk.c, Linux 6.1). Longer lines are cut."""
 
 # Patches that visitors change
 
 UNPACKED_KERNEL_BYTES: Final = 256 << 20
-"""Size of a bzImage that is unpacked to compare it with its vmlinux. Usual: 20-40 MB, or 90 MB with
-KASAN."""
+"""Largest unpacked size of a bzImage, which is unpacked to compare it with its vmlinux. Usual:
+20-40 MB, or 90 MB with KASAN."""
 KERNEL_OFFSETS: Final = 8
-"""Number of offsets in a bzImage that are tried as the start of the compressed kernel. Usual: 1-2.
-If none of these is the start, the image is refused."""
+"""Largest number of offsets in a bzImage that are tried as the start of the compressed kernel.
+Usual: 1-2. If none of these is the start, the image is refused."""
 CHANGES_WAITING: Final = 16
-"""Changed patches queued for compilation; each visitor may have one. Usual: 0-2."""
+"""Largest number of changed patches queued for compilation; each visitor may have one. Usual:
+0-2.
+"""
 OWN_ARMS: Final = 6
-"""Arms with the visitor's own patches on a lesson's page. Usual: 1-2. Above the limit, the oldest
-arm is removed."""
+"""Largest number of arms with the visitor's own patches on a lesson's page. Usual: 1-2. Above the
+limit, the oldest arm is removed."""
 OWN_VISITORS: Final = 256
-"""Number of visitors whose own arms are listed. Above the limit, the oldest visitor's list is
-evicted, but the changed patches stay stored."""
+"""Largest number of visitors whose own arms are listed. Above the limit, the oldest visitor's list
+is evicted, but the changed patches stay stored."""

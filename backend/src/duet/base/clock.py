@@ -13,7 +13,7 @@ Clock = Literal["wall", "count"]
 
 
 def format_duration(seconds: float) -> str:
-    """Return for example '40 s', '3 min', '2 h 5 min'."""
+    """Format a duration, for example as '40 s', '3 min' or '2 h 5 min'."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -59,7 +59,7 @@ def set_up_logging(to_console: logging.Handler, as_lines: bool) -> None:
 
     Args:
         to_console: the handler, used unless `as_lines` is set.
-        as_lines: write JSON lines to standard error instead, with one line for each run.
+        as_lines: write JSON lines to standard error instead. They include one line for each run.
     """
     handler = logging.StreamHandler() if as_lines else to_console
     handler.setFormatter(

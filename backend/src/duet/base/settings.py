@@ -37,7 +37,7 @@ def default_base() -> str | None:
 
 
 def default_source() -> Path | None:
-    """Return $DUET_SOURCE, the kernel source for the default base; None for the base's own."""
+    """Return $DUET_SOURCE, the default base's kernel source; None for the base's own source."""
     given = os.environ.get("DUET_SOURCE")
     return Path(given) if given else None
 

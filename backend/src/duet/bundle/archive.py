@@ -30,16 +30,16 @@ from duet.bundle.manifest import FORMAT, LENS, Manifest, Record
 # Limits of a bundle, checked before anything is unpacked.
 
 FILE_BYTES = 256 << 20
-"""Size of the zip file."""
+"""Largest accepted size of the zip file."""
 MANIFEST_BYTES = 1 << 20
 STREAM_BYTES = 512 << 20
-"""Unpacked size of one lane."""
+"""Largest accepted size of one unpacked lane."""
 PATCH_BYTES = 1 << 20
 TOTAL_BYTES = 1 << 30
-"""Unpacked size of all members."""
+"""Largest accepted total size of all unpacked members."""
 RATIO = 1000
-"""Largest accepted compression ratio of a member above RATIO_FROM bytes. Real lanes reach a tenth
-of this ratio."""
+"""Largest accepted compression ratio of a member that is larger than RATIO_FROM bytes. Real lanes
+reach a tenth of this ratio."""
 RATIO_FROM = 16 << 20
 MEMBERS = 64
 RECORD_BYTES = 8 << 20
@@ -87,7 +87,7 @@ def check_stream(file: BinaryIO, size: int, name: str) -> None:
 
 
 def _heads(file: BinaryIO, size: int, name: str) -> Iterator[tuple[int, int, int]]:
-    """Yield each record's (host time, stream, payload length); the file is then at its payload."""
+    """Yield (host time, stream, payload length) per record, with the file at the payload."""
     at = 0
     while at < size:
         start = at + HEAD.size

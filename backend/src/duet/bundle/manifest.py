@@ -32,7 +32,8 @@ class Figures(Strict):
 
     Args:
         by: the version of Kernel Duet that computed the metrics.
-        metrics: `as_dict` of session.Metrics (`cycles` as grace_periods), and `op_ns`.
+        metrics: `as_dict` of session.Metrics, with `cycles` renamed to `grace_periods`, and
+            `op_ns`.
         tallies: values of the lesson's counted metrics.
         tables: number of rows of each table.
         ops: number of operations that the workload counted.
@@ -106,7 +107,7 @@ class Manifest(Strict):
         shift: each instruction takes 2^shift ns on the count clock; 0 on the wall clock.
         seed: seed of the guest's random numbers. Only on the count clock does it make a run
             repeatable.
-        window_ms: length to which each lane was trimmed, from its start marker; None if not
+        window_ms: duration to which each lane was trimmed, from its start marker; None if not
             trimmed.
         left_out: name of each lane that failed and is not in this recording -> reason.
         sums: member -> SHA-256; the writer fills in this map.

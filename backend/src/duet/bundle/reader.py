@@ -211,7 +211,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def _check_in_child(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, ReplyReader]:
-    """Let a child check the file; with a second descriptor, also unpack its members there."""
+    """Let a child check the file and, if there is a second descriptor, unpack the members to it."""
     terms = ChildLimits(
         f"the recording {path.name}", remedy=REMEDY, file_bytes=limits.TOTAL_BYTES,
         request_cpu_s=budgets.RECORDING_CPU_S,

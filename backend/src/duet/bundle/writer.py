@@ -32,7 +32,7 @@ def write_bundle(
     lanes: Mapping[str, Iterable[Record]],
     patches: Mapping[str, bytes],
 ) -> int:
-    """Write a bundle atomically; return its size in bytes. Equal input gives equal bytes.
+    """Write a bundle atomically; return its size in bytes. Identical input gives identical bytes.
 
     Raises:
         InfraError: the file cannot be written.

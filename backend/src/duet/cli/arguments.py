@@ -95,7 +95,9 @@ def environment_variable(name: str, value: str | None) -> Iterator[None]:
 
 
 def link_layouts(measurement: MeasurePlan, settings: KernelSettings) -> None:
-    """Link the arms in each order that `--layouts` needs and the cache lacks. Show a progress bar.
+    """Link the arms in each order that `--layouts` needs and that is not cached.
+
+    Show a progress bar.
 
     Raises:
         DuetError: see relink().

@@ -143,7 +143,7 @@ def bisect(
         )
     if metric in SAMPLED and clock_name(clock) == "count":
         raise InputError(
-            f"{metric} is sampled at the kernel's tick, so equal runs on the count "
+            f"{metric} is sampled at the kernel's tick, so identical runs on the count "
             "clock prove nothing "
             "about it.",
             remedy="Use --metric elapsed_ms, or add --clock wall.",
@@ -251,11 +251,13 @@ def _step(step: Step) -> BisectStep:
 
 
 FOLDER = "bisect.d"
-"""Folder next to those of the trials. A trial's name has no dot, so no trial can use this name."""
+"""Folder next to the trials' folders. A trial's name has no dot, so no trial can use this name."""
 METRICS = ("elapsed_ms", "user_ms", "system_ms", "headline")
 """Metrics that every trial has. `headline` is the number that the command prints."""
 ENDINGS = ("-one", "-two")
-"""Suffixes of the trials' names: the first for a step, the second for parent against culprit."""
+"""Suffixes of the trials' names: the first for the trial of a step, the second for the trial of the
+parent against the culprit.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,12 @@ from duet import messages as m
 from duet.cli.output import raw, visible
 
 LINE_EVERY_S = 60.0
-"""Without a terminal, the shortest time between two lines about one kernel."""
+"""Minimum interval between two lines about one kernel, if the output is not a terminal."""
 ESTIMATE_AFTER_S = 5.0
 ESTIMATE_AFTER_OBJECTS = 20
-"""With fewer objects, or after less time, the rate is too uncertain for an estimate."""
+"""Minimum time and number of compiled objects for an estimate. Before that the rate is too
+uncertain.
+"""
 
 DOING: dict[m.BuildPhase, str] = {
     "wait": "waiting for another build",
@@ -88,7 +90,7 @@ class BuildProgress:
         self._estimate: Estimate | None = None
 
     def show(self) -> None:
-        """Allow drawing on the terminal. Before that, the greeting is being printed."""
+        """Allow drawing on the terminal. Until this call, the greeting is being printed."""
 
     def started(self, kernels: int) -> None:
         """Begin a round of builds.

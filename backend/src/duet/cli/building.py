@@ -103,7 +103,7 @@ def _on_terminal(
 
 
 def _plain_lines() -> Callable[[BuildProgress], None]:
-    """Print lines for logs: one per phase, per 100 objects, and per link in another order."""
+    """Print a line for logs for each phase, each 100 objects, and each link in another order."""
     last: list[tuple[str, Phase, int, str]] = []
 
     def tell(progress: BuildProgress) -> None:

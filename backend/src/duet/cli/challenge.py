@@ -50,7 +50,7 @@ class ListedChallenge:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeResult:
-    """Contains the list of challenges without --patch, and the judgement with --patch."""
+    """The list of challenges if --patch is not given, otherwise the judgement of the patch."""
 
     lesson: str
     challenges: Sequence[ListedChallenge] = key("without --patch")
@@ -119,7 +119,7 @@ def challenge(
 MET, NOT_MET, UNBUILT = 0, 1, 125
 """Exit codes as `git bisect run` expects them."""
 FOLDER = "challenges.d"
-"""Folder next to those of the trials. A trial's name has no dot, so no trial can use this name."""
+"""Folder next to the trials' folders. A trial's name has no dot, so no trial can use this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class ChallengeRequest:
     Args:
         name: the challenge's name; "" prints the list.
         patch: a patch on top of the challenge's arm; None shows the challenge.
-        seconds: length of the stress on the debug kernel; 0 means no stress.
+        seconds: duration of the stress on the debug kernel; 0 means no stress.
     """
 
     lesson: str

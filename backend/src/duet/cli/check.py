@@ -236,7 +236,7 @@ def _row(one: Checked, arm: TrialArm) -> CheckedArm:
 
 
 NOTHING = "sleep 0"
-"""Stands in for the command if a trial has none. It is not run."""
+"""Placeholder for the command of a trial that has no command. The placeholder is not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ class CheckRequest:
 
     Args:
         asked: the options of a trial; the command may be empty.
-        seconds: length of the stress on each kernel.
+        seconds: duration of the stress on each kernel.
         races: use kernels with KCSAN.
     """
 

@@ -66,7 +66,8 @@ def drgn(
     if script is None and sys.stdin.isatty():
         print(f"drgn on {lane_name(info)}; `prog` is its kernel. The guest keeps running.")
     sys.stdout.flush()
-    # A child, not exec: the guest's socket is released however drgn ends.
+    # drgn runs as a child process, not through exec, so that the guest's socket is released however
+    # drgn ends.
     return subprocess.run(words, env=os.environ, check=False).returncode
 
 

@@ -72,7 +72,7 @@ def lint(
 
 
 SHOWN = 3
-"""Most changed files that one line names."""
+"""Maximum number of changed files that one line names."""
 
 
 def _watch(

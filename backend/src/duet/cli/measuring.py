@@ -35,7 +35,8 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
 
     Guests have ended in either case. A second signal that comes more than SAME_SIGNAL_S later ends
     this process and its guests at once. The handler stays installed after an interruption, because
-    the results are still to be written. A repetition of the first signal must not stop that.
+    the results are still to be written, and a repetition of the first signal must not stop the
+    writing.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)

@@ -200,7 +200,7 @@ IF_ASKED = ("try", "--worse-than")
 
 
 def judges(words: Sequence[str]) -> bool:
-    """Return whether a command line judges a kernel: `check` or `try` with --worse-than."""
+    """Return whether a command line judges a kernel: `check`, and `try` with --worse-than."""
     verb, option = IF_ASKED
     asked = any(word == option or word.startswith(f"{option}=") for word in words)
     return words[:1] == [ALWAYS] or (words[:1] == [verb] and asked)

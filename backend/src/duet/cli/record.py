@@ -128,7 +128,7 @@ async def record_run(
     """Run one lane at a time and write all lanes to a file.
 
     Args:
-        window_ms: how much of each lane to keep, from its start; None keeps all.
+        window_ms: how many milliseconds of each lane to keep, from its start; None keeps all.
         refuse: called with each finished lane; raises if the other lanes need not run.
 
     Raises:

@@ -114,7 +114,7 @@ class ItemResults:
 def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
     """Find the recordings and tables that the words name as LESSON or LESSON/NAME.
 
-    Without words, find those of all lessons.
+    Without words, find the recordings and tables of all lessons.
 
     Raises:
         InputError: a lesson or recording does not exist or cannot be opened.
@@ -143,7 +143,7 @@ async def record_items(
 ) -> None:
     """Record the items one after another.
 
-    If an item fails, its old file stays and the others go on.
+    If an item fails, its old file stays, and the next item is recorded.
     """
     from duet.base.clock import format_duration
     from duet.server.recorded_items import remove_stale

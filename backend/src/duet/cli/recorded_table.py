@@ -26,8 +26,8 @@ from duet.session import RunSpec
 async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
     """Measure, and store the table with the recordings. It replaces the same run's older table.
 
-    The wall clock takes five runs per arm. The count clock takes two equal runs and three perturbed
-    starts, at 1 ns per instruction.
+    The wall clock takes five runs per arm. The count clock takes two identical runs and three
+    perturbed starts, at 1 ns per instruction.
 
     Raises:
         DuetError: a kernel is not built, an arm failed, or the file cannot be written.
@@ -50,7 +50,7 @@ def store_table(request: RunSpec, report: Report, perturbed: int, on: str = "") 
     """Store a report's headline with the recordings. It replaces the same run's older table.
 
     Args:
-        perturbed: number of perturbed starts on the count clock, besides the equal runs.
+        perturbed: number of perturbed starts on the count clock, in addition to the identical runs.
         on: name of the other host that measured it; "" for this host.
     """
     seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)

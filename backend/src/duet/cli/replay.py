@@ -84,7 +84,7 @@ def replay(file: File, as_json: Json = False) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LaneReplay:
-    """Figures of one lane now, and the recorded ones."""
+    """Figures of one lane, as computed now and as recorded."""
 
     arm: str
     now: Figures
@@ -106,8 +106,8 @@ class LaneReplay:
 def differences(recorded: Figures, now: Figures) -> list[dict[str, JsonValue]]:
     """Compare two lanes' figures.
 
-    The comparison ignores which program counted, tables that one side lacks, and metrics that were
-    added to the lesson after the recording.
+    The comparison ignores three differences: which program counted, tables that only one side has,
+    and metrics that were added to the lesson after the recording.
     """
     from duet.runs.compare import flat
 

@@ -165,9 +165,10 @@ def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
     """Find the claims about these arms, this workload and this clock.
 
     Returns:
-        The claims that have the recording's knobs, and False. If there are none: the claims that
-        contradict none of the recording's knobs, or all claims if there are no such claims, and
-        True. True means that the claims are measured with their own knobs.
+        The claims, and whether to measure them with their own knobs. If some claims have exactly
+        the recording's knobs, these are returned, with False. Otherwise the claims that contradict
+        none of the recording's knobs are returned, or all claims if each contradicts some, with
+        True.
     """
     lesson = request.folder.lesson
     first = next(iter(lesson.workloads))
@@ -190,7 +191,7 @@ def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
 
 
 def _knobs(request: RunSpec, claim: Claim | None = None) -> dict[str, int]:
-    """Return all knobs except the length of the run, which claims leave open."""
+    """Return all knobs except the run's duration, which claims leave open."""
     from duet.lessons.load import knob
 
     params = request.params

@@ -102,11 +102,13 @@ def selftest(
 
 CPU_COUNTS: Final = (1, 2, 4)
 RATE_OFF: Final = 0.05
-"""Guest time divided by host time may differ from 1 by this, plus the effect of BUSY_S. Usual:
+"""Guest time divided by host time may differ from 1 by this much, plus the effect of BUSY_S. Usual:
 0.005.
 """
 BUSY_S: Final = 0.3
-"""The start and end of a run may be noticed this late. Usual: 0.02 s, or 0.2 s on a busy host."""
+"""Maximum delay until the start or end of a run is detected. Usual: 0.02 s, or 0.2 s on a busy
+host.
+"""
 REPEATS: Final = 2
 
 
@@ -170,7 +172,8 @@ class Selftest:
         if not lens.samples:
             raise InfraError(
                 lens.message or "the x-ray took no sample.",
-                remedy=lens.remedy or "Run ./duet doctor; it says whether drgn may read.",
+                remedy=lens.remedy
+                or "Run ./duet doctor; it says whether drgn may read the guest's memory.",
             )
         return f"{lens.samples} samples by {lens.route}, {lens.torn} torn, {lens.failed} failed"
 

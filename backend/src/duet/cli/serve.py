@@ -284,7 +284,11 @@ def link(url: str, token: str) -> str:
 
 
 def shown_name(host: str, names: tuple[str, ...]) -> str:
-    """Return the server's name for links. Unless it is loopback, --allow-host comes first."""
+    """Return the server's name for links.
+
+    A loopback address is used as it is. Otherwise the first name from --allow-host is used, or the
+    server's address if there is none.
+    """
     from duet.api.guard import is_loopback
 
     if is_loopback(host):

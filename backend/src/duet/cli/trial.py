@@ -92,7 +92,7 @@ def clock_name(text: str) -> Clock:
     """Check that the clock is wall or count.
 
     Raises:
-        InputError: it is another word.
+        InputError: the text is another word.
     """
     known: dict[str, Clock] = {"wall": "wall", "count": "count"}
     if text not in known:
@@ -104,7 +104,7 @@ def better_name(text: str) -> Better:
     """Check that the word is higher or lower.
 
     Raises:
-        InputError: it is another word.
+        InputError: the text is another word.
     """
     known: dict[str, Better] = {"higher": "higher", "lower": "lower"}
     if text not in known:

@@ -112,7 +112,7 @@ def shared_counts(report: Report | None) -> dict[str, dict[str, float]]:
 
 
 def perturbed(report: Report) -> int:
-    """Return the number of perturbed starts on the count clock, besides the equal runs."""
+    """Return the number of perturbed starts on the count clock, without the identical runs."""
     return max(len(one.perturbed or ()) for table in report.tables for one in table.series)
 
 
@@ -166,7 +166,7 @@ def tried_patch(patch: Patch) -> TriedPatch:
 
 RECORDING = "first"
 MOST_FILES = 3
-"""Most files that a sentence names."""
+"""Maximum number of files that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
 def distinct_kernels(
     trial: Trial, folder: Path, kernels: KernelSettings, tell: Notes
 ) -> tuple[Trial, dict[str, KernelImage]]:
-    """Build the kernels that differ, and drop kernels that turn out to equal another.
+    """Build the kernels that differ, and drop kernels that turn out to be identical to another.
 
     Args:
         folder: the trial's folder; removed if nothing is left to compare.

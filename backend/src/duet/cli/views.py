@@ -106,7 +106,7 @@ def views(
 
 
 WIDEST = 100
-"""Widest text, in columns. It is narrower on a narrow terminal."""
+"""Maximum width of a text, in columns. On a narrow terminal, texts are narrower."""
 PLAIN = re.compile(r"[A-Za-z][\w -]*")
 """Texts that need no quotes in YAML."""
 

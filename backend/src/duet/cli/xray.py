@@ -113,7 +113,7 @@ def _holding(
 
 
 async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
-    """Run the workload once and take samples all the time. Its only events are markers.
+    """Run the workload once and take samples all the time. The run's only events are markers.
 
     Raises:
         DuetError: the lane failed, or the lens took no sample.

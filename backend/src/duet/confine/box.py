@@ -23,7 +23,7 @@ from duet.base.errors import DuetError, InfraError, InputError
 from duet.confine.control_groups import STOP_S, Budget, Group
 from duet.confine.sandbox import Identity
 
-# Copy a file out of a box. No link is followed, and size and first bytes are checked first.
+# Copy a file out of a box. No link is followed. Before the copy, size and first bytes are checked.
 
 HEAD_BYTES = 1024
 _X86_64 = 62
@@ -125,34 +125,40 @@ WALL_S: Final = 600.0
 """Time from start to end. Usual: 15-30 s, or several minutes after a change to a header that many
 files include. Above the limit, the build is ended."""
 CPU_S: Final = 300
-"""CPU time of each process. Usual: 10 s, for linking. Above the limit, the process gets SIGKILL."""
+"""Largest CPU time of each process. Usual: 10 s, for linking. Above the limit, the process gets
+SIGKILL.
+"""
 PROCESS_BYTES: Final = 3 << 30
-"""Address space of each process. Usual: 0.6 GiB, for linking. Above the limit, malloc fails."""
+"""Largest address space of each process. Usual: 0.6 GiB, for linking. Above the limit, malloc
+fails.
+"""
 MEMORY_BYTES: Final = 6 << 30
-"""Memory of all processes, including the files that they write, which are in a tmpfs. Usual: 1.5
-GiB. Above the limit, the kernel kills a process, and the build fails."""
+"""Largest memory of all processes together, including the files that they write, which are in a
+tmpfs. Usual: 1.5 GiB. Above the limit, the kernel kills a process, and the build fails."""
 DISK_BYTES: Final = 3 << 30
-"""Size of the data written to the tree. Usual: 0.7 GiB, for linking with DWARF. Above the limit, a
-write fails with ENOSPC."""
+"""Largest size of the data written to the tree. Usual: 0.7 GiB, for linking with DWARF. Above the
+limit, a write fails with ENOSPC."""
 SCRATCH_BYTES: Final = 256 << 20
 """Size of /tmp. Usual: 5 MiB."""
 FILES: Final = 100_000
-"""New or changed files in the tree. Usual: 200, or 4,000 after a change to a header."""
+"""Largest number of new or changed files in the tree. Usual: 200, or 4,000 after a change to a
+header.
+"""
 FILE_BYTES: Final = 1 << 30
 """Size of the largest file that the build may write. Usual: 320 MB (vmlinux.o with DWARF)."""
 PROCESSES: Final = 256
-"""Processes and threads at the same time. Usual: 20."""
+"""Largest number of processes and threads at the same time. Usual: 20."""
 DESCRIPTORS: Final = 1024
-"""Open file descriptors of each process. Usual: 20."""
+"""Largest number of open file descriptors of each process. Usual: 20."""
 OUTPUT_BYTES: Final = 8 << 20
-"""Size of the output of make and its programs. Usual: 3 KB, or 120 KB for a whole kernel. Above the
-limit, the build is ended."""
+"""Largest size of the output of make and its programs. Usual: 3 KB, or 120 KB for a whole kernel.
+Above the limit, the build is ended."""
 LINE_CHARACTERS: Final = 2000
 """Maximum length of one output line. The rest of a longer line is cut off."""
 TAIL_LINES: Final = 60
 """Number of lines at the end of the output that an error shows."""
 RESULT_BYTES: Final = 1 << 30
-"""Size of one result file. Usual: 7 MB for bzImage, 80 MB for vmlinux."""
+"""Largest size of one result file. Usual: 7 MB for bzImage, 80 MB for vmlinux."""
 PROBE_S: Final = 120.0
 """Timeout of the probe build; it allows for a busy machine. Usual: 0.4 s."""
 

@@ -172,7 +172,7 @@ class ChildLimits:
 STATUS_S: Final = 5.0
 """Timeout for a child's wait status after its socket has closed. Usual: 1 ms."""
 FILES: Final = 32
-"""Open file descriptors of a child."""
+"""Largest number of open file descriptors of a child."""
 
 
 class Child:

@@ -19,8 +19,8 @@ SWEEP_S: Final = 5.0
 """Age at which an empty group is removed if its creator has ended. A creator adds its first process
 immediately."""
 FOREIGN_SWEEP_S: Final = 60.0
-"""Age at which an empty group from another PID namespace is removed. It is long because the creator
-may still run."""
+"""Age at which an empty group from another PID namespace is removed. This age is high because the
+creator may still run."""
 STOP_S: Final = 10.0
 """Timeout for all processes of a group to end. Usual: 20 ms."""
 USUAL_WEIGHT: Final = 100

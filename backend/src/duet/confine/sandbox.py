@@ -7,9 +7,9 @@ setpriv(1), prlimit(1) and unshare(1) from util-linux.
 
 What `enter` guarantees on x86-64 if it reports nothing missing:
 
-- Address space, CPU time, open files and the size of written files are limited. It writes no core
-  file.
-- The process has a separate unprivileged user and group, no supplementary groups, empty
+- Address space, CPU time, open files and the size of written files are limited. The process writes
+no core file. - The process has a separate unprivileged user and group, no supplementary groups,
+empty
   capability sets, an empty bounding set, and cannot gain privileges (PR_SET_NO_NEW_PRIVS).
 - It cannot start, trace or signal processes, nor mount, load modules or use io_uring or bpf.
 - It has no network interfaces and no sockets, except AF_UNIX sockets if `Permits.unix` is set.
@@ -323,7 +323,7 @@ def enter(
     _drop_capabilities(libc)
     _prctl(libc, _NO_NEW_PRIVS, 1)
     _prctl(libc, _DUMPABLE, 0)
-    # This comes after the change of user, which clears the parent-death signal.
+    # Set the parent-death signal after the change of user, which clears it.
     _prctl(libc, _PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         raise InfraError("the parent of this process has ended.", remedy="Start it again.")

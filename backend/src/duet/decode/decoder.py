@@ -177,7 +177,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class LostEvents:
-    """One CPU's events that the kernel overwrote; `count` is None if it did not count them."""
+    """One CPU's events that the kernel overwrote; `count` is None if they were not counted."""
 
     cpu: int
     t0_ns: int
@@ -360,7 +360,7 @@ class Decoder:
 
 
 def _loss_start(loss: Loss, complete: Sequence[tuple[int, int]]) -> int:
-    """Return the earliest time of a loss, which is after the last event and the complete time."""
+    """Return the earliest possible time of a loss: after the last event and the complete time."""
     place = bisect_right(complete, loss.page, key=itemgetter(0))
     here_ns = complete[place - 1][1] + 1 if place else 0
     return max(int(loss.t0), min(here_ns, int(loss.t1)))

@@ -37,8 +37,8 @@ from duet.processes.run_dir import RunDir
 SCRIPT = "frontend/dist/svg/svg.js"
 ID_DIGITS = 8
 MOMENT = "document.querySelector('[data-testid=moment]')?.textContent ?? ''"
-"""JavaScript that returns the moment as the page shows it. Its zero may differ from the start of
-the workload."""
+"""JavaScript that returns the moment as the page shows it. The page may count time from another
+zero than the workload's start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ async def encode_film(frames: AsyncIterator[bytes], to: str) -> bytes:
 FORMATS = ("png", "svg", "gif", "webm")
 MAX_FRAMES = 1500
 WINDOW = re.compile(r"[?&]from=(-?[\d.]+)&for=([\d.]+)")
-"""Matches the window that a paused page shows, as it appears in the page's URL."""
+"""Pattern that matches the time window of a paused page in the page's URL."""
 POLL_S = 0.1
 PAUSED = """(() => {
   document.querySelector('[data-testid=veil] button')?.click();
@@ -192,7 +192,7 @@ class Shot:
         at_ms: guest time of a picture since the workload's start; None for the scene's default.
         from_ms: start of a film, in guest time since the workload's start.
         to_ms: end of the film's range of guest time.
-        seconds: length of the film.
+        seconds: duration of the film.
         arms: lanes to show; () for the scene's lanes.
         screen: viewport.
         align: how lanes are aligned; None for the scene's default.

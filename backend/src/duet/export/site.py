@@ -38,7 +38,9 @@ LIST = "site.js"
 MARK = "globalThis.duetSite = "
 PICTURE = "picture.webp"
 SITE_BYTES = 3_000_000
-"""Size of the site up to which translations are added. A folder of this size is easy to share."""
+"""Largest size of the site with translations: translations that exceed it are left out. A folder of
+this size is easy to share.
+"""
 PICTURE_BYTES = 80_000
 """Size reserved for the picture, which is added last."""
 PAGE_WORDS = "frontend/src/lang"
@@ -207,7 +209,7 @@ def home_of_view(folder: LessonFolder) -> Path | None:
 
 
 def encode_packets(packets: Iterable[Packet]) -> str:
-    """Encode packets as base64 text. Equal messages give equal text."""
+    """Encode packets as base64 text. Identical messages give identical text."""
     return base64.b64encode(packed(packets, 9)).decode()
 
 

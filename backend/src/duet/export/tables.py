@@ -86,7 +86,8 @@ def _derived(target: Target, scene: Scene) -> None:
 def _samples(target: Target, scene: Scene, probe: str) -> None:
     """Write the samples of one probe. Each row of the file has one number from a sample's column.
 
-    The columns of a sample may differ in length. A map, for example, has more words than owners.
+    One row cannot hold a whole sample, because the columns of a sample may differ in length. A map,
+    for example, has more words than owners.
     """
     _write(
         target,

@@ -46,8 +46,8 @@ REHEARSAL_S: Final = 60.0
 commands. Usual: 0.8-1.5 s on two idle cores."""
 
 CLOCK_STEP_S: Final = 5.0
-"""Largest difference between a resumed copy's time of day and the host's. RESUME_S bounds the
-delay."""
+"""Largest difference between a resumed copy's time of day and the host's. The delay between the two
+clock readings is at most RESUME_S."""
 
 READY_S: Final = 180.0
 """Timeout for setting up a template's plan, including its commands. Usual: 0.1-0.7 s."""
@@ -81,11 +81,13 @@ CTL_QUEUE_BYTES: Final = 16 << 20
 them."""
 
 MAX_CPUS: Final = 64
-"""NR_CPUS of the kernel bases, and number of a guest's trace ports. Keep it equal in
-vm-images/agent/frame.h and lenses/clock.py."""
+"""NR_CPUS of the kernel bases, and number of a guest's trace ports. vm-images/agent/frame.h and
+lenses/clock.py must define the same value."""
 
 MICROSCOPE_CPUS: Final = 16
-"""Must equal CORE_MAX_VCPUS in vm-images/microscope/core.h."""
+"""Largest number of vCPUs of a guest with a microscope. Must equal CORE_MAX_VCPUS in
+vm-images/microscope/core.h.
+"""
 
 SOCKET_PATH_BYTES: Final = 107
 """Size of sun_path in unix(7), without the final NUL."""

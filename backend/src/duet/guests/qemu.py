@@ -89,8 +89,8 @@ def sharing_words(vcpus: int) -> str:
 
 SOURCE = Path(__file__).with_name("_tsc.c")
 SPAN_NS = 50_000_000
-"""Time between two readings of the TSC. Each has an uncertainty of 50 ns, so the frequency is
-accurate to 2 parts in 10^6."""
+"""Time between two readings of the TSC. Each reading has an uncertainty of 50 ns, so the frequency
+is accurate to 2 parts in 10^6."""
 
 
 @cache
@@ -378,7 +378,8 @@ def known_version() -> str | None:
 
 async def _ask_version(path: str) -> str:
     try:
-        # This runs in a thread, because asyncio hangs if it is cancelled while it starts a process.
+        # Run QEMU in a thread, because asyncio hangs if a task is cancelled while it starts a
+        # process.
         done = await asyncio.to_thread(
             subprocess.run, [path, "--version"], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, timeout=VERSION_S, check=False,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Client for a guest's QEMU monitor (QEMU's docs/interop/qmp-spec.rst).
 
-It runs one command at a time. We use only a few commands, so we do not use a library.
+The client runs one command at a time. It supports only a few commands, so no library is needed.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Registry:
         return tuple(sorted(self._factories))
 
     def open(self, kind: str, spec: GuestSpec, options: GuestOptions) -> Guest:
-        """Create a guest. It boots when it is entered with `async with`.
+        """Create a guest, which boots when it is entered with `async with`.
 
         Raises:
             InputError: the kind is unknown.
@@ -91,7 +91,7 @@ REGISTRY.register("vng", _vng)
 
 
 def open_guest(kind: str, spec: GuestSpec, options: GuestOptions | None = None) -> Guest:
-    """Create a guest of a registered kind. It boots when it is entered with `async with`.
+    """Create a guest of a registered kind, which boots when it is entered with `async with`.
 
     Raises:
         InputError: the kind is unknown.

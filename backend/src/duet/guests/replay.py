@@ -31,7 +31,10 @@ class ReplayGuest:
         self._closed = True
 
     async def chunks(self) -> AsyncIterator[Chunk]:
-        """Yield the recording without pauses; `host_ns` is the play's start plus recorded time."""
+        """Yield the recording without pauses.
+
+        `host_ns` is the replay's start time plus the recorded time.
+        """
         loop = asyncio.get_running_loop()
         start = loop.time()
         for number, (host_ns, stream, payload) in enumerate(self._records):

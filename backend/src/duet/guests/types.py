@@ -56,8 +56,8 @@ class GuestSpec:
         sharing: number of vCPUs on the count clock, where they share one thread. If there are
             several, the plan brings up all vCPUs except the first (duet.guests.qemu), and nothing
             can be traced.
-        seed: seed of all random numbers in the guest on the count clock. Runs with equal seeds are
-            identical to the instruction; a different seed perturbs the start.
+        seed: seed of all random numbers in the guest on the count clock. Runs with the same seed
+            are identical to the instruction; a different seed perturbs the start.
         disks_mib: sizes of empty virtio disks (/dev/vda, ...) that exist as long as the guest. They
             are ignored by vng, and on the count clock, because a disk would complete requests at
             times that depend on the host.

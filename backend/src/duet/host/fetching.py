@@ -58,7 +58,7 @@ class KernelList(BaseModel):
 
 LOG = logging.getLogger("duet.hosts")
 FetchKernels = Callable[[LessonFolder, Iterable[str], KernelSettings], Awaitable[None]]
-"""Function that fetches the missing kernels of arms, if the server has them."""
+"""Function that fetches the kernels that this host lacks for some arms, if the server has them."""
 
 
 async def fetch_nothing(
@@ -68,7 +68,7 @@ async def fetch_nothing(
 
 
 class BadAnswer(Exception):
-    """The server's answer is unusable."""
+    """The server's response is unusable."""
 
 
 class KernelFetcher:
@@ -87,7 +87,9 @@ class KernelFetcher:
     async def fetch(
         self, folder: LessonFolder, arms: Iterable[str], settings: KernelSettings
     ) -> None:
-        """Fetch the missing kernels of arms. Cancelling this call ends the transfer.
+        """Fetch the kernels that this host lacks for some arms.
+
+        Cancelling this call ends the transfer.
 
         Raises:
             InfraError: a kernel that the server has cannot be fetched.
@@ -178,7 +180,7 @@ class Fetch:
 
     @contextlib.contextmanager
     def _answer(self, path: str) -> Iterator[HTTPResponse]:
-        """Send a GET request and yield the answer if it is 200 or 404; retry after 503.
+        """Send a GET request and yield the response if its status is 200 or 404; retry after 503.
 
         Redirects are not followed, so that no other server gets the secret.
         """

@@ -33,13 +33,13 @@ LATER_S = 20.0
 """Delay from the opening of a lesson until templates for other lessons are made. By then the page
 is painted, and a viewer who wants to run the lesson has started a run."""
 LOOK_AGAIN_S = 300.0
-"""Interval between checks whether templates for other lessons can be made. By then there may be new
-kernels or more free memory."""
+"""Interval between checks whether templates for other lessons can be made. Between two checks, new
+kernels may appear, or memory may become free."""
 Others = Callable[[], Sequence[RunSpec]]
 
 
 def _key(request: RunSpec) -> Hashable:
-    """Return a key that is equal for equal requests."""
+    """Return a key that is the same for identical requests."""
     knobs = tuple(sorted(request.params.items()))
     return request.folder.slug, request.arms, request.workload, knobs, request.clock
 
@@ -108,7 +108,9 @@ class Parking:
         return TemplateCounts() if self.templates is None else self.templates.counts()
 
     def expect(self, request: RunSpec, others: Others) -> None:
-        """Request templates for a run. They are made one after another while no lane runs.
+        """Request templates for a run.
+
+        The templates are made one after another while no lane runs.
 
         Args:
             others: function that returns other runs, whose templates have low priority. It is

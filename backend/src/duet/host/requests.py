@@ -65,7 +65,7 @@ class SentRun(Part):
     """A run before its start.
 
     Args:
-        run: the run's first message, which pages get as well.
+        run: the run's first message, which pages also receive.
         missing: arms of the run whose kernels are not built; these arms do not run.
         own: arms that the visitor has made.
     """
@@ -89,7 +89,7 @@ class Perform(Part):
 
 
 class Expect(Part):
-    """Note about a run that may be requested soon. The call 'others' asks for more likely runs."""
+    """Note about a run that may be requested soon. The call 'others' asks for further runs."""
 
     what: SentRun
 

@@ -128,8 +128,8 @@ class GuestRun:
     def close(self) -> None:
         """Release transcripts, packets and child processes.
 
-        They form reference cycles. Without this call, several hundred MB could wait for the garbage
-        collector, which counts objects and not bytes.
+        These objects form reference cycles. Without this call, several hundred MB could wait for
+        the garbage collector, which counts objects and not bytes.
         """
         if self._session is not None:
             self._session.close()

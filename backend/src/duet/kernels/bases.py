@@ -80,7 +80,7 @@ class BaseFile(Strict):
 BASES = "bases"
 FILE = "base.yaml"
 BOTH = "both"
-"""Name of the folder with the patches that all arms carry. A base has one, and a lesson has one."""
+"""Name of the folder with the patches that all arms carry. Bases and lessons have such folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +105,8 @@ class Base:
     """A base with the paths of its files resolved.
 
     Args:
-        folder: folder with the patches, which is that of base.yaml or of the base that `like`
-            names.
+        folder: folder with the patches: the folder of base.yaml, or that of the base named by
+            `like`.
         both: name of the instrumentation folder that lessons have for this base.
         fragments: config files in order; a later one overrides an earlier one.
         lenient: whether to leave out options that the source does not have.
@@ -129,7 +129,7 @@ class Base:
 
     @property
     def tarball(self) -> Path:
-        """Path of the source, which is a tarball, or a folder for the other kinds of source."""
+        """Path of the source: a tarball, or a folder if the source is of another kind."""
         return self.source.path
 
     def config(self, variant: str | None) -> tuple[Path, ...]:

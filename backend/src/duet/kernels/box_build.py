@@ -29,10 +29,10 @@ from duet.kernels.tree import WorkTree, ccache_environment
 
 PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 NEAR_OBJECTS = 30
-"""Largest number of objects that a sandboxed build compiles besides the patched files; they take
-seconds. If more are stale, the arm is first compiled in the tree, outside the sandbox, so that the
-next change of this arm compiles little. Arms of a lesson that share their headers differ by 1-12
-objects."""
+"""Limit on the objects that a sandboxed build compiles in addition to the patched files. Compiling
+this many takes seconds. If more objects are stale, the arm is first compiled in the tree, outside
+the sandbox, so that the next change of this arm compiles little. Arms of a lesson that share their
+headers differ by 1-12 objects."""
 TEXT_BYTES = 16 << 20
 """Size limit for System.map and for the config. Usual sizes: 2 MB and 60 KB."""
 
@@ -60,7 +60,7 @@ class BoxedArm:
         return cls(tree, shared, own, settings.jobs, settings.beside("ccache", base))
 
     def near(self) -> bool:
-        """Whether a sandboxed build would compile few objects besides the patched files."""
+        """Whether a sandboxed build would compile few objects in addition to the patched files."""
         if not is_compiled(self.tree):
             return False
         return self.tree.reach(list(self.tree.changes(self.shared))) <= NEAR_OBJECTS
@@ -83,8 +83,8 @@ def is_compiled(tree: WorkTree) -> bool:
 def in_box(arm: ArmSpec, settings: KernelSettings) -> bool:
     """Whether an arm is built in a sandbox.
 
-    An arm with a visitor's change always is. For other arms it depends on DUET_BUILD_SANDBOX, and
-    on whether their patches are in the repository.
+    An arm with a visitor's change is always built in a sandbox. For other arms it depends on
+    DUET_BUILD_SANDBOX, and on whether their patches are in the repository.
 
     Raises:
         NoBox: a sandbox is required and cannot be made.
@@ -222,7 +222,7 @@ class Made:
 
 
 class Product:
-    """What a build links: the kernel itself. `duet.kernels.links` also links other layouts."""
+    """Product that a build links: the kernel. In `duet.kernels.links` it includes other layouts."""
 
     def find_stored(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
         """Return the stored kernel, or None if something must be built."""
@@ -254,6 +254,6 @@ class Product:
     def store_files(
         self, files: Mapping[str, Path], manifest: Manifest, settings: KernelSettings
     ) -> KernelImage:
-        """Store files that a sandbox returned, by their store names. Raises what store() raises."""
+        """Store files that a sandbox returned, by store name. Raises the same errors as store()."""
         check_space(settings.cache, settings.image_bytes, "to store a kernel")
         return settings.store.publish(files, manifest)

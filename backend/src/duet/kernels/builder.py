@@ -253,7 +253,7 @@ class _Run:
         )
 
     def _compiled(self, arm: ArmSpec, lock_fd: int, *, cold: bool) -> tuple[Make, int]:
-        """Switch the tree to an arm and link its kernel; also return the number of objects made."""
+        """Switch the tree to an arm and link its kernel; return make and the number of objects."""
         standing = TreeState.of(arm, self._settings.patches, self._base)
         former = read_tree_state(self._tree.folder)
         write_tree_state(self._tree.folder, None)
@@ -335,7 +335,7 @@ def _prepare(
     lock_fd: int,
     tell: Callable[..., None],
 ) -> bool:
-    """Unpack the tree or repair it; return whether it was unpacked now."""
+    """Unpack the tree or repair it; return whether it had to be unpacked."""
     if not tree.src.is_dir():
         check_space(settings.cache, settings.tree_bytes, "to unpack and compile a kernel")
         tell(Phase.EXTRACT)
@@ -380,7 +380,7 @@ def make_ready(arm: ArmSpec, settings: KernelSettings, stop: Event) -> bool:
 
     Returns:
         Whether anything was compiled. False if no kernel has been compiled in the tree yet, because
-        the lessons' builds do that.
+        the first one is left to the lessons' builds.
 
     Raises:
         BuildBusy: another build holds the lock.

@@ -87,7 +87,7 @@ def defined(text: str) -> str | None:
 _TOKEN = re.compile(
     r"""//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL
 )
-"""A comment, or a string or character literal, in which `/*` begins no comment."""
+"""Matches comments, and also string and character literals, in which `/*` begins no comment."""
 _KBUILD = re.compile(r"(?:^|/)(?:Kconfig|Makefile|Kbuild)[^/]*$")
 C_NAMES = (".c", ".h", ".S")
 
@@ -189,8 +189,8 @@ class EditedFile:
 def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tuple[EditedFile, ...]:
     """Return files that differ between two arms, or that patches of only one of them change.
 
-    Arms on different bases have no files in common, so `beside` is then the unpatched base of
-    `arm`.
+    If `beside` has another base or config, its files cannot be compared with those of `arm`. Then
+    `arm` is compared with its own unpatched base.
 
     Returns:
         No files if the source is not unpacked, because unpacking takes long.
@@ -217,7 +217,7 @@ def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tup
 
 
 def _steps(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield SequenceMatcher opcodes; common heads and tails are skipped first, for speed."""
+    """Yield SequenceMatcher opcodes. For speed, skip the common head and tail first."""
     most = min(len(old), len(new))
     head = next((n for n in range(most) if old[n] != new[n]), most)
     tail = next((n for n in range(most - head) if old[-1 - n] != new[-1 - n]), most - head)
@@ -241,8 +241,8 @@ def _marked(old: list[str], new: list[str]) -> Iterator[str]:
 
 # Find the structure fields that a diff adds or moves, and the functions that use them.
 #
-# A structure is found like a function: by its first line in the first column, or by a hunk's `@@`
-# heading.
+# A structure is found like a function: by its first line, which begins in the first column, or by a
+# hunk's `@@` heading.
 
 
 STRUCT = re.compile(r"^struct (\w+) \{?\s*$")

@@ -47,7 +47,7 @@ class Change:
 
     @property
     def name(self) -> str:
-        """Name of the resulting arm; equal changes of an arm have equal names."""
+        """Name of the resulting arm; identical changes of an arm have the same name."""
         text = "\n".join((self.lesson, self.arm, self.diff))
         return own_name(self.arm, hashlib.sha256(text.encode()).hexdigest())
 
@@ -102,7 +102,7 @@ def read_change(folder: LessonFolder, arm: str, text: str, more: tuple[str, ...]
 # Changes on disk. Each has a folder named after the arm that it makes: <folder>/own-ARM-DIGEST/.
 
 MOST = 60
-"""Largest number of stored changes; each kernel has some 70 MB. The least recently used change is
+"""Largest number of stored changes; each kernel takes some 70 MB. The least recently used change is
 evicted."""
 FACTS = "change.json"
 KERNEL = "kernel"
@@ -136,7 +136,7 @@ class Changes:
         return self.lesson(folder, [change.name])
 
     def lesson(self, folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
-        """Return the lesson, with those of the named arms added that are stored changes.
+        """Return the lesson, plus each of the named arms that is a stored change.
 
         Raises:
             InputError: a changed arm is not stored here, or was evicted.
@@ -191,13 +191,13 @@ ANY_FILE = ("*",)
 
 
 class BroughtChanges:
-    """Changes from recordings by arm name. Beyond MOST, the least recently used are evicted."""
+    """Changes from recordings, by arm name. Beyond MOST, the least recently used are evicted."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Change] = OrderedDict()
 
     def take(self, folder: LessonFolder, name: str, patch: bytes) -> None:
-        """Add the change of a recording's arm; ignore a patch whose digest is not in the name."""
+        """Add the change of a recording's arm; ignore a patch whose digest is not in its name."""
         base = changed_arm(name)
         if base is None or name in self._known:
             return
@@ -212,7 +212,7 @@ class BroughtChanges:
                 self._known.popitem(last=False)
 
     def shown(self, folder: LessonFolder, name: str) -> LessonFolder:
-        """Return the lesson with this arm and its change's text, if a recording contained it."""
+        """Return the lesson, plus this arm and its change's text if a recording contained them."""
         change = self._known.get(name)
         if change is None or change.lesson != folder.slug:
             return folder
@@ -256,7 +256,7 @@ class Source:
 
 
 def arm_source(folder: LessonFolder, name: str, settings: KernelSettings) -> tuple[Source, ...]:
-    """Return this arm's version of each file that the lesson's arms change; its own come first.
+    """Return this arm's version of each file that any arm changes; files it changes come first.
 
     Raises:
         InputError: there is no such arm, or its kernel was built elsewhere.
@@ -305,7 +305,7 @@ def _own_files(arm: ArmSpec, settings: KernelSettings) -> list[str]:
 
 
 def differing(text: str, other: str) -> Iterator[int]:
-    """Yield the numbers (from 1) of lines that `other` lacks and of lines next to removed ones."""
+    """Yield the numbers (from 1) of lines that `other` lacks and of lines next to removed lines."""
     ours, theirs = text.splitlines(), other.splitlines()
     same = 0
     while same < min(len(ours), len(theirs)) and ours[same] == theirs[same]:
@@ -321,7 +321,7 @@ def differing(text: str, other: str) -> Iterator[int]:
 
 
 def regions(text: str, touched: frozenset[int]) -> Iterator[Region]:
-    """Yield a C file's functions and structures with touched lines, and other touched lines."""
+    """Yield regions of a C file: blocks with touched lines, and touched lines outside blocks."""
     left = sorted(touched)
     for title, first, last in _blocks(text.splitlines()):
         yield from _loose([line for line in left if line < first])

@@ -186,7 +186,7 @@ class Make:
 
 
 def make_words(src: Path, jobs: int) -> list[str]:
-    """Return a make command without targets; images do not depend on the cache's path."""
+    """Return a make command without targets. Its options keep the cache's path out of images."""
     prefix = f"-fdebug-prefix-map={src}=."
     flags = " ".join((prefix, *DEBUG_FLAGS))
     return ["make", f"-j{jobs}", f"KCFLAGS={flags}", f"KAFLAGS={prefix}"]
@@ -213,7 +213,7 @@ def configure(
     lenient: bool = False,
     dispensable: Container[str] = (),
 ) -> Lost:
-    """Configure the tree with the fragments over allnoconfig; leave an equal .config untouched.
+    """Configure the tree with the fragments over allnoconfig; leave an identical .config untouched.
 
     Args:
         lenient: an option that does not stick fails the build only if it is in NEEDED, or if a
@@ -278,8 +278,8 @@ def _option_lost(lost: Sequence[tuple[str, str, str]], fragments: Sequence[Path]
 def sweep_half_written(src: Path) -> None:
     """Remove what a killed make may have left half-written, so that make builds it again.
 
-    An object is complete if its .cmd file is younger, because kbuild writes that last. The products
-    of the final link have no .cmd file, so they are removed after every interrupted build.
+    An object is complete if its .cmd file is younger, because kbuild writes that file last. The
+    products of the final link have no .cmd file, so they are removed after every interrupted build.
     """
     for folder, _, names in os.walk(src):
         present = set(names)
@@ -408,16 +408,17 @@ LINK_S = 15.0
 """Seconds for the final link, compression and storing, which every kernel needs."""
 PACE_S = 0.35
 """Seconds per object on two CPUs; used until this machine has measured its own pace. ccache lowers
-it."""
+this time."""
 LEARNT_FROM = 100
-"""Smallest number of objects in a build from which the pace is updated."""
+"""The pace is updated only from builds that compiled at least this many objects."""
 
 
 def forecast(former: TreeState | None, objects: int, pace_s: float) -> str:
     """Return the forecast as one sentence for a person.
 
     Args:
-        former: the arm that the tree was at; None if unknown or just unpacked.
+        former: the arm that the tree was last switched to; None if this is unknown or the tree was
+            just unpacked.
         objects: objects to compile, counted or estimated.
         pace_s: seconds per object, from read_pace().
     """

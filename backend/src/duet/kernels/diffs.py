@@ -3,8 +3,8 @@
 
 patch(1) guesses: it takes names from several places, and accepts ed scripts, links and diffs in
 the text of a mail. The strict form starts each file with a `diff --git` line; its names agree, its
-hunks have as many lines as they announce, and nothing else is passed on. So exactly the checked
-text is applied. The form is that of git-diff(1), "Generating patch text with -p".
+hunks have as many lines as they announce, and nothing else is passed on to patch(1). So exactly the
+checked text is applied. The form is that of git-diff(1), "Generating patch text with -p".
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class FileDiff:
 
     Args:
         name: relative to the source tree.
-        text: the file's part of the diff, as patch(1) gets it; "" if only the mode changes.
-        mode: the mode's change in words; "" if it does not change.
+        text: the file's part of the diff, as patch(1) receives it; "" if only the mode changes.
+        mode: the change of the file mode in words; "" if the mode does not change.
         old: the file that this one is renamed or copied from; "" if neither.
     """
 
@@ -125,7 +125,7 @@ def read_diff(text: str) -> tuple[FileDiff, ...]:
 
 
 def strict(files: tuple[FileDiff, ...]) -> str:
-    """Return the text that patch(1) gets."""
+    """Return the text that patch(1) receives."""
     return "".join(one.text for one in files)
 
 
@@ -188,7 +188,7 @@ def _check_header(name: str, line: str) -> None:
 
 
 def _check_moves(old: str, name: str, moves: list[str]) -> None:
-    """Require `rename from OLD` and `rename to NAME`, or a copy, if the two names differ."""
+    """If the two names differ, require `rename from OLD` and `rename to NAME`, or `copy` lines."""
     wanted = [[f"{how} from {old}", f"{how} to {name}"] for how in ("rename", "copy")]
     if moves not in ([[]] if old == name else wanted):
         raise other_names(name, moves[0] if moves else f"diff --git a/{old} b/{name}")
@@ -231,7 +231,7 @@ def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
 
 
 def _hunks(name: str, lines: list[str], start: int) -> list[str]:
-    """Return the lines of all hunks of a file, each with the announced line count."""
+    """Return the lines of a file's hunks; raise if a hunk lacks some of its announced lines."""
     at = start
     while at < len(lines) and _HUNK.match(lines[at]):
         at, whole = hunk_end(lines, at)
@@ -261,8 +261,8 @@ def _refuse_stray(line: str) -> None:
 #
 # A build runs programs from the tree on the host: commands in Makefiles, Kconfig files and scripts,
 # and host programs that it compiles. So an untrusted patch may change only what becomes part of the
-# kernel: C and assembler sources, and headers. That alone makes no build safe (the compiler and
-# objtool read hostile text), so such builds also run in `duet.confine`.
+# kernel: C and assembler sources, and headers. That alone does not make a build safe (the compiler
+# and objtool read hostile text), so such builds also run in `duet.confine`.
 
 
 SUFFIXES = (".c", ".h", ".S")
@@ -298,7 +298,7 @@ def check_patch(text: str, more: tuple[str, ...] = ()) -> tuple[FileDiff, ...]:
     if len(text.encode()) > MOST_BYTES:
         raise PatchRefused(
             f"the patch has {len(text.encode()):,} bytes, but at most {MOST_BYTES:,} are allowed.",
-            remedy="Send the part that matters.",
+            remedy="Send only the part of the patch that you need.",
         )
     files = read_diff(text)
     if not files:
@@ -309,7 +309,7 @@ def check_patch(text: str, more: tuple[str, ...] = ()) -> tuple[FileDiff, ...]:
     if len(files) > MOST_FILES:
         raise PatchRefused(
             f"the patch changes {len(files)} files, but at most {MOST_FILES} are allowed.",
-            remedy="Send the part that matters.",
+            remedy="Send only the part of the patch that you need.",
         )
     for one in files:
         if one.mode:

@@ -42,7 +42,7 @@ class Section:
 
     @property
     def code(self) -> bool:
-        """Whether the section has functions. A section that is also writable has variables."""
+        """Whether the section has functions. If it is executable and writable, it has variables."""
         return bool(self.flags & EXECUTE) and not self.flags & WRITE
 
 

@@ -273,7 +273,7 @@ class KernelImage:
         return ("nokaslr",) if randomized else ()
 
     def symbols(self) -> dict[str, int]:
-        """Return System.map as name -> address. Equal names (static functions) give the first."""
+        """Return System.map as name -> address. Of symbols with the same name, take the first."""
         return read_system_map(self.system_map.read_text(encoding="ascii", errors="replace"))
 
 
@@ -310,7 +310,7 @@ def _read_sizes(folder: Path) -> object:
 
 
 class Store:
-    """The store, <cache>/kernels/<key>/. Images are always complete: one rename publishes each."""
+    """The store, <cache>/kernels/<key>/. Each image is complete, because a rename publishes it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -334,7 +334,7 @@ class Store:
         """Copy `files` (name in the store -> source) and publish them by one rename.
 
         Raises:
-            OSError: for example there is no space; nothing incomplete stays under the key.
+            OSError: for example, there is no space; nothing incomplete stays under the key.
             KernelError: bzImage and vmlinux contain different kernels.
         """
         manifest = manifest.model_copy(update={"proven": True})
@@ -382,7 +382,7 @@ class SameKernel(InputError):
 def refuse_one(images: Mapping[str, KernelImage]) -> None:
     """Refuse a measurement of kernels that are all the same.
 
-    Arms with equal inputs are the same on purpose and may be measured.
+    Arms with equal inputs have the same kernel on purpose, so they may be measured.
 
     Args:
         images: arm -> its kernel, in order.
@@ -401,7 +401,7 @@ def refuse_one(images: Mapping[str, KernelImage]) -> None:
 
 
 def same_kernel(one: KernelImage, other: KernelImage) -> bool:
-    """Whether two kernels have equal code and data; False if a file cannot be read."""
+    """Whether two kernels have identical code and data; False if a file cannot be read."""
     if one.key == other.key:
         return True
     try:

@@ -99,7 +99,8 @@ def hiding_option(text: str, lines: Sequence[int], config: Mapping[str, str]) ->
         lines: line numbers, from 0.
 
     Returns:
-        The option, and whether the lines need it on; or ("", True) if any of the lines is compiled.
+        The option, and whether it must be on (rather than off) for the lines to be compiled; or
+        ("", True) if any of the lines is compiled.
     """
     wanted, found = set(lines), []
     stack: list[tuple[str, bool, bool]] = []  # option, whether it must be on, whether lines compile

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Build order of arms: requested arms come first, and after each arm the nearest one follows.
 
-Going from one arm to the next writes the files of the patches that only one of them has, and
-compiles the objects that depend on these files. Every lesson's first two arms, its first
-comparison, are built before any lesson's third arm. Among these the nearest arm comes first;
-lessons are built in order if that costs little. Arms whose headers reach most of the kernel are
-built together, so that the tree is recompiled for them only once.
+Switching from one arm to the next writes the files of the patches that only one of them has, and
+compiles the objects that depend on these files. The first two arms of every lesson (its first
+comparison) are built before any lesson's third arm. Among arms of equal rank the nearest one comes
+first, but the lessons' order is kept if that costs little. Arms whose headers reach most of the
+kernel are built together, so that the tree is recompiled for them only once.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from duet.kernels.tree import Content, TreeState, WorkTree, read_tree_state
 NEAR_OBJECTS = 100
 """This many objects compile in some 20 s. If costs differ by less, the lessons' order decides."""
 WIDE_OBJECTS = 400
-"""If an arm's patches reach more objects, switching to or from the arm makes most of the tree
-stale."""
+"""If an arm's patches reach more objects than this, switching to or from the arm makes most of the
+tree stale."""
 # Guesses, used without a compiled tree, of how many of about 1,370 objects depend on a file: 870 on
 # fs.h or dcache.h, a few hundred on another subsystem's header, a few on trace and local headers.
 _GUESSES = (("include/trace/", 40), ("include/linux/", 1000), ("include/", 300), ("arch/", 300))

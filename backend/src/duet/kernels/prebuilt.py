@@ -30,8 +30,9 @@ BANNER = re.compile(rb"Linux version (\d+\.\d+[\w.+~-]*) ")
 CONFIG_BEGINS, CONFIG_ENDS = b"IKCFG_ST", b"IKCFG_ED"
 """Markers around the gzipped config (kernel/configs.c)."""
 NOT_ASKED = frozenset(("CONFIG_RANDOMIZE_BASE", "CONFIG_JUMP_LABEL"))
-"""Options of NEEDED that a prebuilt kernel may set either way. `nokaslr` makes up for the first. If
-the second is on, enabling a trace event patches code, which has crashed TCG guests."""
+"""Options of NEEDED that a prebuilt kernel may set either way. `nokaslr` makes up for the first
+option. If the second option is on, enabling a trace event patches code, which has crashed TCG
+guests."""
 DWARF = "CONFIG_DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT"
 NM_S = 120.0
 

@@ -43,7 +43,8 @@ FIRST_COMPARISON = 2
 FROM_COMMIT = re.compile(
     r"From ([0-9a-f]{40}|[0-9a-f]{64}) Mon Sep 17 00:00:00 2001$", re.MULTILINE
 )
-"""git-format-patch(1) always writes this date. Other mailbox files have an address before it."""
+"""git-format-patch(1) always writes this date. Other mailbox files have an address before the
+date."""
 _OPTION = re.compile(r"^(CONFIG_\w+)=(.*)$")
 _OPTION_OFF = re.compile(r"^# (CONFIG_\w+) is not set$")
 
@@ -58,7 +59,7 @@ class ArmSpec:
         patch_dir: the lesson's patches folder; None means kernel-patches/<lesson>.
         instrumented: whether to apply the base's both/ and the lesson's both/. If false, an arm
             without patches is the base's unmodified source.
-        base: name of its base; None means the default.
+        base: name of the arm's base; None means the default base.
         config: variant of the base's configuration; None means the base's own configuration.
         change: a visitor's patch on top of all others; it is built in a sandbox.
         position: index in the lesson's list of arms, from 0; see FIRST_COMPARISON.
@@ -110,7 +111,7 @@ class BuildInputs:
     boxed: bool = False
 
     def key(self) -> KernelKey:
-        """Return the key, 24 hex digits. Only a patch's diff affects it, not name or message."""
+        """Return the key, 24 hex digits. A patch affects it only through its diff."""
         parts = asdict(self) | {
             "patches": [patch.sha256 for patch in self.patches],
             "env": dict(BUILD_ENV),
@@ -164,7 +165,7 @@ def unmet_options(asked: Mapping[str, str], got: Mapping[str, str]) -> list[tupl
 
 
 def options_sha256(options: Mapping[str, str]) -> str:
-    """Digest the options; comments and order do not count."""
+    """Digest the options; comments and order do not affect the digest."""
     text = "\n".join(f"{name}={value}" for name, value in sorted(options.items()))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -176,7 +177,7 @@ def patch_diff(text: str) -> str:
     inside, hunk = False, 0
     lines = text.split("\n")
     for at, line in enumerate(lines[:-1] if not lines[-1] else lines):
-        # In a hunk a removed line "-" looks like the signature of a mail.
+        # In a hunk a removed line "-" looks like the line before a mail's signature.
         inside = inside or line.startswith("diff --git ")
         if at >= hunk and line.rstrip() == "--":
             inside = False

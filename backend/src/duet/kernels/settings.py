@@ -25,7 +25,7 @@ class KernelSettings:
 
     `debug` adds stress.config and debug.config, which give kernels that check themselves for bugs.
     These kernels have separate keys and a separate tree, so that the lean tree stays warm. If
-    `races` is also set, kcsan.config replaces debug.config, and the tree is another one. `more`
+    `races` is also set, kcsan.config replaces debug.config, and another tree is used. `more`
     names files with KUnit options; options that the source lacks are left out. KUnit adds a field
     to task_struct, so kernels with KUnit have yet another tree.
 
@@ -116,7 +116,7 @@ class KernelSettings:
         return self.source if base.name == self.base.name else None
 
     def tree(self, base: Base, config: str | None, tarball_sha256: str) -> WorkTree:
-        """Return the work tree for this source; each configuration has its own, kept warm."""
+        """Return the work tree for this source; each configuration has its own tree."""
         name = f"{base.package}-{tarball_sha256[:12]}"
         name += f"-{config}" if config else ""
         return WorkTree(self.cache / "tree" / f"{name}{self.variant}")

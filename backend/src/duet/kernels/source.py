@@ -96,7 +96,7 @@ def folder_stamp(folder: Path) -> str:
 
 @cache
 def _folder_stamp(folder: Path) -> str:
-    """Compute folder_stamp(); cached, because 80,000 files take half a second and all arms ask."""
+    """Compute folder_stamp(); cached, as it takes 0.5 s for 80,000 files and each arm needs it."""
     digest = hashlib.sha256()
     for path in _files(folder):
         status = path.lstat()
@@ -191,8 +191,8 @@ def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
         cache: has the file with the digests, and fetched sources.
 
     Raises:
-        NoSource: the source does not exist and was never seen. Stored kernels need no source, only
-            the digest from when it was seen.
+        NoSource: the source does not exist and was never seen. Stored kernels do not need the
+            source, only its digest, which was recorded when it was seen.
         BadFolder: the folder or commit is not a clean kernel source.
     """
     memory = cache / MEMORY
@@ -221,7 +221,7 @@ def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
 
 
 def _find_folder(path: Path, known: Source, given: Path | None, memory: Path) -> Tarball:
-    """Do find_tarball() for a folder. --source uses it as it is; a base may name a commit."""
+    """Do find_tarball() for a folder. With --source, use it as is; a base may name a commit."""
     if given is None and known.kind == "git":
         return Tarball(path, git_digest(path, known.ref), "git", known.ref)
     image = given is None and known.kind == "image"

@@ -31,7 +31,7 @@ from duet.kernels.source import NoSource, check_space, fetched_tarball
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 ARCHIVE = "http://deb.debian.org/debian"
 NEEDED_BYTES = 500_000_000
-"""Free space for the package, the tarball in it, and the archive's lists."""
+"""Free space required for the package, the tarball in it, and the archive's lists."""
 LOOK_S, LISTS_S, PACKAGE_S = 60.0, 600.0, 3600.0
 """Timeouts of single apt calls. apt also drops a server that sends nothing for SILENT_S."""
 SILENT_S = 30

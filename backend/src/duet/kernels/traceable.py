@@ -34,7 +34,7 @@ _NOTRACE = "CONFIG_KPROBE_EVENTS_ON_NOTRACE=y"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a function cannot be probed. `why` completes a sentence that starts with its name."""
+    """Why a function cannot be probed. `why` completes the sentence 'NAME ...'."""
 
     why: str
     remedy: str
@@ -45,7 +45,8 @@ class Functions:
 
     Args:
         symbols: (address, whether it is code, name) in file order.
-        traced: sorted addresses of ftrace hooks; None if this kernel does not require one.
+        traced: sorted addresses of ftrace hooks; None if this kernel allows probes on functions
+            without a hook.
         listed: addresses of functions on the kprobes blacklist.
     """
 
@@ -127,7 +128,8 @@ def _read(folder: Path) -> Functions:
     text = (folder / "System.map").read_text(encoding="ascii")
     found = []
     for line in text.splitlines():
-        # The type letter is ignored, because variables in .data may have the letter of code (7.3).
+        # The type letter is ignored, because variables in .data may have the letter of code (Linux
+        # 7.3).
         address, _letter, name = line.split(" ", 2)
         found.append((int(address, 16), name))
     places = {name: address for address, name in found}
@@ -224,7 +226,7 @@ def _events(folder: Path) -> tuple[TraceEvent, ...]:
     system_at = dwarf.read(vmlinux, "offsetof struct trace_event_class.system")
     calls: dict[str, int] = {}
     templates: dict[int, str] = {}
-    # The type letter does not tell variables from code: a variable in .data may have t (7.3).
+    # The type letter does not tell variables from code: a variable in .data may have t (Linux 7.3).
     for line in (folder / "System.map").read_text(encoding="ascii").splitlines():
         address, _letter, name = line.split(" ", 2)
         if name.startswith(CLASS):

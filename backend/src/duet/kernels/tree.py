@@ -3,8 +3,8 @@
 
 make recompiles each source file that is newer than its object. So a switch writes only files whose
 content differs, and leaves every other mtime unchanged. Before a file is first written, its
-original is copied to the folder `pristine`. So recovering from a killed switch needs no log,
-because the originals and the patches determine what the tree should contain.
+original is copied to the folder `pristine`. Recovering from a killed switch needs no log, because
+the originals and the patches determine what the tree should contain.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class WorkTree:
         return list(changes)
 
     def changes(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
-        """Return by file name what switch() would write (None: delete). Raises as switch()."""
+        """Return what switch() would write, by file name (None: delete). Raises the same errors."""
         wanted = self._patched(patches)
         for name in self._seen() - wanted.keys():
             wanted[name] = self._original(name)
@@ -79,7 +79,7 @@ class WorkTree:
         }
 
     def objects(self) -> int:
-        """Count compiled objects by their .cmd files; kbuild keeps one per object."""
+        """Count compiled objects by their .cmd files; kbuild writes one such file per object."""
         return sum(name.endswith(".o.cmd") for _, _, names in os.walk(self.src) for name in names)
 
     def reach(self, changed: Sequence[str]) -> int:
@@ -279,7 +279,7 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         yield fd
     finally:
-        os.close(fd)  # without LOCK_UN, so a compiler that outlives this process keeps the lock
+        os.close(fd)  # no LOCK_UN: a compiler that outlives this process must keep the lock
 
 
 def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None]) -> None:
@@ -308,11 +308,11 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
 # Use ccache under kbuild, so that an arm's objects are not recompiled when the tree returns to it.
 #
 # The tree has only the objects of its current arm. Leaving an arm that touches fs.h or dcache.h
-# makes a thousand objects stale, although most of the new ones were already compiled for another
+# makes a thousand objects stale, although most of the new objects were already compiled for another
 # arm. ccache is optional: without it everything is recompiled, and the kernels are the same to the
 # byte.
 #
-# Only C files use ccache. ccache 4.7 notices `.incbin` in preprocessor output, but not if it relies
+# Only C files use ccache. ccache 4.7 detects `.incbin` in preprocessor output, but not if it relies
 # on dependency files, as here. piggy.S includes the compressed kernel with `.incbin`, and otherwise
 # contains only its length. So if two arms' kernels had equal lengths, the second arm would boot the
 # first arm's kernel.
@@ -347,7 +347,8 @@ def ccache_environment(store: Path, path: str) -> dict[str, str]:
         # kbuild requests dependency files anyway; with them, a cache miss needs no preprocessor
         # run.
         "CCACHE_DEPEND": "1",
-        # Patching a header and reverting the patch changes its times but not its content.
+        # Patching a header and reverting the patch changes the header's timestamps but not its
+        # content.
         "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime",
     }
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DRIFT = 50e-6
-"""Largest relative difference in rate between the guest's clock and the host's (both are the TSC,
+"""Maximum relative difference in rate between the guest's clock and the host's (both are the TSC,
 scaled).
 """
 
@@ -89,7 +89,7 @@ class Calibration:
     def guest(self, began_ns: int, ended_ns: int) -> Window | None:
         """Return the guest time of something that happened between two host times.
 
-        It is None until both bounds are known.
+        The result is None until both bounds are known.
         """
         if self._above is None or self._below is None:
             return None
@@ -100,7 +100,7 @@ class Calibration:
     def _ran_most(self, host_ns: int) -> int:
         """Return an upper bound of the time that the guest has run.
 
-        It is the host time minus the shortest possible holds.
+        The bound is the host time minus the shortest possible duration of all holds.
         """
         return host_ns - sum(_within(h.stopped_ns, h.resuming_ns, host_ns) for h in self._holds)
 

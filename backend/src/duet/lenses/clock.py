@@ -70,7 +70,7 @@ class GuestClock:
         return Reading(ktime + (nsec >> shift), max(stamps, default=0))
 
     def _find_stamps(self, kernel: Kernel) -> list[int]:
-        """Return each CPU's write_stamp address, or [] if the ring buffer is a different one."""
+        """Return each CPU's write_stamp address, or [] if the ring buffer has another structure."""
         try:
             where = (
                 kernel.address("global_trace")
@@ -96,7 +96,7 @@ def cpu_offsets(kernel: Kernel, memory: Memory) -> list[int]:
 
     Raises:
         Gone: the guest cannot be read.
-        LensError: this kernel has no such table.
+        LensError: this kernel has no table of per-CPU offsets.
     """
     (mask,) = (memory.u64(kernel.address("__cpu_possible_mask")),)
     table = kernel.address("__per_cpu_offset")

@@ -107,7 +107,7 @@ class Identifier:
         kind = TYPES.get(cache, f"struct {cache}")
         try:
             members = member_at_offset(self._program.type(kind), at)
-        # there is no such type, or the cache's name is not an identifier
+        # there is no type of that name, or the cache's name is not an identifier
         except (LookupError, TypeError, SyntaxError):
             return plain
         # drgn may return several names for padding and for members that share an offset; use the

@@ -144,7 +144,7 @@ def fields_of(
     prefix: str = "",
     nested: int = 0,
 ) -> Iterator[Field]:
-    """Yield all fields of a struct or union. Members of an anonymous member count as its own.
+    """Yield all fields of a struct or union, with the members of its anonymous members.
 
     Args:
         opened: names of fields whose parts are also yielded, after the field itself.

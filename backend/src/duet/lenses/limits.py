@@ -10,7 +10,9 @@ ATTACH_S: Final = 20.0
 """
 
 ATTACH_BEFORE_RUN_S: Final = 5.0
-"""How long a run waits for its lens before it starts. A lens that is ready later joins the run."""
+"""Maximum time that a run waits for its lens before the run starts. A lens that is ready later
+joins the run.
+"""
 
 PINGS: Final = 5
 PING_S: Final = 0.3
@@ -18,7 +20,7 @@ PING_S: Final = 0.3
 quickest is used. Usual: 1 ms on an idle host."""
 
 SAMPLE_S: Final = 10.0
-"""Longest wait for a sample, after which the x-ray's process is ended. Usual: 1-15 ms per
+"""Timeout for a sample, after which the x-ray's process is ended. Usual: 1-15 ms per
 sample.
 """
 
@@ -29,26 +31,26 @@ name it.
 """
 
 ROUTE_FAST_S: Final = 0.05
-"""Longest time for ROUTE_BYTES on the fast route. The read takes under 1 ms from QEMU's memory, and
-seconds as text over QMP.
+"""Maximum time for reading ROUTE_BYTES on the fast route. The read takes under 1 ms from QEMU's
+memory, and seconds as text over QMP.
 """
 
 TORN_TRIES: Final = 3
-"""Most times that a read is repeated while two successive results differ."""
+"""Maximum number of times that a read is repeated while two successive results differ."""
 
 FAILED_IN_A_ROW: Final = 5
 """Number of failed samples in a row after which a probe is removed."""
 
 QUEUE_BYTES: Final = 4 << 20
-"""Most bytes of samples in the queue of the x-ray's process. When it is full, new samples are
-dropped.
+"""Maximum number of bytes of samples in the queue of the x-ray's process. When the queue is full,
+new samples are dropped.
 """
 
 FRAME_BYTES: Final = 16 << 20
-"""Longest valid message from that process. A longer message does not come from our worker."""
+"""Maximum length of a message from that process. A longer message does not come from our worker."""
 
 PENDING_SAMPLES: Final = 512
-"""Number of samples that are kept until the workload's start is known."""
+"""Number of samples that are stored until the workload's start is known."""
 
 SCOPE_CONNECT_S: Final = 5.0
 """Timeout for connecting. The microscope already listens before the guest runs."""

@@ -58,7 +58,7 @@ class Memory:
         """Read memory that does not change, once.
 
         Raises:
-            Gone: it cannot be read.
+            Gone: the memory cannot be read.
         """
         self.reads += 1
         try:
@@ -73,7 +73,7 @@ class Memory:
         """Read until two successive reads are equal or the tries are used up.
 
         Raises:
-            Gone: it cannot be read.
+            Gone: the memory cannot be read.
         """
         former = self.once(address, size)
         for _ in range(TORN_TRIES):
@@ -91,7 +91,7 @@ class Memory:
         This is faster for many small objects next to each other.
 
         Raises:
-            Gone: it cannot be read.
+            Gone: the memory cannot be read.
         """
         start = address % PAGE
         if start + size > PAGE:
@@ -110,7 +110,7 @@ class Memory:
         """Read an aligned word, which cannot be torn.
 
         Raises:
-            Gone: it cannot be read.
+            Gone: the memory cannot be read.
         """
         return int(_U64.unpack(self.once(address, 8))[0])
 
@@ -139,7 +139,10 @@ class Memory:
     def _linked(
         self, node: int, head: int, end: int, link: int, size: int, most: int
     ) -> Iterator[tuple[int, bytes]]:
-        """Walk from `node`, the first after `head`, to `end`. Check that each points back."""
+        """Walk from `node`, the first node after `head`, to `end`.
+
+        Check that each node points back.
+        """
         former = head
         for _ in range(most + 1):
             if node == end:
@@ -157,7 +160,7 @@ class Memory:
         """Read a C string, up to `most` bytes and not past the end of its page.
 
         Raises:
-            Gone: it cannot be read.
+            Gone: the memory cannot be read.
         """
         room = min(most, PAGE - address % PAGE)
         return self.once(address, room).split(b"\0")[0].decode(errors="replace")

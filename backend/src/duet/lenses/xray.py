@@ -84,8 +84,8 @@ class Xray:
     Args:
         socket: a QMP socket that nothing else uses.
         vmlinux: vmlinux of the kernel that runs in the guest.
-        uid: the process runs as this user, that of the guest's QEMU, to read QEMU's memory; None
-            means our own user.
+        uid: the process runs as this user, as which the guest's QEMU also runs, so that it can read
+            QEMU's memory; None means our own user.
     """
 
     def __init__(self, socket: Path, vmlinux: Path, uid: int | None = None) -> None:

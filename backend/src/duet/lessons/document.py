@@ -94,7 +94,7 @@ class Problem:
 
     Args:
         file: e.g. 'lessons/NN-slug/trace.yaml'.
-        line: from 1.
+        line: line number, from 1.
         key: e.g. 'spans[2].open'; empty for the whole file.
         sentence: what was expected and what was found, without a full stop.
         remedy: what to do now.
@@ -194,7 +194,7 @@ def _remedy(place: Place, top: type[BaseModel]) -> str:
 
 
 def _model_at(place: Place, top: type[BaseModel]) -> type[BaseModel]:
-    """Return the model of the keys at a place, or of the nearest place above with a model."""
+    """Return the model of the keys at a place, or at the nearest place above that has a model."""
     model = top
     named = False
     for part in place:
@@ -243,7 +243,10 @@ class Document:
     root: yaml.MappingNode | None = None
 
     def line(self, place: Place) -> int:
-        """Return the line of a value, from 1, or of the nearest key above it if it is missing."""
+        """Return a value's line number, from 1.
+
+        If the value is missing, return the line number of the nearest key above it.
+        """
         node: yaml.Node | None = self.root
         line = 1
         for part in place:

@@ -352,11 +352,13 @@ def load(slug: str, root: Path | None = None) -> LessonFolder:
 log = logging.getLogger("duet.api")
 
 FRESH_S = 0.05
-"""Shortest time between two checks for changed files. Opening a lesson does a dozen lookups."""
+"""Minimum interval between two checks for changed files, because opening a lesson does a dozen
+lookups.
+"""
 
 _cached: dict[Path, tuple[object, LessonFolder]] = {}
 _fresh: dict[str, tuple[float, tuple[str | None, ...], LessonFolder]] = {}
-"""By slug: the time of the last check, the root folders at that time, and the lesson."""
+"""For each slug: the time of the last check, the root folders at that time, and the lesson."""
 
 
 def find(slug: str) -> LessonFolder:

@@ -91,7 +91,10 @@ def with_recorded(folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
 
 
 def _joined(part: Strict, base: str, own: str) -> Strict:
-    """Add the visitor's arm where the arm it changes is listed. A part without a list has all."""
+    """Add the visitor's arm to the part's list of arms if the list has the arm that it changes.
+
+    A part without a list applies to all arms.
+    """
     arms: tuple[str, ...] = getattr(part, "arms", ())
     if base not in arms or own in arms:
         return part

@@ -37,7 +37,7 @@ def workload_of(lesson: Lesson, name: str) -> Workload:
     """Return the workload of that name.
 
     Raises:
-        InputError: there is none; the remedy lists the workloads.
+        InputError: there is no such workload; the remedy lists the workloads.
     """
     if name not in lesson.workloads:
         raise InputError(
@@ -104,7 +104,7 @@ def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
 
     A live run's 8 MiB hold some 200,000 events, which a busy workload causes in a second or less.
     So this buffer gets a quarter of the memory that the scratch disk, which is in memory too,
-    leaves free. It is at most as large as what a session keeps of one run
+    leaves free. The buffer is at most as large as the part of a run that a session keeps
     (Limits.transcript_bytes).
     """
     free_mb = max(lesson.memory_mb - workload.scratch_mb, 0)
@@ -112,7 +112,10 @@ def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
 
 
 def _explains(probe: Probe, params: Mapping[str, int]) -> bool:
-    """Return whether explain runs enable the probe; no knob may exceed its `explain_max`."""
+    """Return whether explain runs enable the probe.
+
+    A knob above its `explain_max` prevents that.
+    """
     return probe.explain and all(params.get(n, 0) <= most for n, most in probe.explain_max.items())
 
 
@@ -150,7 +153,8 @@ def plan_text(
             first. Such a run does not repeat exactly.
         buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, with at_boot,
             run_buffer_kb().
-        probes: names of probes to enable if this arm has them; None means those of explain runs.
+        probes: names of probes to enable if this arm has them; None means the probes of explain
+            runs.
         before: lines that precede the workload's own preparation.
     """
     workload = workload_of(lesson, workload_name)

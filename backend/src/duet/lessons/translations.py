@@ -128,7 +128,7 @@ class Translation:
 
     Args:
         key: see Text.
-        line: in the file, from 1.
+        line: line number in the file, from 1.
         english: the text that was translated.
         digest: digest of that text, for a section of the prose; if empty, `english` is compared.
     """

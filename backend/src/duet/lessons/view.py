@@ -41,7 +41,7 @@ class ViewPanel(_Generated):
 
 
 class OnlyInFocus(_Generated):
-    """A layer. Steps draw only those of its kinds that are in focus or have a colour in `but`."""
+    """A layer of which a step draws only the kinds that are in focus or have a colour in `but`."""
 
     layer: Layer
     but: tuple[str, ...]
@@ -255,7 +255,7 @@ def parse_patch(name: str, raw: str) -> Patch:
     """Parse a patch.
 
     Raises:
-        InputError: it is not in the form of git format-patch.
+        InputError: the text is not in the form of git format-patch.
     """
     head, mark, diff = raw.partition("\ndiff --git ")
     if not raw.startswith("From ") or not mark:

@@ -75,8 +75,8 @@ def fair(subject: Subject) -> Found:
     at least two arms have the same base. Arms on different bases or configs are not compared here.
     Measurements of two such arms carry a warning.
 
-    Source and compiler are the machine's and thus equal for every arm. Config and shared patches
-    are compared in the form in which the builder uses them.
+    Source and compiler belong to the machine, and are thus identical for every arm. Config and
+    shared patches are compared in the form in which the builder uses them.
     """
     patches_dir, folder = subject.root / "kernel-patches", subject.folder
     common: dict[tuple[str, str | None], tuple[object, ...]] = {}
@@ -219,7 +219,7 @@ def _named(text: str, known: list[str], place: Place, what: str = "knob of a run
             )
 
 
-# Builds the tables of each lane of a run from the messages that a viewer gets.
+# Builds the tables of each lane of a run from the messages that a viewer receives.
 
 Look = tuple[float, dict[str, float]]
 """A sample: guest time in ns, and its facts."""
@@ -342,7 +342,7 @@ def workload_sources(subject: Subject) -> list[Path]:
 
 @lru_cache(maxsize=1)
 def guest_programs(root: Path) -> dict[str, list[str]] | str:
-    """Get programs and compiler flags from the guest root's recipe. A string is an error."""
+    """Return programs and compiler flags from the guest root's recipe, or an error as a string."""
     try:
         done = subprocess.run(
             [sys.executable, str(root / RECIPE), "--programs"],

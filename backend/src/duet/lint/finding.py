@@ -22,7 +22,7 @@ class Finding:
         remedy: what to do now, a whole sentence.
         place: keys and indices of a value in the lesson's YAML files.
         file: another file, such as a patch or a program; None for the YAML files.
-        line: of `file`, from 1.
+        line: line number in `file`, from 1.
         where: value of `where` in the JSON document; default: the key, or the file's name.
     """
 
@@ -54,7 +54,7 @@ class Subject:
     root: Path
     catalogue: Catalogue
     view: View | None = field(default=None)
-    """The lesson's view; None if it has none or an unknown one."""
+    """The lesson's view; None if the lesson names no view or an unknown one."""
 
 
 Rule = Callable[[Subject], Iterator[Finding | NotChecked]]

@@ -110,7 +110,7 @@ def lint(slugs: Sequence[str]) -> Result:
     """Check these lessons, and search generic code for their words.
 
     Raises:
-        InputError: one of them does not exist.
+        InputError: one of the lessons does not exist.
     """
     problems: list[Problem] = []
     left: dict[str, None] = {}
@@ -155,13 +155,13 @@ def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
 
 
 def of_plugins(slug: str) -> list[Problem]:
-    """Return problems that plug-ins find in a lesson's folder. An empty `slug` means elsewhere."""
+    """Return problems that plug-ins find in a lesson's folder. Without a slug, look elsewhere."""
     found = (one for module in plugins.offered("rules") for one in module.problems(slug))
     return [_of_file(name, problem) for name, problem in found]
 
 
 def beside() -> dict[str, type[BaseModel]]:
-    """Return models of the further files in a lesson's folder for which editors get a schema."""
+    """Return the models of all other files in a lesson's folder for which editors need a schema."""
     models: dict[str, type[BaseModel]] = {STRINGS: StringsFile}
     for module in plugins.offered("rules"):
         models |= module.BESIDE
@@ -177,7 +177,7 @@ def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
 
 
 def _of_file(slug: str, one: FileProblem, where: str = "") -> Problem:
-    """Make a problem from one in a YAML file. The default for `where` is like 'trace.yaml:41'."""
+    """Add the lesson to a problem in a YAML file. By default, `where` is like 'trace.yaml:41'."""
     name = one.file.rpartition("/")[2]
     place = where or f"{name}:{one.line}"
     return Problem(slug, place, one.sentence, one.remedy, one.file, one.line, one.key)

@@ -40,7 +40,9 @@ Found = Iterator[Finding | NotChecked]
 MAX_RECORDING_BYTES = 1_000_000
 """Maximum size of a bundle in the repository."""
 CLEAR = 0.1
-"""Relative distance to a prediction's bound within which a measured ratio does not decide it."""
+"""Minimum relative distance between a prediction's bound and a measured ratio for a clear
+answer.
+"""
 DECODED_BY = ("lesson.yaml", "trace.yaml")
 """Lesson files that affect a recording."""
 
@@ -141,7 +143,7 @@ def claims(subject: Subject) -> Found:
 
 
 def table(subject: Subject) -> Found:
-    """Check that a table of untraced runs that a step shows exists, or its absence is explained."""
+    """Check that a step's table of untraced runs exists, or the lesson explains its absence."""
     folder = subject.folder
     lesson = folder.lesson
     if (folder.folder / "recorded" / MEASURED).is_file():
@@ -163,7 +165,7 @@ def table(subject: Subject) -> Found:
 
 
 def predictions(subject: Subject) -> Found:
-    """Check that a prediction decided by a recorded table has that table, and a clear answer."""
+    """Check that a prediction that names a recorded table has a clear answer in that table."""
     folder = subject.folder
     tables = read_own_tables(folder.folder / "recorded" / MEASURED)
     if not tables:
@@ -200,7 +202,7 @@ def predictions(subject: Subject) -> Found:
 
 
 def fresh(subject: Subject) -> Iterator[Finding | NotChecked]:
-    """Check that each recording and recorded table has the kernels that the tree makes now."""
+    """Check that recordings and recorded tables are of the kernels that the tree builds now."""
     slug = subject.folder.slug
     known = known_stale(subject.folder.folder / "recorded")
     for item in chain(_found(recordings_of, subject), _found(tables_of, subject)):
@@ -237,7 +239,7 @@ HZ = 250
 
 
 def spans(subject: Subject) -> Iterator[Finding | NotChecked]:
-    """Check that the kinds that a step's window must show have spans."""
+    """Check that the marks that a step's window must show name only kinds that have spans."""
     drawn = {kind.name for kind in subject.folder.lesson.kinds if kind.layer == "mark"}
     for index, scene in enumerate(subject.folder.lesson.scenes):
         for number, one in enumerate(scene.must_show.marks if scene.must_show else ()):

@@ -54,7 +54,7 @@ def _heads(line: str, ident: str) -> bool:
 
 
 def predictions(subject: Subject) -> Found:
-    """Check that a lesson with a view has a prediction, and each bound separates two choices."""
+    """Check that a lesson with a view has predictions whose bounds each separate two choices."""
     lesson = subject.folder.lesson
     if lesson.view is not None and not lesson.predictions:
         sentence = "a lesson with a view needs a prediction"
@@ -146,7 +146,7 @@ def excerpts(subject: Subject) -> Found:
 
 
 def plan(subject: Subject) -> Found:
-    """Check that minutes are planned for all steps or for none, and planned steps have notes."""
+    """Check that all steps or none have planned minutes, and that planned steps have notes."""
     scenes = subject.folder.lesson.scenes
     total = sum(scene.minutes for scene in scenes)
     if total == 0:
@@ -198,7 +198,7 @@ def terms(subject: Subject) -> Found:
 
 
 def drawings(subject: Subject) -> Found:
-    """Check that each drawing is valid and used, and each term shown at the beginning has one."""
+    """Check that drawings are valid and used, and that terms shown at the start have drawings."""
     used = set()
     for one in explained(subject.folder):
         index = [term.name for term in subject.folder.lesson.terms].index(one.term.name)

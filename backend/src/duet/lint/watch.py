@@ -15,8 +15,8 @@ from duet.lessons.view import CATALOGUE, COMMON
 LOOK_S = 0.3
 """Interval between checks; a check takes a millisecond."""
 SETTLE_S = 0.1
-"""Time without further changes after which a change is complete, because an editor may write a file
-in several steps."""
+"""Time without further changes after which a change counts as complete, because an editor may write
+a file in several steps."""
 
 Stamps = dict[Path, tuple[int, int]]
 

@@ -31,8 +31,8 @@ from duet.measure.model import (
 CONFIDENCE = 0.95
 RESAMPLES = 9999
 SEED = 20260101
-"""Seed of the bootstrap. It is fixed so that equal samples always give equal intervals, on any
-machine."""
+"""Seed of the bootstrap. It is fixed so that identical samples always give identical intervals, on
+any machine."""
 
 
 def prepare() -> None:
@@ -43,7 +43,7 @@ def prepare() -> None:
 def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
     """Return median, mean, spread and 95 % interval of the mean (Student's t), or None if empty.
 
-    There is no interval on the count clock, where equal runs have equal figures.
+    There is no interval on the count clock, where identical runs have identical figures.
     """
     if not samples:
         return None
@@ -96,7 +96,7 @@ def mann_whitney_p(ours: Sequence[float], theirs: Sequence[float]) -> float:
 
 
 def equal(samples: Sequence[float]) -> bool:
-    """Whether runs agree within SAME, as equal runs on the count clock must."""
+    """Whether runs agree within SAME, as identical runs on the count clock must."""
     low, high = min(samples), max(samples)
     return high - low <= SAME * max(abs(low), abs(high))
 
@@ -248,7 +248,8 @@ def _measured(ours: Series, theirs: Series) -> Comparison:
 def _counted(ours: Series, theirs: Series, how: str) -> Comparison:
     """Compare on the count clock, where a difference counts only if all starts show it.
 
-    It does not count if it is within SAME, or if the ranges of the two arms' starts overlap.
+    A difference does not count if it is within SAME, or if the ranges of the two arms' starts
+    overlap.
     """
     one, other = _figure(ours), _figure(theirs)
     ratio = one / other if other else None
@@ -290,7 +291,7 @@ def _figure(one: Series) -> float:
 
 
 def _range(ours: Series, theirs: Series, ratio: float | None) -> tuple[float, float] | None:
-    """Return the lowest and highest ratio between equal starts and the headline ratio."""
+    """Return the range of the ratios of paired starts, extended to the headline ratio."""
     if not ours.perturbed or not theirs.perturbed:
         return None
     pairs = zip(ours.starts, theirs.starts, strict=False)
@@ -362,7 +363,7 @@ def judge(table: Table, metric: str, percent: float) -> tuple[Judgement, str]:
 
 
 def worse_by(table: Table, metric: str, arms: tuple[str, str]) -> tuple[float | None, str]:
-    """Return by how much the second arm's `metric` is worse than the first's, even if it is extra.
+    """Return by how much the second arm is worse than the first in `metric`, which may be extra.
 
     Returns:
         The percentage and the sentence of the comparison. The percentage is negative if the second

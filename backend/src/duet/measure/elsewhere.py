@@ -117,8 +117,8 @@ class TableLine(Strict):
 
     Args:
         job: index of the job in the record.
-        waited_share: largest share of its time for which a guest waited for a host CPU; None on the
-            count clock.
+        waited_share: largest share of its wanted CPU time for which a guest waited for a host CPU;
+            None on the count clock.
     """
 
     kind: Literal["table"] = "table"

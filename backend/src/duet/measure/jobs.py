@@ -89,6 +89,6 @@ def has_planned_series(plan: MeasurePlan, series: Iterable[Series]) -> bool:
 
 
 def is_usable(series: Series) -> bool:
-    """Return whether all samples are finite and no more numerous than in any plan."""
+    """Return whether all samples are finite and their number is one that a plan can have."""
     found = [series.samples, series.perturbed, *series.layouts.values()]
     return all(len(each) <= MAX_REPEATS and all(map(math.isfinite, each)) for each in found)

@@ -14,7 +14,7 @@ from typing import Literal
 from duet.base.clock import Clock
 from duet.base.errors import DuetError
 
-# The hosts on which comparisons ran on a pool, and whether two hosts are alike. Pure.
+# Pool hosts on which comparisons ran, and whether two hosts are alike. Pure.
 #
 # A verdict never mixes times of different hosts. Figures of the count clock may be mixed, because
 # they do not depend on the CPU.
@@ -37,7 +37,7 @@ class HostFacts:
         accel: tcg or kvm; "" if no guest booted.
         kernels: arm -> SHA-256 of the arm's bzImage on that host.
         root: SHA-256 of the guests' root file system on that host.
-        waited_share: highest share of its time for which a guest waited for a CPU in an untraced
+        waited_share: largest share of its wanted CPU time for which a guest waited in an untraced
             run; None on the count clock, where waiting changes no figure.
         again: sentence that says why the comparison ran a second time; "" if it ran once.
     """
@@ -115,7 +115,7 @@ Verdict = Literal["higher", "lower", "no difference proven", "deterministic", "r
 MIN_RUNS = 5
 """Smallest number of untraced runs per arm that allows a wall-clock verdict."""
 SAME = 0.01
-"""Share by which equal runs on the count clock may differ. A smaller change counts as none."""
+"""Share by which identical runs on the count clock may differ. A smaller change counts as none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class SourceFacts:
         describe: the commit, as `git describe` names it.
         tree: git tree id of the files in the state in which they were tried.
         dirty: whether the files differ from the commit.
-        changes: SHA-256 of the diff from the commit to the files; "" if equal.
+        changes: SHA-256 of the diff from the commit to the files; "" if there is no difference.
         patches: how many of the arm's patches, counted from the first, belong to the tree.
     """
 
@@ -334,7 +334,7 @@ class Report:
         hosts: hosts of comparisons on a pool; empty if everything ran on this machine.
         programs: guest programs that the workload runs -> version.
         by: version and commit of Kernel Duet.
-        waiting: whether this lesson's cost is waiting, which the count clock scales.
+        waiting: whether this lesson's cost is time spent waiting, which the count clock scales.
         remarks: sentences about the hosts (which results were not mixed, what is missing) or about
             a trial's kernels (options that a kernel lacks, an x-ray that saw nothing).
     """

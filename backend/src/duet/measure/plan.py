@@ -49,10 +49,10 @@ class MeasurePlan:
 
     Args:
         arms: one or more arms; the first is the reference.
-        params: knob values that LessonFolder.check_params has checked; that of a swept knob is
+        params: knob values that LessonFolder.check_params has checked; the value of a swept knob is
             replaced.
-        repeats: number of runs per arm: untraced runs on the wall clock, equal runs on the count
-            clock.
+        repeats: number of runs per arm: untraced runs on the wall clock, identical runs on the
+            count clock.
         shifts: settings of the count clock (2^shift ns per instruction); (0,) on the wall clock.
         sweep: (param, values); each value has been checked.
         perturbed: number of runs per arm with other seeds, on the count clock.
@@ -219,7 +219,7 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
 
 
 def _is_watched(lesson: Lesson, workload: str, clock: Clock) -> bool:
-    """Whether the microscope works. It needs the wall clock and a workload that waits for it."""
+    """Whether the microscope is used. It needs the wall clock and a workload that waits for it."""
     config = lesson.microscope
     return config is not None and clock == "wall" and workload in config.workloads
 
@@ -258,8 +258,8 @@ def probes_for(plan: MeasurePlan, arm: str) -> frozenset[str]:
 # Plan the runs of layouts, which are the same objects linked in other orders. Pure.
 
 WALL_RUNS = 3
-"""Number of runs per layout on the wall clock, whose median is used. The count clock needs one
-run."""
+"""Number of runs per layout on the wall clock; their median is used. On the count clock one run is
+enough."""
 
 
 def all_steps(plan: MeasurePlan) -> list[Step]:

@@ -235,7 +235,7 @@ def _ratio(
     n = min(ours.n, theirs.n)
     counted_once = ours.evidence == "counted" and n > 0 and not (ours.refused or theirs.refused)
     if found.ratio is None and counted_once and table.condition.clock == "wall":
-        # Events of one traced run are exact for that run, and times play no part.
+        # The events of one traced run are exact for that run, and no times are involved.
         base = statistics.median(theirs.samples)
         if base:
             return statistics.median(ours.samples) / base, None
@@ -327,7 +327,7 @@ class Stored(BaseModel):
         return [here, *sorted(found.values(), key=lambda place: (-place.cpus, place.on))]
 
     def fitted(self, knobs: Mapping[str, Mapping[str, int]]) -> Stored:
-        """Add default values for knobs that lessons have gained since, in the lessons' knob order.
+        """Add default values for knobs that lessons gained later, in the lessons' knob order.
 
         Args:
             knobs: lesson -> knob -> the knob's default. A table with a removed knob stays

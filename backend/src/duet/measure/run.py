@@ -67,16 +67,16 @@ from duet.session import (
 # A session sink that records, from start to end of a workload, whether the host let the guest run.
 
 BUSY = 0.15
-"""Of the CPU time that a guest wanted, the largest acceptable share for which it waited while
-others used the CPU. An idle host shows 0 to 0.13, because reading the times costs time and
-/proc/stat has tick resolution."""
+"""Limit on the share of its wanted CPU time for which a guest may wait while others use the CPU. An
+idle host shows 0 to 0.13, because reading the times costs time and /proc/stat has tick
+resolution."""
 
 
 class HostWatch(SessionSink):
     """Measure how long a run's guest had to wait for a host CPU.
 
-    It reads the guest's own CPU times. `on_contention` does not apply, because a single guest
-    sleeps and wakes.
+    It reads the guest's own CPU times. `on_contention` is not used, because a single guest also
+    sleeps and wakes up.
 
     Args:
         place: called with the guest's process id before its workload begins.
@@ -436,7 +436,7 @@ class Measuring:
         self._layouts = layouts or {}
         self._progress, self._on_run, self._at_once = progress, on_run, at_once
         self.waited_share: float | None = None
-        """Highest share of its time for which a guest waited for a CPU in an untraced run; None on
+        """Largest share of its wanted CPU time for which a guest waited in an untraced run; None on
         the count clock, where waiting changes no figure."""
         self._steps = deque(enumerate(all_steps(plan), 1))
         self.total = len(self._steps)

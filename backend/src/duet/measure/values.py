@@ -45,7 +45,7 @@ class NoNumber(ValueError):
 
 
 def line_value(metric: Metric, lines: Sequence[str]) -> float | None:
-    """Return read_value(), or None if the text there is not a number."""
+    """Return the result of read_value(), or None if it raises NoNumber."""
     try:
         return read_value(metric, lines)
     except NoNumber:
@@ -56,7 +56,7 @@ def read_value(metric: Metric, lines: Sequence[str]) -> float | None:
     """Return the value in the workload's lines, in the metric's unit, or None if there is none.
 
     Raises:
-        NoNumber: a line has something else at that place.
+        NoNumber: a line has a text that is not a number at the metric's place.
     """
     assert metric.line is not None
     pattern = re.compile(metric.line)
@@ -164,8 +164,8 @@ def access_value(
         places: address ranges of the variable if the count names a variable.
 
     Raises:
-        DuetError: there is no such place, or no complete operation. If there are merely no
-            accesses, the number is zero.
+        DuetError: the place does not exist, or no operation was completed. If the place merely has
+            no accesses, the number is zero.
     """
     counted = scope.cells.cells
     if count.shared:

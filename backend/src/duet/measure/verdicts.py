@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Judge our figure against a published one. Only numbers are compared. Pure.
 
-The rule compares *effects*. An effect is the larger side divided by the smaller side, minus 1. It
-is 0.43 for -30 %, 1 for half and for double, and 547 for 548 times. For a small change it is close
-to the relative change, and for a large one close to the factor. So 23 times is far from 548 times,
-which would not be so with the relative change (-95.7 and -99.8 %) or the logarithm (half as large).
-A rate and the time that is its inverse have equal effects.
+The rule compares *effects*. An effect is the larger side divided by the smaller side, minus 1. The
+effect is 0.43 for -30 %, 1 for half and for double, and 547 for 548 times. For a small change it is
+close to the relative change, and for a large one close to the factor. So 23 times is far from 548
+times, although the relative changes (-95.7 and -99.8 %) are close and the logarithms differ only by
+a factor of two. A rate and the time that is its inverse have equal effects.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ NEAR = 0.25
 NO_EFFECT = 0.05
 """If the mail says that nothing changes, its effect and ours must be smaller than this."""
 LEAST = 0.01
-"""A smaller effect counts as none, because equal runs on the count clock agree only within this."""
+"""A smaller effect counts as none, because identical runs on the count clock agree only within
+this."""
 WIDEST = 2.0
 """An interval is too wide for a verdict if the effects at its ends differ by more than this
 factor."""
@@ -172,7 +173,7 @@ def _by_times(ours: float, theirs: float) -> Judged:
 
 
 def _around(value: float, interval: Interval | None) -> Interval:
-    """Extend an interval to contain the value, which intervals of perturbed starts may not."""
+    """Extend an interval to contain the value, which may lie outside the range of other starts."""
     low, high = interval or (value, value)
     return min(low, value), max(high, value)
 

@@ -70,7 +70,7 @@ class ServerMessage(Tagged):
 
     Attributes:
         latest_by: names of fields. A queued message for a slow viewer is replaced by a newer one of
-            this type with equal values in these fields. If None, no message is replaced.
+            this type with the same values in these fields. If None, no message is replaced.
         lasting: the message belongs to the viewer and not to a run, so it stays queued when the
             viewer switches to another run.
     """

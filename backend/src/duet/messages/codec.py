@@ -33,7 +33,7 @@ class Packet:
     """An encoded message.
 
     Args:
-        key: a newer packet with an equal key replaces this one in an outbox. If None, it is never
+        key: a newer packet with the same key replaces this one in an outbox. If None, it is never
             replaced.
         span: gap to report if this packet is dropped for a slow viewer. If None, it is never
             dropped.
@@ -60,7 +60,7 @@ def packet_of(message: m.ServerMessage, body: bytes) -> Packet:
 
 
 def pack_line(message: m.Line, seq: int, body: bytes = b"") -> Packet:
-    """Encode a workload line, which may be dropped like rows.
+    """Encode a line of the workload's output. Like rows, it may be dropped for a slow viewer.
 
     Args:
         seq: the line's number within its lane.

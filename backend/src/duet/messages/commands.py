@@ -39,7 +39,7 @@ class Start(Command):
     """Run live, now or when the request reaches the head of the queue (see `runs`).
 
     The request replaces the visitor's queued request. It also stops the visitor's current run,
-    unless other visitors share that run or wait in the queue. Equal requests share a run.
+    unless other visitors share that run or wait in the queue. Identical requests share a run.
     """
 
     boots = True

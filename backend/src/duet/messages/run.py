@@ -45,8 +45,8 @@ class Run(SessionMessage):
 class Contention(Message):
     """CPU time that a lane's vCPUs used, and time that they waited for a CPU, since the start.
 
-    A run is distorted if its lanes together spent more than the fraction `bound` of both times
-    waiting.
+    A run is distorted if its lanes together spent more than the fraction `bound` of the sum of both
+    times waiting.
     """
 
     ran_s: float = Field(ge=0, description="seconds on a CPU, summed over all vCPUs")
@@ -143,12 +143,12 @@ class Reading(ServerMessage):
     whole: bool = Field(description="true: no more batches follow")
 
     def key(self) -> Key | None:
-        """Return a key only for the last message. The others keep their order among the batches."""
+        """Return a key only for the last message. Other messages stay ordered among the batches."""
         return ("reading", self.run_id) if self.whole else None
 
 
 class Waits(Message):
-    """Quantiles of the lesson's waits in ns; null if there were none."""
+    """Quantiles of the lesson's waits in ns; null if there were no waits."""
 
     p50: float | None
     p95: float | None
@@ -177,7 +177,7 @@ class Metrics(SessionMessage):
 
 
 class Gap(ServerMessage):
-    """Batches that this viewer does not get because its outbox or the replay buffer was full."""
+    """Batches that this viewer misses because its outbox or the replay buffer was full."""
 
     type: Literal["gap"] = "gap"
     run_id: str

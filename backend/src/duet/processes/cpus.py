@@ -121,7 +121,8 @@ def _pin(pid: int, cpus: frozenset[int]) -> None:
                 os.sched_setaffinity(int(thread.name), cpus)
 
 
-# Time that a guest's vCPUs spent in the host's run queues. It is the noise in a wall-clock run.
+# Time that a guest's vCPUs spent in the host's run queues. This time is the noise in a wall-clock
+# run.
 #
 # On a busy host, a hand-off from one vCPU to another completes only after both have got a host CPU.
 # That slows arms with hand-offs (SRCU's callbacks) far more than arms without hand-offs, so a
@@ -162,7 +163,7 @@ class CpuTime:
         return self.waited_ns / wanted if wanted else 0.0
 
     def waited_for_others(self, host_ran_ns: int, elapsed_ns: int) -> float:
-        """Return the largest waited share (as above) that other processes can have caused.
+        """Return the largest waited share (see waited_share) that other processes can have caused.
 
         QEMU's threads also wait for each other: on an idle host, a guest that sleeps and wakes all
         the time waited for 37 % of its time. So the waiting time counts only up to the CPU time of
@@ -279,7 +280,8 @@ def host_ran_ns(proc: Path = PROC) -> int | None:
 
 SERVER_NICE: Final = -10
 """With this niceness a woken thread gets a CPU within a few ms despite busy guests and helpers. At
-0, on two CPUs, the event loop waited up to 400 ms for 5 ms of work while a class started runs."""
+niceness 0, on two CPUs, the event loop waited up to 400 ms for 5 ms of work while a class started
+runs."""
 SESSION: Final = Path("/proc/self/autogroup")
 
 LOG = logging.getLogger("duet.loop")

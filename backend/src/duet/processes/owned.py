@@ -22,8 +22,8 @@ from duet.base.errors import InfraError
 from duet.processes.limits import END_S, NICE, TERM_S
 from duet.processes.run_dir import Outlet, Pipes
 
-# In _IF_OWNED, $0 is the owner's pid. It must run after setpriv, because the kernel signals only
-# deaths after setpriv.
+# In _IF_OWNED, $0 is the owner's pid. The script must run after setpriv, because the kernel sends
+# the signal only for a death after setpriv.
 _JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1"; shift; done; shift; exec "$@"'
 _IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
 

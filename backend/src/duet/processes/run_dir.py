@@ -27,7 +27,7 @@ OWNER = "owner"
 def runtime_base() -> Path:
     """Return the parent of guests' directories.
 
-    It is short: a socket path has 107 bytes at most.
+    Its path is short, because a socket path may have at most 107 bytes.
     """
     base = os.environ.get("XDG_RUNTIME_DIR")
     if base and len(base) < 50 and os.access(base, os.W_OK):
@@ -36,7 +36,7 @@ def runtime_base() -> Path:
 
 
 def passable_base() -> Path:
-    """Return `runtime_base()`, or a folder in /tmp if its parents are closed to other users."""
+    """Return `runtime_base()`, or a folder in /tmp if other users cannot reach that directory."""
     base = runtime_base()
     if all(folder.stat().st_mode & stat.S_IXOTH for folder in base.parents if folder.exists()):
         return base

@@ -2,7 +2,8 @@
 """Shut down a server after a signal, even if its event loop hangs.
 
 A separate thread reads the wake-up byte of a signal. It first arms the deadline, and then asks the
-event loop to end. Signal handlers of the loop would wait until the loop is idle.
+event loop to end. The loop's own signal handlers run only when the loop is free, so a hanging loop
+would never run them.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ RESTARTS_WITHIN_S: Final = 60.0
 """A host process that dies more often than RESTARTS in this time is restarted only when the next
 run is requested."""
 FRAME_BYTES: Final = 16 << 20
-"""Largest frame. Usual: 1 to 200 KiB. A larger one closes the connection."""
+"""Largest frame. Usual: 1 to 200 KiB. A larger frame closes the connection."""
 PIECE_BYTES: Final = 256 << 10
 """Part of a file that is sent as one frame."""
 AHEAD_BYTES: Final = 1 << 20
@@ -47,8 +47,8 @@ this much data."""
 BUNDLE_BYTES: Final = 512 << 20
 """Largest file of a finished run. Usual: 0.2 to 20 MiB."""
 WAITING_BYTES: Final = 128 << 20
-"""Largest total size of unconfirmed frames. Usual: 1 MiB. Above it the connection is closed,
-because the peer receives nothing."""
+"""Largest total size of unconfirmed frames. Usual: 1 MiB. Above the limit, the connection is
+closed, because the peer evidently receives nothing."""
 AWAY_S: Final = 30.0
 """Time within which a broken network connection must be restored. Afterwards the host ends its
 guests, and the server reports its runs as failed."""
@@ -59,8 +59,8 @@ RETRY_S: Final = 0.5
 FRAGMENT_BYTES: Final = 256 << 10
 """Largest WebSocket message. A longer frame is split into several messages."""
 TICKET_S: Final = 300.0
-"""Lifetime of a host's token. It is long because a container engine may take minutes to start a
-program."""
+"""Lifetime of a host's token. The lifetime is long because a container engine may take minutes to
+start a program."""
 FETCH_S: Final = 900.0
 """Timeout for fetching all files of a kernel from the server. Usual: 150 MB, 1 to 15 s."""
 FETCH_SILENT_S: Final = 30.0

@@ -63,7 +63,7 @@ class Connection:
         return self._channel is not None and self._link.resumed
 
     def attach(self, channel: Channel) -> None:
-        """Continue over a new channel, and close the previous one."""
+        """Continue over a new channel, and close the previous channel."""
         if self._channel is not None:
             self._channel.close()
         self._channel = channel

@@ -26,10 +26,10 @@ class Comparison:
     """The result of a comparison.
 
     Args:
-        differences: differences between the manifests. Kernels and configs come before host and
-            programs.
-        figures: rows of {arm, figure, recorded, now, ratio}; `recorded` is from the first
-            recording, `now` from the second.
+        differences: differences between the manifests. Differences in kernels and configs come
+            before those in host and programs.
+        figures: rows of {arm, figure, recorded, now, ratio}. `recorded` is from the first
+            recording, and `now` is from the second.
         only: maps each arm that only one recording has to "first" or "second".
     """
 
@@ -41,7 +41,7 @@ class Comparison:
 
     @property
     def worth(self) -> str:
-        """A sentence that says what the figures prove."""
+        """A sentence that says how far the two recordings' figures can be compared."""
         found = {difference.of for difference in self.differences}
         named = [
             word

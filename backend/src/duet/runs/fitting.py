@@ -15,13 +15,13 @@ from duet.lessons.schema import Scene
 Entry = Mapping[str, JsonValue]
 """One entry in a list of recordings (server.interfaces.Recordings)."""
 RUNS_OWN = ("duration", "cpus")
-"""Roles of knobs that do not matter to a step unless it sets them."""
+"""Roles of knobs that do not matter to a step unless the step sets them."""
 
 
 def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry]) -> str | None:
-    """Return the recording's name for a step, or None without recordings or steps.
+    """Return the name of the recording for a step, or None without recordings or steps.
 
-    An unknown step means the first step, as on the page.
+    As on the page, an unknown step counts as the first step.
     """
     scenes = folder.lesson.scenes
     found = scene_called(scenes, step) or next(iter(scenes), None)
@@ -31,8 +31,8 @@ def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry
 def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry]) -> str | None:
     """Return the name of the best recording for a scene, or None if there are no recordings.
 
-    The criteria in order are: equal workload, most of the scene's arms, fewest different knobs,
-    nearest values, the lesson's clock, and first position in the list.
+    The criteria in order are: the same workload, most of the scene's arms, fewest different knobs,
+    nearest knob values, the lesson's clock, and first position in the list.
     """
     lesson = folder.lesson
     wanted = wanted_params(folder, scene)
@@ -56,7 +56,7 @@ def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry])
 
 
 def wanted_params(folder: LessonFolder, scene: Scene) -> dict[str, int]:
-    """Return a run's knob values in a step: the step's own values, otherwise the defaults."""
+    """Return a run's knob values in a step: the values that the step sets, or else the defaults."""
     params = folder.lesson.params
     usual = {name: knob.default for name, knob in params.items() if knob.role not in RUNS_OWN}
     return {

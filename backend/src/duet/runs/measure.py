@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prepare a measurement: sources of stored kernels, with the provenance of kernels and host."""
+"""Prepare a measurement of stored kernels, and record where the kernels and host come from."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def prepare_measurement(
 def read_statics(
     plan: MeasurePlan, settings: KernelSettings
 ) -> dict[str, dict[str, float | DuetError]]:
-    """Return arm -> metric -> the value in the arm's vmlinux, or why there is none. Blocking."""
+    """Return arm -> metric -> value in the arm's vmlinux, or why it has no value. Blocking."""
     found: dict[str, dict[str, float | DuetError]] = {}
     for arm in plan.arms:
         for name, metric in metrics_of(plan, arm, ("dwarf",)).items():

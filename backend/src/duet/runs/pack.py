@@ -54,7 +54,7 @@ def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figure
     """Return the figures that a lane's recording stores, or None if the lane failed.
 
     Args:
-        tables: row count of each table, if counted.
+        tables: maps a table to its number of rows; None if rows were not counted.
     """
     if lane.error is not None:
         return None
@@ -81,7 +81,8 @@ def arm_entry(
     """Return a lane's entry in the manifest.
 
     Args:
-        given_figures: figures of a recording that was cut; None for those of the whole run.
+        given_figures: figures to store if the recording was cut; None to store those of the whole
+            run.
     """
     truncated = lane.transcript is not None and lane.transcript.truncated
     arm = request.folder.arm(lane.arm)
@@ -105,12 +106,12 @@ def arm_entry(
 
 
 APART, TOGETHER = "one after another", "at once"
-"""Values of `lanes` in a manifest's host facts."""
+"""Values of the field `lanes` in a manifest's host facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingFacts:
-    """How the lanes of a recording were run and cut.
+    """Says how the lanes of a recording were run and cut.
 
     Args:
         lanes: APART or TOGETHER.
@@ -194,7 +195,7 @@ def bundle_bytes(request: RunSpec, result: RunResult, settings: KernelSettings) 
 # Join the bundles of several hosts that each ran some lanes of one run.
 
 SHARED_FIELDS: Final = ("lesson", "clock", "shift", "seed", "params", "workload", "window_ms")
-"""Manifest fields that are equal for all lanes of a run."""
+"""Manifest fields that are identical for all lanes of a run."""
 
 
 class Part(NamedTuple):
@@ -239,7 +240,9 @@ def join_bundles(parts: Sequence[Part], arms: Sequence[str], left_out: Mapping[s
 def _check_arms(bundle: Bundle, arms: Sequence[str]) -> Bundle:
     for entry in bundle.manifest.arms:
         if entry.name not in arms:
-            raise _of_several(f"one has the lane '{entry.name:.60}', not meant for its host")
+            raise _of_several(
+                f"one of them has the lane '{entry.name:.60}', which its host was not to run"
+            )
     return bundle
 
 

@@ -32,7 +32,7 @@ from duet.session import (
 HISTORY_EVENTS = 10_000
 """Number of decoded events that are kept per lane. Replays here do not use them."""
 MAX_ROWS = 4096
-"""Maximum number of rows that a recording may reserve for threads."""
+"""Maximum number of thread rows that a recording may request in the picture."""
 
 
 class CollectingSink(SessionSink):
@@ -50,11 +50,11 @@ class CollectingSink(SessionSink):
         self.samples: dict[str, list[tuple[Sample, float]]] = {}
 
     def tables(self, arm: str) -> dict[str, int]:
-        """Return the row count of each of a lane's tables except `open`, which is replaced."""
+        """Return a lane's row counts by table, without `open`, whose rows are always replaced."""
         return dict(sorted(self.counts.get(arm, Counter()).items()))
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
-        """Keep only the newest list, because each list is complete."""
+        """Keep only the newest list of rows, because each list is complete."""
         self.rows[arm] = rows
 
     def on_batch(self, arm: str, new: Batch) -> None:
@@ -117,7 +117,7 @@ async def play(
     *,
     with_batches: bool = False,
 ) -> Played:
-    """Replay lanes to their end. The result includes the lanes' failures.
+    """Replay lanes to their end. Lanes that fail are part of the result.
 
     Args:
         with_batches: keep batches and samples, for an export.
@@ -139,7 +139,7 @@ async def play_bundle(
 
     Raises:
         InputError: recorded_spec() refuses the manifest.
-        DuetError: a lane failed. It is the error of the first lane that failed.
+        DuetError: a lane failed. If several lanes failed, it is the first lane's error.
     """
     spec = recorded_spec(folder, bundle.manifest)
     played = await play(spec, bundle_sources(bundle), with_batches=with_batches)

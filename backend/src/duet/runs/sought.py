@@ -18,7 +18,7 @@ from duet.session.tables import Columns
 # The tables of a lane, in guest time or on the page's axis.
 
 STEP_NS = 1000.0
-"""Frame time of one step on a counting axis (frontend/src/derive/retime.ts)."""
+"""Frame time that one step takes on a counting axis (frontend/src/derive/retime.ts)."""
 TIMES = ("t0_ns", "t1_ns", "t_ns")
 Pairs = NDArray[np.float64]
 """Intervals, shape (n, 2): begin and end in ns of the axis. Points and links have length 0."""
@@ -45,7 +45,7 @@ class LaneTables:
         tables: spans, ops, links, points, with the columns of session.tables.TABLES.
         threads: number of the workload's threads.
         watermark_ns: time up to which the data are complete.
-        looks: x-ray probe -> its samples.
+        looks: maps an x-ray probe to its samples.
     """
 
     tables: Mapping[str, Columns]
@@ -61,7 +61,7 @@ class LaneTables:
         return both if of is None else both[of]
 
     def on_axis(self, point: int) -> LaneTables:
-        """Return the lane on a counting axis. Its steps are the points with the number `point`."""
+        """Return the lane on a counting axis, which counts the points with the number `point`."""
         points = self.tables["points"]
         steps = np.sort(points["t_ns"][points["kind"] == point])
 
@@ -79,12 +79,15 @@ class LaneTables:
         return LaneTables(tables, self.threads, end, looks)
 
 
-# Search a lane for what a step's `must_show` names. Results are intervals sorted by begin. Pure.
+# Search a lane for the marks that a step's `must_show` names. The results are intervals, sorted by
+# begin. Pure.
 
 
 MS = 1e6
 SHARE = 1 / 20
-"""Least share of the window that an interval must fill if the window does not contain all of it."""
+"""An interval that is only partly in the window counts if it fills at least this share of the
+window.
+"""
 FIELDS = "abcdef"
 
 
@@ -165,7 +168,7 @@ def _points(lane: LaneTables, one: Sought, names: Names) -> Pairs:
 
 
 def _looks(lane: LaneTables, one: Sought) -> Pairs:
-    """Return the intervals between samples in which facts grew within `one.where`.
+    """Return the intervals between samples in which each fact grew by an amount within `one.where`.
 
     With `one.among`, each fact's growth is divided by the total growth of the facts named there.
     """
@@ -176,7 +179,7 @@ def _looks(lane: LaneTables, one: Sought) -> Pairs:
     nothing = np.full(len(looks.t_ns), np.nan)
     grown = {name: np.diff(looks.facts.get(name, nothing)) for name in (*one.where, *one.among)}
     whole = sum((grown[name] for name in one.among), np.zeros(len(times)))
-    # Samples with equal times are ignored. So are shares of zero growth.
+    # Intervals of zero length are ignored. So are shares of a total that did not grow.
     fits = times[:, 1] > times[:, 0]
     for name, (least, largest) in one.where.items():
         share = np.divide(grown[name], whole, out=np.full(len(times), np.nan), where=whole > 0)
@@ -209,8 +212,8 @@ def _inside(pairs: Pairs, others: Pairs) -> Pairs:
 
 
 def _together(pairs: Pairs, n: int) -> Pairs:
-    """Return the intervals in which at least `n` of the pairs overlap."""
-    # An end sorts before a begin at the same time: adjacent intervals do not overlap.
+    """Return the intervals during which at least `n` of the pairs overlap."""
+    # An end sorts before a begin at the same time, so adjacent intervals do not overlap.
     turns = sorted([(t0, 1) for t0, _ in pairs.tolist()] + [(t1, -1) for _, t1 in pairs.tolist()])
     turns.sort(key=lambda turn: (turn[0], turn[1]))
     levels = np.cumsum([by for _, by in turns]).tolist()
@@ -224,18 +227,18 @@ def _together(pairs: Pairs, n: int) -> Pairs:
     return np.array(times, np.float64).reshape(-1, 2)
 
 
-# Find the windows of a run that show what a step must show. Pure. The page compares the same
+# Find the windows of a run that show what a step must show. Pure. The page examines the same
 # windows.
 
 
 SLACK_NS = 500.0
-"""Half a step of a counting axis (frontend/src/derive/align.ts)."""
+"""Tolerance for times: half a step of a counting axis (frontend/src/derive/align.ts)."""
 MOST_WINDOWS = 4000
 """Maximum number of windows that are compared."""
 
 
 class Window(NamedTuple):
-    """A window in ns of frame time, and the amount that it shows of marks with `most`."""
+    """A window in ns of frame time, and how much it shows of the marks that have `most`."""
 
     start: float
     span: float
@@ -258,7 +261,7 @@ class StepInRun:
 
 
 def windows_that_show(step: StepInRun) -> list[Window]:
-    """Return windows that show what the step claims, sorted by amount (largest first), then time.
+    """Return windows that show what the step claims. Sort by amount (largest first), then time.
 
     The list is empty if the step claims nothing about these lanes.
     """
@@ -279,12 +282,12 @@ def windows_that_show(step: StepInRun) -> list[Window]:
 
 
 def _held(step: StepInRun, arm: str, a: float, b: float) -> float:
-    """Return a window's end on a lane. If the step holds lanes, the first operation ends it."""
+    """Return a window's end on a lane. If the step holds lanes, an operation's end limits it."""
     if "hold" not in step.scene.show:
         return b
     times = step.lanes[arm].times("ops")
     ends = times[times[:, 0] >= a - SLACK_NS, 1]
-    # One ns later, so that points at the very end count.
+    # Add one ns, so that points at the very end of the operation count.
     return min(b, float(ends.min()) + 1) if len(ends) else b
 
 
@@ -343,7 +346,7 @@ def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
 
 
 def _offsets(step: StepInRun) -> dict[str, float]:
-    """Return by how many ns each lane's time is shifted (frontend/src/derive/align.ts)."""
+    """Return how many ns each lane is shifted in time (frontend/src/derive/align.ts)."""
     align = step.scene.align
     nth = 1 if align == "marker" else step.scene.operation
     times = {arm: _nth(lane, nth) for arm, lane in step.lanes.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sources of lanes: a stored kernel that boots in a kind of guest, or a recording."""
+"""Sources of lanes. A source boots a stored kernel in a guest, or replays a recording."""
 
 from __future__ import annotations
 

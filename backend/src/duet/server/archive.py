@@ -93,7 +93,7 @@ def set_owner(folder: Path, name: str, owner: str) -> None:
     """Write a run's owner file.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     if IDENT.match(owner):
         durable.write(folder / f"{name}{ENDING}", owner.encode(), mode=MODE)
@@ -110,11 +110,11 @@ def victims(runs: Sequence[Saved], most: int, most_bytes: int, spare: Set[str]) 
     """Return the names of the runs to delete so that the limits hold.
 
     Each deletion takes the oldest run of the owner who has the most runs or bytes. If there is one
-    owner, that is the oldest run. If there are several, nobody's runs evict those of an owner who
-    has less (max-min fairness).
+    owner, that is the oldest of all runs. If there are several owners, nobody's runs evict the runs
+    of an owner who has less (max-min fairness).
 
     Args:
-        runs: the newest first.
+        runs: all saved runs, the newest first.
         spare: names of runs that must stay.
     """
     left = list(runs)
@@ -269,8 +269,8 @@ class ArchiveFolder:
         """Delete runs until the limits hold (see `victims`), and stale temporary files.
 
         Args:
-            spare: the run that was just written. It stays even if the clock has stepped back and it
-                therefore looks like the oldest.
+            spare: the run that was just written. This run stays even if the clock has stepped back
+                and the run therefore looks like the oldest.
         """
         paths = self.paths()
         saved = [

@@ -82,7 +82,8 @@ class Places:
         """Return the path of a name that `kind_of` knows.
 
         Raises:
-            InputError: it is the classes file, but this server stores classes in another database.
+            InputError: the name is that of the classes file, but this server stores classes in
+                another database.
         """
         if name == CLASSES:
             if self.classes is None:
@@ -227,7 +228,7 @@ def restore(source: Path, places: Places, *, replace: bool) -> Contents:
     """Check a whole backup, then write its files.
 
     Args:
-        replace: delete the files that are stored now. If False, there must be none.
+        replace: delete the files that are stored now. If False, no files may be stored now.
 
     Raises:
         InputError: the file is not a complete backup or is of a newer version, or files are stored

@@ -96,8 +96,8 @@ async def build_beside(work: Callable[[Tell, threading.Event], None]) -> None:
     """Run a build in a thread. Cancelling this coroutine stops the build.
 
     The thread lives until the build returns, because make is killed when the thread that started it
-    ends. It is a daemon thread, because unpacking cannot be interrupted and the server must not
-    wait for it. Its programs die with the process (PDEATHSIG).
+    ends. The thread is a daemon thread, because unpacking cannot be interrupted and the server must
+    not wait for it. The programs that it starts die with the process (PDEATHSIG).
 
     Args:
         work: the build. It gets `tell` for its progress, and an event that is set to stop it.
@@ -213,7 +213,8 @@ _PHASES: dict[Phase, m.BuildPhase] = {
 }
 
 
-# Looks up which of a lesson's kernels are built, but again only when a relevant file has changed.
+# Looks up which of a lesson's kernels are built, and looks again only when a relevant file has
+# changed.
 #
 # Each `open` and each greeting needs this. Without a cache, each would hash all patches and read
 # all manifests in the store on the event loop.
@@ -239,7 +240,10 @@ class Readiness:
         self._known: dict[str, CachedReadiness] = {}
 
     def of(self, lesson: str, specs: dict[str, ArmSpec]) -> dict[str, bool]:
-        """Return for each arm whether its kernel is built. Without a compiler, no kernel counts."""
+        """Return for each arm whether its kernel is built.
+
+        Without a compiler, no kernel counts as built.
+        """
         arms = tuple(specs.values())
         known = self._known.get(lesson)
         if known is not None and known.holds(arms):
@@ -335,8 +339,8 @@ class CheckoutKernels:
         objects that it has compiled stay in the tree.
 
         Returns:
-            Whether one of their kernels is missing. If so, and work() has returned, it must be
-            called again.
+            Whether a kernel of these arms is missing. If so, and work() has returned, call work()
+            again.
         """
         ready = self.ready(slug)
         absent = [(slug, arm) for arm in arms if not ready.get(arm, True)]
@@ -388,7 +392,10 @@ class CheckoutKernels:
 
     @staticmethod
     def _kernels(absent: dict[ArmName, ArmSpec]) -> int:
-        """Count the kernels to build. Arms with the same base, config and patches share one."""
+        """Count the kernels to build.
+
+        Arms with the same base, config and patches share a kernel.
+        """
         return len({(spec.base, spec.config, spec.patches) for spec in absent.values()})
 
     def _first(self, todo: dict[ArmName, ArmSpec]) -> ArmName:
@@ -437,7 +444,7 @@ class CheckoutKernels:
         except (DuetError, OSError) as error:
             trouble = failure(error)
             words = f"{trouble.sentence} {trouble.remedy}"
-            # log an error once, not again for every kernel and every minute
+            # log an error only once, instead of for every kernel and every minute
             if words != self._last_error:
                 log.error("kernel %s of %s, and perhaps others: %s", arm, slug, words)
             self._last_error = words

@@ -37,9 +37,9 @@ from duet.store.store import Store
 from duet.stream.cutting import Cutting
 from duet.stream.hub import Hub, Viewer
 
-# Finds the runs that a page is likely to start first: that of the hero step of the lesson that it
-# has opened, and those of other lessons. Guests are parked for them while nothing runs, so that
-# *run live* need not wait for a boot.
+# Finds the runs that a page is likely to start first: the hero step's run of the lesson that the
+# page has opened, and the hero steps' runs of other lessons. Guests are parked for these runs while
+# nothing runs, so that *run live* need not wait for a boot.
 
 
 class Prewarmer:

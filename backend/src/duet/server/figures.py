@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Computes a run's figures from what the server itself measured, or from recorded tables.
 
-What a page reports about a run is never used, only the lines and counts of the run's session.
+What a page reports about a run is never used. The figures come only from the lines and counts of
+the run's session.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from duet.stream.hub import Hub, RunLog
 
 
 class Run(Protocol):
-    """A live or recorded run, and the requests that it answers later."""
+    """A live or recorded run, with its log and the requests that it can answer."""
 
     log: RunLog
 
@@ -54,7 +54,10 @@ class Run(Protocol):
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Return raw records near a moment. `row` or `cpu` selects those of one row or one CPU."""
+        """Return raw records near a moment.
+
+        `row` or `cpu` selects the records of one row or one CPU.
+        """
         ...
 
     def bundle(self) -> Path | bytes | None:
@@ -108,7 +111,7 @@ class Stage(Protocol):
         ...
 
     def parked(self) -> TemplateCounts:
-        """Return the numbers of parked guests, from which lanes can be copied."""
+        """Return how many guests are parked, so that lanes can be copied from them."""
         ...
 
     async def measure(self, request: MeasureRequest, publish: Callable[[Measured], None]) -> None:
@@ -152,7 +155,7 @@ class Recordings(Protocol):
         ...
 
     def begin(self, slug: str, name: str | None = None) -> Run | None:
-        """Return the named recording, or the lesson's first; None if there is none.
+        """Return the named recording, or the lesson's first recording; None if there is none.
 
         Reading it may not be finished yet. Its packets go to `publish`, and so does the error if it
         cannot be read.
@@ -163,7 +166,7 @@ class Recordings(Protocol):
         ...
 
     async def load(self, slug: str, name: str | None = None) -> Run | None:
-        """Return the named recording, or the lesson's first, once it is read completely.
+        """Return the named recording, or the lesson's first recording, once it is read completely.
 
         Raises:
             InputError: there is no recording of that name, or it is unusable.
@@ -194,8 +197,8 @@ class Kernels(Protocol):
         """Build these arms next, even optional arms.
 
         Returns:
-            Whether one of their kernels is missing. If so, and work() has returned, it must be
-            called again.
+            Whether a kernel of these arms is missing. If so, and work() has returned, call work()
+            again.
         """
         ...
 
@@ -212,7 +215,7 @@ class BuildListener(Protocol):
     """Receives the progress of background builds, on the event loop."""
 
     def started(self, kernels: int) -> None:
-        """Take note that a round of builds begins, with this number of kernels to build."""
+        """Record that a round of builds begins, with this number of kernels to build."""
         ...
 
     def update(self, build: Build) -> None: ...

@@ -99,7 +99,7 @@ class LessonCache:
                 self.view(folder.slug)
 
     def packet(self, slug: str, arms: Iterable[str] = ()) -> Packet:
-        """Return a lesson's message. The lesson includes those of `arms` that are changed arms.
+        """Return a lesson's message. The lesson includes the changed arms that are among `arms`.
 
         Raises:
             InputError: there is no such lesson.
@@ -166,7 +166,7 @@ class LessonOpener:
         self._own = own
         self._opened = opened
         self._known: WeakKeyDictionary[Viewer, frozenset[str]] = WeakKeyDictionary()
-        """The changed arms in the lesson as each page has received it."""
+        """For each page, the changed arms in the lesson that the page has received."""
 
     def introduce(self, viewer: Viewer, arms: Iterable[str] | None = None) -> None:
         """Send a page its lesson again if the page needs other changed arms than before.
@@ -184,7 +184,10 @@ class LessonOpener:
             self._send(viewer, slug, known | changed)
 
     def publish(self, log: RunLog, packet: Packet) -> None:
-        """Publish a packet of a recording that is being read. It may have changed arms."""
+        """Publish a packet of a recording that is being read.
+
+        The recording may have changed arms.
+        """
         if packet.type == "run":
             arms = m.Run.model_validate(msgpack.unpackb(packet.body)).arms
             for viewer in self._hub.watching(log):

@@ -89,7 +89,7 @@ class OwnLessons:
         why = missing_box()
         if not why:
             return ""
-        # Only the operator gets the cause, because a visitor can do nothing about a failed system
+        # Only the operator sees the cause, because a visitor can do nothing about a failed system
         # call.
         log.info("no change is compiled: %s", why)
         return NO_SANDBOX
@@ -105,7 +105,7 @@ class OwnLessons:
         return arm_source(lesson_cache.find(slug), arm, self.changing.kernels)
 
     def lesson(self, slug: str, arms: Iterable[str]) -> LessonFolder:
-        """Return a lesson, with those of these arms added that are visitors' changes.
+        """Return a lesson with the visitors' changes that are among `arms`.
 
         Raises:
             InputError: there is no such lesson, or a change is not stored here.
@@ -117,8 +117,8 @@ class OwnLessons:
         """Return a lesson with changed arms, to show a run of them. An unusable change raises no
         error.
 
-        If a change was deleted or comes from another server, its text is the one in its recording,
-        or there is no text.
+        If a change was deleted or comes from another server, the lesson has the change's text from
+        the recording, or no text if the recording has none.
         """
         folder = lesson_cache.find(slug)
         for arm in arms:
@@ -192,7 +192,7 @@ class OwnQueue:
         self.current: OwnBuild | None = None
 
     def ask(self, owner: str, change: Change, folder: LessonFolder) -> tuple[OwnBuild, bool]:
-        """Queue the build of a change, or join an equal build. Drop the visitor's other build.
+        """Queue the build of a change, or join an identical build. Drop the visitor's other build.
 
         Returns:
             The build, and whether the current build has lost its last owner.
@@ -250,7 +250,7 @@ class OwnQueue:
 
 # Prepares the source tree for an arm when its editor opens, so that its first change builds fast.
 #
-# This is done for one arm at a time, in the background, at the lowest priority. Every build, even
+# One arm at a time is prepared, in the background, at the lowest priority. Every build, even
 # by another process, and every measurement preempts it.
 
 
@@ -276,7 +276,10 @@ class CompileAhead:
         self._task: asyncio.Task[None] | None = None
 
     def ask(self, slug: str, arm: str) -> None:
-        """Prepare an arm whose editor opens. Meanwhile only the newest of further calls is kept."""
+        """Prepare an arm whose editor opens.
+
+        While that runs, only the newest further call is remembered.
+        """
         self._next = (slug, arm)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work(), name="compile ahead")

@@ -4,14 +4,14 @@ guests.
 
 The order is first come, first served, with one waiting and one running request per visitor. So
 visitors take turns, and no waiting request starves. A visitor whose run is active is passed over.
-Equal requests share one run. A request that needs the machine alone (a measurement) starts when
+Identical requests share one run. A request that needs the machine alone (a measurement) starts when
 nothing runs, and no later request starts before it.
 
 A judgement and a run do not replace or end each other, and a class's request replaces or ends
 neither of them. A visitor with several requests has one place in the queue, for the first request.
-The visitor's other requests wait behind, without a place. When the first request starts, the second
-gets the last place in the queue. So five requests from one visitor delay other visitors no more
-than five requests that are made one after another.
+The visitor's other requests wait behind it, without a place. When the first request starts, the
+second gets the last place in the queue. So five requests from one visitor delay other visitors no
+more than five requests that are made one after another.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class Request:
     Args:
         run_id: id of the waiting or running run.
         owner: the visitor who asked first; if that visitor withdraws, the first of `sharers`.
-        key: requests with equal keys share one run.
+        key: requests with the same key share one run.
         kind: runs of the same kind take about the same multiple of `expected_s`.
         expected_s: duration estimated from the run's parameters.
         alone: whether nothing else may run at the same time.
         judges: whether it is a judgement.
         sort: a newer request replaces the same visitor's request of the same sort, and no other.
-        sharers: visitors who made an equal request later.
+        sharers: visitors who made an identical request later.
         began_s: when the run started; None while it waits.
         ends: whether the run has ended for its viewers or is stopping, so that nobody may join it.
     """
@@ -188,8 +188,9 @@ class Scheduler:
         """Add a request.
 
         Returns:
-            The request that will run, which is this one or an equal one that exists already. Then
-            the visitor's request that it replaces, if nobody else wants that request.
+            Two requests. The first will run: this request, or an identical one that exists already.
+            The second is the visitor's request that it replaces, or None if there is none or
+            somebody else wants it.
 
         Raises:
             InputError: the queue is full.
@@ -238,7 +239,7 @@ class Scheduler:
         return found
 
     def over(self, run_id: str, now_s: float, whole: bool = True) -> None:
-        """Take note that a run has ended.
+        """Record that a run has ended.
 
         Args:
             whole: whether the run was not stopped, so that its duration improves later estimates.
@@ -331,7 +332,7 @@ USUAL_SECONDS = 10
 
 
 def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Request:
-    """Make the scheduler's request for a visitor's job. Equal jobs have equal keys.
+    """Make the scheduler's request for a visitor's job. Identical jobs have identical keys.
 
     Args:
         tries: whether a class requested it, in which case it replaces no waiting request of this

@@ -69,7 +69,7 @@ class Progress:
         self._fed[arm] += length
 
     def decoded(self, arm: str, watermark_ns: float) -> None:
-        """Take note that a lane's watermark has moved."""
+        """Record that a lane's watermark has moved."""
         if self._marks.get(arm) == watermark_ns:
             return
         self._marks[arm] = watermark_ns
@@ -224,7 +224,9 @@ class RecordedRun:
 MAX_OPEN_RUNS = 4
 """Maximum number of decoded recordings in memory. Each takes a few megabytes."""
 READERS = 2
-"""Maximum number of recordings that are read at once. More would only slow each other down."""
+"""Maximum number of recordings that are read at once. Further recordings would only slow each other
+down.
+"""
 MEASURED = "measured.json"
 LARGE = 8 << 20
 """Size above which a listing reads only a recording's manifest, because unpacking it takes
@@ -373,7 +375,10 @@ class LessonRecordings:
         return next((table for table in self._read_tables(slug) if table.on == ""), None)
 
     def _read_tables(self, slug: str) -> list[m.Measured]:
-        """Read the tables, again only if the file has changed, because each `open` calls this."""
+        """Read the tables.
+
+        They are cached until the file changes, because each `open` calls this.
+        """
         folder = lesson_cache.find(slug)
         path = folder.folder / "recorded" / MEASURED
         now = stamp(path)
@@ -432,7 +437,10 @@ def _manifest(path: Path, seen: Stamp | None, whole: bool) -> Manifest:
 
 
 def length_s(manifest: Manifest) -> int | None:
-    """Return for how many seconds the workload ran; None if no knob of a known lesson says it."""
+    """Return for how many seconds the workload ran.
+
+    Return None if the lesson is unknown or has no knob for the duration.
+    """
     try:
         name = knob(lesson_cache.find(manifest.lesson).lesson, "duration")
     except DuetError:
@@ -444,7 +452,7 @@ def read_own_tables(path: Path) -> list[m.Measured]:
     """Read the recorded tables except those from other hosts. One verdict never mixes hosts.
 
     Raises:
-        InputError: as for read_tables.
+        InputError: see read_tables.
     """
     return [table for table in read_tables(path) if table.on == ""]
 

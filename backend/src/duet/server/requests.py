@@ -40,7 +40,10 @@ def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) 
 
 
 def read_judge(command: m.Judge, own: OwnLessons, kernels: Kernels) -> JudgeRequest:
-    """Return what a challenge measures. The arm may be a change. Raises like check_judge()."""
+    """Return what a challenge measures.
+
+    The arm may be a visitor's change. Raises like check_judge().
+    """
     folder = own.lesson(command.lesson, [command.arm])
     return check_judge(command, folder, kernels.ready(folder.slug) | own.ready(folder))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tells each page about the live runs: which of them run, its visitor's place, and who controls a
-run."""
+"""Tells each page about the live runs: which of them run, its visitor's place in the queue, and who
+controls a run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Control:
         return self.holder in (None, visitor.ident) or visitor.may(Action.CONTROL_OTHERS)
 
     def use(self, visitor: Visitor, now_s: float) -> None:
-        """Take note that a visitor acts on the run. They get control if it is free.
+        """Record that a visitor acts on the run. They get control if it is free.
 
         Raises:
             InputError: somebody else has control (code `not-controller`), or the visitor may only
@@ -163,7 +163,7 @@ class RunBoard:
         viewer.put(pack(self._runs(viewer.visitor.ident)))
 
     def show_runs(self) -> None:
-        """Send the live runs to all pages. Pages with equal content share one packet."""
+        """Send the live runs to all pages. Pages with identical content share one packet."""
         involved = {
             owner
             for request in (*self._scheduler.running, *self._scheduler.waiting)

@@ -114,7 +114,9 @@ class LiveRuns:
     # The queue
 
     def ask(self, viewer: Viewer, job: Job, tries: bool = False) -> str:
-        """Queue a run, or share an equal run, and return its id. The page shows it when it begins.
+        """Queue a run, or join an identical run, and return its id.
+
+        The page shows the run when it begins.
 
         Args:
             tries: whether a class requested the run. Such a run starts even if none of its visitors
@@ -160,7 +162,7 @@ class LiveRuns:
             self._former.popitem(last=False)
 
     def again(self, viewer: Viewer) -> None:
-        """Queue once more the live run that this viewer watches, or if they watch none, their last.
+        """Queue again the live run that this viewer watches, or if they watch none, their last run.
 
         Raises:
             InputError: there is no such run, or the queue is full.
@@ -254,10 +256,10 @@ class LiveRuns:
                 self._expired(entry)
 
     def _use(self, viewer: Viewer, entry: Entry) -> None:
-        """Take note that a visitor acts on a run, and let them take or keep control.
+        """Record that a visitor acts on a run, and let them take or keep control.
 
         Raises:
-            InputError: somebody else controls it.
+            InputError: somebody else controls the run.
         """
         before = entry.control.holder
         entry.control.use(viewer.visitor, time.monotonic())

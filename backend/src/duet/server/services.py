@@ -61,7 +61,7 @@ class Service:
     def left(self, viewer: Viewer) -> None: ...
 
     def needs(self, command: m.Command) -> Action | None:
-        """Return another permission that suffices for this command; None if it needs its own."""
+        """Return another permission that suffices for this command; None if only its own does."""
         return None
 
     def find_run(self, run_id: str) -> Run | None:
@@ -80,7 +80,7 @@ class Service:
         return False
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """Take note that a visitor's challenge has been judged. `visitor` is an ident."""
+        """Handle the judgement of a visitor's challenge. `visitor` is an ident."""
 
     def admit(self, door: Door) -> None:
         """Register further sorts of visitors for the door to admit, before the first request."""

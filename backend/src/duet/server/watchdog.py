@@ -43,8 +43,8 @@ class Holds:
         longest_s: wall time of the longest callback.
         longest_cpu_s: largest CPU time of one callback.
         place: stack of the callback with the most CPU time.
-        longest_gc_s: CPU time of the longest full garbage collection in the loop's thread. It is
-            not charged to the callback in which it ran.
+        longest_gc_s: CPU time of the longest full garbage collection in the loop's thread. The
+            collection's time is not charged to the callback in which it ran.
     """
 
     count: int = 0

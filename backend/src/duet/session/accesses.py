@@ -99,7 +99,7 @@ def count_sample(
     cells: Cells, seq: int, at_ns: int, error_ns: int, watched: tuple[int, int] | None,
     functions: Sequence[str],
 ) -> Sample:  # fmt: skip
-    """Convert counts to a sample of all cells on watched lines and the sums of all other lines.
+    """Convert counts to a sample: all cells on watched cache lines, and sums for all other lines.
 
     Args:
         watched: address and size in bytes of the object.

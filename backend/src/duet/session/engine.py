@@ -263,7 +263,7 @@ class StepRequest:
 
     Args:
         files: format files for the first step; None once the engine has begun.
-        final: nothing more will come.
+        final: no more data will arrive.
         drained: the agent has drained, and all its bytes have arrived.
     """
 

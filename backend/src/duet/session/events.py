@@ -22,7 +22,7 @@ from duet.session.transcript import Transcript
 
 @dataclass(frozen=True, slots=True)
 class GuestRequest:
-    """Parameters of a guest. A running guest is reused only for an equal request.
+    """Parameters of a guest. A running guest is reused only for an identical request.
 
     Args:
         shift: as in RunSpec.
@@ -56,8 +56,8 @@ class LaneSource:
         lesson: slug, by which `duet drgn` names the lane.
         scope: builds the plugin for a request, with this kernel's addresses. If None, there is no
             microscope. Raises InputError for a function that the kernel does not have.
-        content: hash of kernel and root. A running guest is reused only if its content is equal, so
-            that an edited workload or patch takes effect.
+        content: hash of kernel and root. A running guest is reused only if its content hash is the
+            same, so that an edited workload or patch takes effect.
         parked: returns whether a template for the request exists. A copy is then preferred to a
             running guest, because it is fresh and is ready sooner.
         park: asks for a template for the request, which is made when nothing runs. True means low
@@ -122,7 +122,7 @@ class ScopeResult:
     """Exact counts of the microscope, from the start to the workload's end.
 
     Args:
-        names: address -> name, where the x-ray found one.
+        names: address -> name, for the addresses for which the x-ray found a name.
         watched: address and size in bytes of the watched object.
         fields: (offset, name) of the object's fields, sorted by offset, as its probe reads them.
     """
@@ -170,8 +170,8 @@ class LaneResult:
         tally_faults: metric -> why it has no value, as a sentence.
         scope: counts of the microscope.
         scope_fault: why the microscope counted nothing, as a sentence.
-        contention: contention of a live run on the wall clock. None for other runs, and if it is
-            unreadable.
+        contention: contention of a live run on the wall clock. None for other runs, or if the host
+            does not report it.
         xray: final state of the x-ray.
     """
 

@@ -82,7 +82,7 @@ class Names:
 
 
 def _first_rows(table: Table, tid: str, comm: str, but: set[Pair]) -> dict[Pair, int]:
-    """Return the first row of each (thread, name) not in `but`, without a loop over rows."""
+    """Return the first row of each (thread, name) pair not in `but`, without a loop over rows."""
     columns = table.columns
     pairs: list[Pair] = list(zip(columns[tid].tolist(), columns[comm].tolist(), strict=True))
     new = set(pairs) - but

@@ -264,7 +264,7 @@ class LanePipeline:
         """Return the pages since the last call as work; None if there is nothing to do.
 
         Args:
-            final: nothing more will come, so reduce also events beyond the watermark.
+            final: no more data will arrive, so also reduce events beyond the watermark.
         """
         pages = self._pages.take_pages()
         if not pages and not final and not self._progress.begun:

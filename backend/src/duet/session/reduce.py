@@ -40,7 +40,7 @@ from duet.session.tables import (
 
 FOLDER = Path(__file__).with_name("loop")
 FLAGS = ("-fwrapv", "-fvisibility=hidden")
-"""A hostile recording may contain any times, so their arithmetic may wrap."""
+"""-fwrapv defines integer overflow, which the times of a hostile recording may cause."""
 
 
 class StopReason(IntEnum):

@@ -101,7 +101,7 @@ class RunSession:
             report: receives each lane's state, and later its changes.
 
         Raises:
-            InputError: no guest can be held, or one is held already.
+            InputError: no guest can be held, or a guest is held already.
         """
         able = [run for run in self._runs.values() if run.can_hold]
         for run in able or list(self._runs.values())[:1]:

@@ -161,7 +161,7 @@ def check_run(
 
 
 def _why_not(clock: str) -> str:
-    """Explain why a lesson lacks the count clock: contention needs two vCPUs, but it has one."""
+    """Explain why a lesson has no count clock: contention needs two vCPUs; the clock has one."""
     if clock != "count":
         return ""
     return ", which has one vCPU, while the lesson's subject, contention, needs two"

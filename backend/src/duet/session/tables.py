@@ -108,7 +108,7 @@ class Metrics:
         wait_ns: per operation, the time its thread spent inside the lesson's waiting functions
             (spans whose `wait` is a kind of the lesson, from entry to return; 0 for an operation
             without a wait). None before the first operation.
-        op_ns: from open to close of an operation.
+        op_ns: per operation, the time from its begin to its end.
         spans: number of spans by kind.
         cycles: ended cycles of the lesson's first track.
         events_read: number of decoded records of all types.

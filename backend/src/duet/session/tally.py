@@ -20,7 +20,7 @@ from duet.lessons.plan import probes_of, workload_of
 from duet.lessons.schema import Lesson, Metric
 from duet.session.program import PRINT_EVENT
 
-# Matching of entries and returns as brackets, by numpy. Pure.
+# Match entries and returns like brackets, with numpy. Pure.
 #
 # A return without an entry is ignored. An entry without a return stays open and hides no other
 # entry.
@@ -309,7 +309,7 @@ def _signed(value: int) -> int:
 def _pick(values: NDArray[np.int64], pick: str, *, unsigned: bool = False) -> float | None:
     """Return one figure for many values (median by nearest rank).
 
-    Without values it is None, but a sum is 0.
+    If there are no values, return 0 for a sum, otherwise None.
     """
     held: NDArray[np.integer] = values.view(np.uint64) if unsigned else values
     if pick == "sum":

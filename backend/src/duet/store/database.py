@@ -210,7 +210,8 @@ def connect_args(server: str) -> dict[str, Any]:
 class Sessions:
     """Session numbers, with which calls from lost sessions are refused.
 
-    The event loop knows one number, while the store's thread sees the newest number.
+    Each call carries the session number that the event loop knows. The store's thread, which sees
+    the newest number, refuses calls with another number.
 
     Attributes:
         lost: called on the event loop after a session is lost, before the next one is used.
@@ -313,7 +314,7 @@ def owner(connection: Connection, class_id: str) -> str | None:
 
 
 def _holder(connection: Connection, class_id: str) -> Row[Any] | None:
-    """Return the session that holds a class's lock: mine, server, pid, unused_s."""
+    """Return (mine, server, pid, unused_s) of the session that holds a class's lock, or None."""
     return connection.execute(_HELD, {"key": _key(class_id)}).first()
 
 

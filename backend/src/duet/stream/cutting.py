@@ -32,7 +32,7 @@ CACHED_SHARE = 0.25
 
 
 class CacheProbe:
-    """Counts announced and received requests for live segments.
+    """Counts the expected and the received requests for live segments.
 
     Recordings do not count, because a browser may have cached them itself.
     """

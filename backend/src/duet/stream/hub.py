@@ -3,8 +3,8 @@
 
 Each message is encoded and framed once for all viewers of its run. It is sent immediately to
 viewers whose queue is empty, and queued in the outbox of the others. Rows that arrive in one
-iteration of the event loop, such as the tables of a frame, are queued as one packet. A viewer only
-moves to another run by its own request (duet.server.runs).
+iteration of the event loop, such as the tables of a frame, are queued as one packet. A viewer moves
+to another run only by its own request (duet.server.runs).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class RunLog:
     def backlog(self) -> Iterator[Packet]:
         """Yield all packets in the order that a page needs: state, gaps, batches, metrics, losses.
 
-        The end of reading a recording comes last.
+        The report that a recording is completely read comes last.
         """
         state = list(self._state.values())
         yield from self.heads()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The bounded queue of one browser. It drops packets and reports the gaps. Pure: no sockets.
 
-At most two state packets (run, lane, rows, metrics, open, build) are queued per key. The oldest is
-kept so that a run is announced before its batches, and the newest is kept so that `done` comes
-after them. X-ray samples are dropped first, because the next sample is similar. Batches and lines
-are dropped after them. Within each group the oldest packets are dropped first. Each dropped range
-is reported exactly, as a gap, before any later packet of its table. Other packets (loss, errors)
-are never dropped. If only they are left, the queue is full.
+At most two state packets (run, lane, rows, metrics, open, build) are queued per key. The oldest
+packet is kept so that a run is announced before its batches, and the newest packet is kept so that
+`done` comes after the batches. X-ray samples are dropped first, because the next sample is similar.
+Batches and lines are dropped after them. Within each group the oldest packets are dropped first.
+Each dropped range is reported exactly, as a gap, before any later packet of its table. Other
+packets (loss, errors) are never dropped. If only they are left, the queue is full.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Outbox:
 
 
 ENDINGS = frozenset({"run", "lane"})
-"""Before packets of these types every gap is reported, so that `done` comes last."""
+"""Types of packets before which every gap is reported, so that `done` comes last."""
 
 
 def _table(span: Span) -> TableKey:

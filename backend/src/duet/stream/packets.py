@@ -57,8 +57,8 @@ def binary_head(length: int) -> bytes:
 def goes_together(packet: Packet) -> bool:
     """Return whether the packet may be joined with other packets before it is queued.
 
-    X-ray samples may not, because an outbox drops them before rows of events. They are queued
-    alone.
+    X-ray samples may not be joined, because an outbox drops them before rows of events. They are
+    queued alone.
     """
     return packet.span is not None and not packet.span.table.startswith(SAMPLES)
 
@@ -89,7 +89,7 @@ LEVEL = 6
 
 
 def packed(packets: Iterable[Packet], level: int = LEVEL) -> bytes:
-    """Compress messages, each preceded by its length. Equal messages give equal bytes."""
+    """Compress messages, each preceded by its length. Identical messages give identical bytes."""
     bodies = (small(packet.body) if packet.type == "batch" else packet.body for packet in packets)
     return packed_bytes(bodies, level)
 

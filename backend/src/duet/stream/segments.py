@@ -56,7 +56,7 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """The last part of its URL."""
+        """The last part of the segment's URL."""
         return f"{self.line.n}-{self.line.digest}"
 
 

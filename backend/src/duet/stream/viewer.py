@@ -132,7 +132,7 @@ class Turns:
     """A FIFO queue of tasks that take turns.
 
     Args:
-        at_once: tasks that continue in one iteration of the event loop.
+        at_once: number of tasks that continue in one iteration of the event loop.
     """
 
     def __init__(self, at_once: int) -> None:

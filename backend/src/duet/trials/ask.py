@@ -57,7 +57,7 @@ class Asked:
 
 
 def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[str]) -> Trial:
-    """Check everything that needs no kernel.
+    """Check all arguments as far as that is possible without a built kernel.
 
     Args:
         folder: folder of all trials.
@@ -65,7 +65,7 @@ def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[s
         known: names of the programs that guests have.
 
     Raises:
-        InputError: an argument is invalid. The error says what was wanted and what came.
+        InputError: an argument is invalid. The error says what was expected, and what was given.
     """
     command = read_command(asked.run, known)
     said: list[str] = []
@@ -117,7 +117,7 @@ def _tree_name(asked: Asked) -> str:
     return "-".join(path.expanduser().resolve().name for path in paths) or "trial"
 
 
-# Command lines of a trial: one repeats the trial, and one searches its kernels for bugs.
+# Two command lines of a trial: one repeats the trial, and one searches its kernels for bugs.
 
 
 OPTIONS = {

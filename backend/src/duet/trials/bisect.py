@@ -28,7 +28,7 @@ from duet.trials.trees import git, git_call, git_or_nothing
 #
 # The work tree has no files, because commits are read from the repository (`git bisect
 # --no-checkout`). The bisection state and refs/bisect are private to the work tree
-# (git-worktree(1), "Refs"). So the user's checkout keeps its files and its own bisection.
+# (git-worktree(1), "Refs"). So the files and any bisection in the user's checkout are left alone.
 
 Answer = Literal["good", "bad", "skip"]
 LEFT = re.compile(r"roughly (\d+) step")
@@ -72,10 +72,10 @@ class BisectState:
 
     Args:
         commit: commit to measure next; "" at the end.
-        steps: about how many more steps follow this commit.
+        steps: git's estimate of how many more commits have to be measured after this one.
         culprit: the first bad commit; "" if it was not found.
-        candidates: commits that include the culprit, if at the end all remaining commits were
-            skipped.
+        candidates: commits that include the culprit, if git could only skip all of them; otherwise
+            ().
     """
 
     commit: str = ""
@@ -121,7 +121,7 @@ class History:
         """Start the bisection; return the first commit to measure.
 
         Raises:
-            BisectFails: git cannot bisect between them.
+            BisectFails: git cannot bisect between the two commits.
         """
         return self._said("start", "--no-checkout", bad, good)
 
@@ -173,7 +173,7 @@ def find_commit(repository: Path, name: str) -> Commit:
 
 
 def tree_id(repository: Path, commit: str) -> str:
-    """Return a commit's tree id, which is equal for equal files."""
+    """Return a commit's tree id. Commits with identical files have the same tree id."""
     return git("-C", str(repository), "rev-parse", f"{commit}^{{tree}}").strip()
 
 
@@ -183,9 +183,10 @@ def tree_id(repository: Path, commit: str) -> str:
 
 
 SKIPPED = frozenset({"compile-fails", "patch-fails", "patch-refused", "option-lost"})
-"""Codes of errors that concern only one commit, because it does not build."""
+"""Codes of errors that concern only one commit, for example because it does not build."""
 HALF = 0.5
-"""Default limit as a share of the bad commit's excess. A commit above the limit is bad."""
+"""Default limit, as a share of the bad commit's `worse`. A commit above the limit is bad.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +196,8 @@ class Measured:
     Args:
         worse: per cent by which the commit is worse; negative if it is better, None if not
             measured.
-        why: the comparison's sentence, or why there is no number.
-        good, value: numbers of the good commit and of this commit.
+        why: the sentence that states the comparison's result, or why there is no number.
+        good, value: values of the metric for the good commit and for this commit.
     """
 
     worse: float | None
@@ -212,7 +213,7 @@ class Step:
 
     Args:
         number: counts from 1. Number 0 is the bad commit itself, which is measured first.
-        again: whether an earlier call measured it.
+        again: whether the measurement is from an earlier call.
     """
 
     number: int
@@ -227,7 +228,7 @@ class Found:
     """Result of a bisection.
 
     Args:
-        limit: per cent. A commit that is worse by more is bad.
+        limit: in per cent. A commit is bad if it is worse than the good commit by more than this.
         culprit: the first bad commit. If only skipped commits are left, it is None, and one of
             `candidates` is the culprit.
     """
@@ -268,11 +269,11 @@ class Search:
         """Run the bisection to its end.
 
         Args:
-            worse_than: limit in per cent. None means half of the bad commit's excess.
+            worse_than: limit in per cent. None means half the bad commit's `worse`.
 
         Raises:
             BisectFails: bad is not worse than good, or git cannot bisect.
-            DuetError: `measure` raised it, and it is not specific to one commit.
+            DuetError: `measure` raised an error that is not specific to one commit.
         """
         self._good = tree_id(self._history.repository, good.id)
         self._progress(f"the bad commit, {bad.short} ({bad.subject})")
@@ -361,13 +362,13 @@ def _limit(bad: Measured, worse_than: float | None) -> float:
     return limit
 
 
-# Store a bisection's measurements, so that the same call resumes it.
+# Store a bisection's measurements, so that a repeated call resumes the bisection.
 
 FILE = "measured.json"
 
 
 class Memory:
-    """The file FOLDER/measured.json, with a question and the measurement of each commit.
+    """The file FOLDER/measured.json. It stores the question, and each commit's measurement.
 
     Args:
         question: everything that the numbers depend on. If it has changed, the file is discarded.
@@ -416,7 +417,8 @@ class Question:
 
     Args:
         metric: title of the metric.
-        trial: command line that compares the culprit with its parent; "" if no culprit was found.
+        trial: command line of a trial that compares the culprit with its parent; "" if no culprit
+            was found.
     """
 
     name: str

@@ -33,7 +33,7 @@ from duet.trials.check.console import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One measurement, and the claims that its table decides."""
+    """One measurement, and the claims that can be decided from its table."""
 
     plan: MeasurePlan
     claims: tuple[Claim, ...]
@@ -46,7 +46,7 @@ def limits(challenge: Challenge) -> Iterator[tuple[str, Goal]]:
 
 
 def groups(folder: LessonFolder, claims: Sequence[Claim]) -> list[Group]:
-    """Return the measurements. Claims under equal conditions share a measurement.
+    """Return the measurements. Claims under the same conditions share a measurement.
 
     Raises:
         InputError: the lesson does not have one of the knobs, or a value is out of range.
@@ -67,7 +67,7 @@ def groups(folder: LessonFolder, claims: Sequence[Claim]) -> list[Group]:
 
 
 def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str, Table]:
-    """Return the table of each claim text, for the groups that were measured.
+    """Return claim text -> table, for the claims of the groups that were measured.
 
     Args:
         measured: maps a group's index to its table.
@@ -81,9 +81,10 @@ def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str
 
 # Memory barriers that a change removes. Pure.
 #
-# Guests run on x86, which reorders only a store with a later load. Next to an atomic operation, a
-# barrier generates no instruction on x86. A kernel without that barrier behaves the same, so no run
-# can judge such a change (Documentation/memory-barriers.txt, "CPU MEMORY BARRIERS").
+# Guests run on x86, which reorders only a store with a later load. A barrier next to an atomic
+# operation generates no instruction on x86. A kernel without such a barrier behaves the same, so no
+# run can show that the barrier is missing (Documentation/memory-barriers.txt, "CPU MEMORY
+# BARRIERS").
 
 BARRIER = re.compile(
     r"\b((?:smp_|dma_|virt_)?(?:mb|rmb|wmb)|smp_mb__\w+|smp_store_mb|smp_store_release"
@@ -93,7 +94,7 @@ COMMENT = re.compile(r"/\*.*?\*/|//.*|^\s*\*.*|/\*.*")
 
 
 def barriers_gone(diff: str) -> tuple[str, ...]:
-    """Return the names of removed barriers, or none if the total number does not drop.
+    """Return the names of removed barriers, or () if the diff adds at least as many.
 
     Args:
         diff: a unified diff. Barriers in comments do not count.
@@ -116,7 +117,7 @@ def barriers_gone(diff: str) -> tuple[str, ...]:
 
 
 def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolder, str, str]:
-    """Return the lesson with the new arm, the arm's name, and the diff.
+    """Return (the lesson with the new arm, the arm's name, the diff).
 
     Args:
         patch: output of `git diff`, which may be part of a mail.
@@ -186,7 +187,7 @@ def witness(litmus: Litmus, without: Sequence[str]) -> tuple[Step, ...] | None:
 
 
 def swapped(litmus: Litmus, order: Sequence[Step]) -> tuple[Step, Step] | None:
-    """Return two accesses by one CPU that `order` swaps: (now first, first in the source)."""
+    """Return two accesses by one CPU that `order` swaps: first the access that now comes first."""
     for cpu, statements in litmus.cpus.items():
         written = [step.access for _, step in _steps(cpu, statements)]
         came = [step for step in order if step.cpu == cpu]
@@ -203,7 +204,7 @@ def _steps(cpu: str, statements: Sequence[Statement]) -> Iterator[tuple[int, Ste
 
 
 def _before(i: int, statements: Sequence[Statement], without: Sequence[str]) -> frozenset[int]:
-    """Return the indexes of the accesses that must happen before access `i`."""
+    """Return the indexes of all accesses that must happen before access `i`."""
     mine = statements[i]
     ordered: set[int] = set()
     barrier = False
@@ -244,7 +245,9 @@ def _ends(litmus: Litmus, order: Sequence[Step]) -> bool:
 # Decide from measurements and debug kernels whether a change meets a challenge. Pure.
 
 SHOWN = 2
-"""Maximum number of complaints in a line. The console has all of them."""
+"""Maximum number of kernel complaints that a judgement's line quotes. The console has all of
+them.
+"""
 STRESS = "the stress on a debug kernel finds nothing (KASAN, lockdep, debug objects)"
 WITHOUT = "the change adds nothing of what the challenge excludes"
 ORDER = "no barrier between memory accesses is taken away"
@@ -256,7 +259,7 @@ class Line:
 
     Args:
         says: the criterion in words.
-        wanted: the limits of a goal or rule; otherwise "".
+        wanted: the limits if the line is a goal or rule; otherwise "".
         found: the measured figure, or the finding.
         holds: whether the criterion is met; None if it could not be judged here.
     """
@@ -274,7 +277,7 @@ class Judgement:
 
     Args:
         met: whether the challenge is met. A criterion that was not judged counts as not met.
-        because: the reason in one sentence.
+        because: a sentence that gives the reason for `met`.
     """
 
     lines: tuple[Line, ...]
@@ -322,7 +325,7 @@ def judge(
 
 
 def _order(challenge: Challenge, gone: tuple[str, ...]) -> Line:
-    """Judge a missing barrier by the model, because an x86 guest behaves the same without it."""
+    """Judge a removed barrier by the model, because an x86 guest behaves the same without it."""
     names, order = ", ".join(gone), challenge.order
     if order is None or not order.barriers & set(gone):
         said = f"{names} is gone; an x86 guest behaves the same, so no run can show it"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parse what a trial's guests run: a command line, a program or script of the host, or a folder.
+"""Parse what a trial's guests run: a command line, a program or script, or a folder.
 
 If guests lack a program, it is copied into them with its shared libraries.
 """
@@ -26,7 +26,7 @@ COMM_BYTES = 15
 """Longest task name: TASK_COMM_LEN without the final NUL (include/linux/sched.h)."""
 HOME = "root"
 MOST_BYTES = 64 << 20
-"""Maximum size of files copied into a guest, where they take memory. Usual: 5 MB."""
+"""Maximum total size of files that are copied into a guest, where they use memory. Usual: 5 MB."""
 LDD_S = 20.0
 SHELLS = ("sh", "bash", "dash", "busybox")
 MOUNTED = frozenset({"tmp", "run", "dev", "proc", "sys"})
@@ -37,7 +37,7 @@ PROGRAMS = frozenset({"bin", "sbin", "usr"})
 SYSTEM = GUESTS_OWN | {"bin", "boot", "lib", "lib32", "lib64", "run", "sbin", "usr", "var"}
 """Folders from which no subfolder is copied as a whole."""
 OVER_LIMIT = "--timeout sets another limit"
-"""Part of the message that command.c prints if the command exceeds its timeout."""
+"""Part of the message that command.c prints if the command reaches its timeout."""
 SOURCE = ".c"
 FLAGS = ("-O2", "-static", "-pthread")
 """Compiler flags of the guest's own workloads, except those for warnings."""
@@ -56,7 +56,7 @@ class Command:
 
     Args:
         line: the shell command.
-        program: name of the program that the line runs; "" if the shell must run it.
+        program: name of the program that the line runs; "" if only a shell can run the line.
         files: maps a path in the guest, without the leading slash, to a file of the host.
     """
 
@@ -66,7 +66,7 @@ class Command:
 
     @property
     def comm(self) -> str:
-        """Glob for the expected names of the command's tasks; '*' if unknown."""
+        """Glob for the names that the command's tasks probably have; '*' if unknown."""
         return f"{self.program[:COMM_BYTES]}*" if self.program else "*"
 
 
@@ -135,8 +135,8 @@ class _Files:
         """Collect the file of a program that is given by name or path.
 
         Args:
-            applets: whether the shell starts it, so that it may be a busybox applet. Otherwise it
-                needs a file.
+            applets: whether the shell starts the program, so that it may be a busybox applet.
+                Otherwise the program must be a file.
 
         Raises:
             BadCommand: the program does not exist.
@@ -235,7 +235,7 @@ class _Files:
         return self._here / _expanded(name)
 
     def _in_guest(self, name: str) -> PurePosixPath:
-        """Return a file's path in the guest. If a mount covers it, use another path in the line."""
+        """Return a file's path in the guest. Replace the path in the line if a mount covers it."""
         if name in self._moved:
             return self._moved[name]
         place = PurePosixPath(os.path.normpath(self._there / name))
@@ -261,7 +261,8 @@ class _Files:
         text, times = re.subn(rf"(?<![\w./~-]){re.escape(name)}(?![\w./-])", place, self._text)
         if not times:
             raise BadCommand(
-                f"cannot replace {name:.200} in --run, because it is written differently there.",
+                f"cannot replace {name:.200} in --run, because --run does not contain this path "
+                "in one piece.",
                 remedy="Write the path without backslashes, and quote it as a whole.",
             )
         self._text = text

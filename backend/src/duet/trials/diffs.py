@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Convert diffs from any tool to the strict form of kernels/diffs.py.
 
-Like `git apply`, this skips text around the parts, ends a part after its last hunk, and strips one
-folder from the names, such as a/, i/ or linux-6.1.orig/. If names have no such folder
-(`diff.noprefix`, svn), they are used unchanged, as with -p0.
+A part is a diff's text for one file. Like `git apply`, this module skips text around the parts,
+ends a part after its last hunk, and strips one folder from the file names, such as a/, i/ or
+linux-6.1.orig/. File names without such a folder (`diff.noprefix`, svn) are used unchanged, as with
+-p0.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ MOVED = re.compile(r"(?:rename|copy) (from|to) (.*)$")
 OWN_HUNK = re.compile(r"@@ -\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@")
 DATE = re.compile(r"\t.*|\s+(?:\d{4}-\d\d-\d\d\s.*|\(.*\))$")
 EPOCH = re.compile(r"\s(?:1970-01-01|1969-12-31) ")
-"""Match of the timestamp that diff(1) writes for a missing file."""
+"""Pattern of the timestamp that diff(1) writes for a missing file."""
 ABOVE = ("Index: ", "=====", "diff -", "=== ", "RCS file: ", "retrieving revision ", "Only in ")
-"""Beginnings of lines that other tools write above a part."""
+"""Beginnings of lines that tools other than git write above a part."""
 CONTEXT = re.compile(r"^\*\*\* .*\n--- .*\n\*{10,}\s*$", re.MULTILINE)
 NORMAL = re.compile(r"^\d+(?:,\d+)?[acd]\d+(?:,\d+)?\n[<>] ", re.MULTILINE)
 COLOURED = re.compile(r"^\x1b\[[\d;]*m(?:diff |--- |@@ )", re.MULTILINE)
@@ -97,7 +98,7 @@ def find_diff(text: str) -> Diff | None:
 
 
 def _stray(text: str) -> str:
-    """Return what is wrong with text outside the parts, or "" if it has no piece of a diff."""
+    """Return what is wrong with text outside the parts, or "" if it contains no piece of a diff."""
     if COMBINED.search(text):
         return "it is the combined diff of a merge, which does not change a single file"
     if CONTEXT.search(text):
@@ -114,7 +115,7 @@ def _stray(text: str) -> str:
 
 @dataclass(slots=True)
 class _Part:
-    """A diff's part for one file, and the line after it."""
+    """A diff's part for one file, and the index of the line after the part."""
 
     text: str
     name: str
@@ -220,7 +221,7 @@ def _stripped(said: tuple[str, str], by_git: bool) -> tuple[list[str], bool]:
 
 
 def _tail(first: list[str], second: list[str]) -> str:
-    """Return the common end of two names in different folders if kernels have such a path."""
+    """Return the path at which two names in different folders agree, if it is a kernel's path."""
     ends = zip(reversed(first), reversed(second), strict=False)
     common = next((n for n, (one, other) in enumerate(ends) if one != other), None)
     if common is None:

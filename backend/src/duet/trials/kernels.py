@@ -35,10 +35,10 @@ from duet.trials.trees import (
     tree_base,
 )
 
-# Detect kernels that are the same build, and say why. Then there is nothing to measure.
+# Detect kernels that are the same build, and say why. For such kernels there is nothing to measure.
 #
-# A verdict on two equal kernels would be noise. Some patches obviously change no kernel, so they
-# are found before anything is built. For other patches the built kernels are compared
+# A verdict on two identical kernels would be noise. Patches that obviously change no kernel are
+# found before anything is built. For other patches, the built kernels are compared
 # (duet.kernels.image).
 
 MOST_REASONS: Final = 3
@@ -50,7 +50,7 @@ SOURCES: Final = (".c", ".S", ".h")
 
 
 def same_source(edited: Sequence[EditedFile]) -> str:
-    """Return why two sources give equal kernels in any configuration, or "" if they may differ."""
+    """Return why two sources always give the same kernel, or "" if the kernels may differ."""
     reasons = [_of_text(one) for one in edited]
     return _joined(reasons) if edited and all(reasons) else ""
 
@@ -58,9 +58,9 @@ def same_source(edited: Sequence[EditedFile]) -> str:
 def unbuilt(
     edited: Sequence[EditedFile], tree: WorkTree, config: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return why a kernel contains no change, and the option to enable.
+    """Return why a kernel does not contain its patches' changes, and the option to enable.
 
-    Return ("", "") if the kernel may contain a change.
+    Return ("", "") if the kernel may contain some of the changes.
 
     Args:
         tree: work tree in which the kernel was compiled.
@@ -73,7 +73,7 @@ def unbuilt(
 def why_same(
     edited: Sequence[EditedFile], tree: WorkTree | None, config: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return the best reason why two built kernels are equal, and the option that would help."""
+    """Return the best reason why two built kernels are the same, and the option to enable."""
     found = _reasons(edited, tree, config) if tree is not None and tree.src.is_dir() else []
     if known := [one for one in found if one[0]]:
         return _best(known)
@@ -104,7 +104,7 @@ def same_error(arms: Sequence[str], reason: str, option: str = "") -> SameKernel
     """Return the error for a trial without two different kernels to compare.
 
     Args:
-        option: option that would make the kernels differ; "" if unknown.
+        option: config option that would make the kernels differ; "" if unknown.
     """
     remedy = ANOTHER
     if option:
@@ -176,7 +176,9 @@ def _list(names: Sequence[str]) -> str:
 # Drop kernels from a trial that are the same build as an earlier kernel.
 
 Find = Callable[[str, str], tuple[bool, str, str]]
-"""Maps two arms to (whether they are the same kernel, why, option that would make them differ)."""
+"""Function from two arms to (whether they are the same kernel, why, option that would make them
+differ).
+"""
 
 
 def by_source(specs: Mapping[str, ArmSpec], settings: KernelSettings) -> Find:
@@ -215,7 +217,7 @@ def unchecked(
     settings: KernelSettings,
     images: Mapping[str, KernelImage] | None = None,
 ) -> dict[str, tuple[str, str]]:
-    """Return kernels that contain nothing from their patches: arm -> (why, option that would help).
+    """Return arms whose kernels contain nothing of their patches: arm -> (why, option to enable).
 
     Args:
         images: images of the kernels; None if they are not built yet.
@@ -272,11 +274,12 @@ def built_kernels(
 
     Args:
         given: bzImage files or build folders.
-        vmlinux: ELF files in the same order. If empty, the places where a build puts them are used.
+        vmlinux: ELF files in the same order. If empty, the files are looked up where a build puts
+            them.
         folder: folder for links to the files, and for configs.
 
     Raises:
-        InputError: a kernel cannot be used, or the numbers of arguments differ.
+        InputError: a kernel cannot be used, or there are not as many --vmlinux as --kernel.
     """
     if vmlinux and len(vmlinux) != len(given):
         raise InputError(
@@ -322,7 +325,7 @@ MOST_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class KernelArguments:
-    """Kernels as the command line names them; see `duet try --help`."""
+    """The options that name a trial's kernels on the command line; see `duet try --help`."""
 
     base: str = ""
     trees: tuple[Path, ...] = ()
@@ -331,7 +334,7 @@ class KernelArguments:
     shared: tuple[Path, ...] = ()
     """Patches that every kernel carries."""
     config: tuple[str, ...] = ()
-    """Options that every kernel gets, or files with such options."""
+    """Config options that every kernel gets, or files with such options."""
 
 
 def trial_kernels(
@@ -347,7 +350,7 @@ def trial_kernels(
         series: name and patches of each patched kernel.
         folder: folder of all trials.
         patches_dir: kernel-patches of the checkout.
-        say: called with sentences about what was read.
+        say: called with sentences for the user about what was read.
 
     Raises:
         InputError: a source cannot be used, or arguments contradict each other.
@@ -450,7 +453,7 @@ def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[Tr
 
 
 def _own_base(given: str, patches_dir: Path, options: tuple[tuple[str, str], ...]) -> TrialBase:
-    """Return a base of the checkout with added options, but the same source and work tree."""
+    """Return a copy of a checkout's base with more options, but the same source and work tree."""
     base = find_base(given or None, patches_dir)
     folder = base_folders(patches_dir)[base.name]
     source = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))["source"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parse mails from bytes: split mailboxes, and decode headers and texts, like git mailsplit and git
-mailinfo."""
+mailinfo.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ class Subject:
 
     Args:
         tags: the text that was in brackets.
-        answer: whether the subject began with "Re:" or a similar word.
+        answer: whether the subject began with "Re:" or a similar reply prefix.
     """
 
     title: str
@@ -243,7 +244,7 @@ def is_scissors(line: str) -> bool:
 
 
 def in_body(lines: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the headers at the beginning of a text by lower-case name, and the other lines."""
+    """Return the headers at the start of a text (lower-case name -> value), and the other lines."""
     found: dict[str, str] = {}
     last, at = "", 0
     while at < len(lines):

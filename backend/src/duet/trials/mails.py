@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read patches: a diff, git format-patch output, an mbox, or a thread that b4 saved.
 
-Mail bodies and attachments are parsed as git am does it (`mail_text.py`), and their diffs as git
-apply does it (`diffs.py`). From a thread, the author's latest version is used (`series.py`).
-Replies, cover letters and mails without a diff are left out. A file may be gzipped, as lore offers
-it.
+Mail bodies and attachments are parsed as by git am (`mail_text.py`), and their diffs as by git
+apply (`diffs.py`). From a thread, the author's latest version is used (`series.py`). Replies, cover
+letters and mails without a diff are left out. A file may be gzipped, as downloads from
+lore.kernel.org are.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from duet.trials.series import Mail, Post, SeveralSeries, latest
 NUMBER = re.compile(r"(?<![\w./])(\d{1,6})/(\d{1,6})\b")
 PATCH = re.compile(r"PATCH|RFC", re.IGNORECASE)
 VERSION = re.compile(r"(?:\b|(?<=PATCH)|(?<=RFC))v(\d{1,6})(?![\d.]*\.\d|\d)\b", re.IGNORECASE)
-"""A version number, but not that of a release: [PATCH v6.1 1/2] is version 1."""
+"""Pattern of a series' version. A kernel release does not match: [PATCH v6.1 1/2] is version 1."""
 LOG = re.compile(r"^commit [0-9a-f]{40}", re.MULTILINE)
-"""Match of `git log -p` output, which has the newest commit first."""
+"""Pattern of `git log -p` output, which has the newest commit first."""
 SUFFIXES = (".patch", ".diff", ".mbox", ".mbx", ".am", ".eml")
 PACKED = ".gz"
 GZIP = b"\x1f\x8b"
 """Magic bytes of a gzip file (RFC 1952, 2.3.1)."""
 MOST_BYTES = 32 << 20
-"""Maximum size of an unpacked file. Usual: a series of ten patches has 100 kB."""
+"""Maximum size of an unpacked file. Usual: 100 kB for a series of ten patches."""
 MOST_WITHIN = 8
-"""Deepest nesting of mails attached to mails."""
+"""Maximum nesting depth of mails that are attached to mails."""
 NAME_IT = "Name a file of git format-patch, an mbox, a saved thread, or a plain diff."
 MAKE_IT = "Create it again with `git format-patch`, `git diff` or `diff -u`."
 SEND_IT = (
@@ -70,7 +70,8 @@ class Patch:
         total: number of patches in the series; 0 if the mail has no number.
         version: version of the series, counted from 1.
         commit: the commit from which git format-patch made it; "" if unknown.
-        bare: a file whose name has no prefix, as with -p0; "" if all names have a prefix.
+        bare: name of a file in the diff that has no prefix, as with -p0; "" if all names have a
+            prefix.
         damage: why it cannot be applied; "" if it is intact.
     """
 
@@ -107,9 +108,9 @@ def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patc
     (quilt).
 
     Args:
-        say: called with a sentence if names have no prefix, or if a single file has more or less
-            than its latest version. Files in a folder are only parts, so there is no sentence about
-            them.
+        say: called with a sentence for the user if file names in a diff have no prefix. For a
+            single file, it is also called if the file contains more or less than the latest version
+            of the series.
 
     Raises:
         NoPatch: the path does not exist, or has no patch.
@@ -209,7 +210,7 @@ class _Reader:
 
     Args:
         name: subject for a plain diff.
-        within: diffs in replies that do not mark the beginning of the patch.
+        within: diffs in the middle of replies. Such replies do not mark where a patch begins.
     """
 
     name: str
@@ -227,7 +228,7 @@ class _Reader:
         Raises:
             Damaged: a patch in the series cannot be applied.
         """
-        # A bug report may quote part of a diff, which does not make it a patch.
+        # A bug report that quotes part of a diff is not a patch.
         whole = [one for one in self.posts if one.patch.diff or one.patch.total]
         posts = whole or self.posts
         if not posts and self.within:
@@ -250,7 +251,7 @@ class _Reader:
         return tuple(found)
 
     def why(self) -> str:
-        """Return, as part of a sentence, what the file has instead of a patch."""
+        """Say what the file has instead of a patch, as part of a sentence."""
         if self.secret:
             return "an encrypted mail without a diff"
         if self.html:
@@ -329,7 +330,7 @@ class _Reader:
         )
 
     def _sender(self, header: str) -> str:
-        """Return the sender's first address in this file, because some people use several."""
+        """Return the first address that the sender uses in this file. Some people use several."""
         name, address = mail_text.person(header)
         name = name.rsplit(" <", 1)[0].lower()
         first = self.senders.get(address) or self.senders.get(name) or address
@@ -356,7 +357,7 @@ class _Reader:
     def _patches(
         self, texts: mail_text.Texts, head: Patch, place: Mail, depth: int
     ) -> Iterator[Patch]:
-        """Yield the patches in the body, then those in attachments, which may have subjects."""
+        """Yield the patches in the body, then attached patches, which may have subjects."""
         diff = find_diff(texts.body)
         lines = texts.body.split("\n")
         above = lines[: diff.start] if diff else lines

@@ -2,7 +2,8 @@
 """Derive suggestions from the files that a trial's patches change.
 
 The offsets of fields that the patches add or move become metrics, and the microscope watches the
-functions that use these fields. The subsystem's trace events are proposed for the next call.
+functions that use these fields. The trace events of the changed subsystem are proposed for the next
+call of `duet try`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def propose(
 ) -> Tracing:
     """Add fields, functions for the microscope, and proposed events to the tracing.
 
-    If only scheduler events would be drawn, the first proposal is also traced.
+    If only scheduler events would be drawn otherwise, the first proposed group is traced, too.
 
     Args:
         watch: functions of --watch, used instead of those that access the fields.
@@ -69,7 +70,7 @@ def propose(
 def proposals(
     events: Iterable[TraceEvent], files: Iterable[str], src: Path, changed: Collection[str] = ()
 ) -> list[Proposal]:
-    """Return the files' events, then groups that they include or that have their names.
+    """Return proposals: the events that the files emit, then whole groups that fit the files.
 
     Args:
         events: events that the kernels have.
@@ -137,7 +138,7 @@ def _everywhere(images: Mapping[str, KernelImage], names: Iterable[str]) -> list
 def _named(
     images: Mapping[str, KernelImage], names: Sequence[str], missing: list[str]
 ) -> list[str]:
-    """Return the functions of --watch that all kernels have; explain others in `missing`.
+    """Return the functions of --watch that all kernels have. Explain in `missing` why others fail.
 
     Raises:
         InputError: the first function, whose call is an operation, is missing, or there are too

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Find the series in a file of mails: the author's latest version with each patch once.
+"""Find the patch series in a file of mails. Use the latest version, with each patch once.
 
 Mails are grouped by their numbers, by the mail that they answer, and by sender.
 """
@@ -49,7 +49,8 @@ class Mail:
     Args:
         place: index in the file, counted from 0.
         identity: Message-ID; "" if the mail has none.
-        parents: Message-IDs of the mails that it answers. The nearest mail comes first.
+        parents: Message-IDs of the mail that it answers and of that mail's ancestors, nearest
+            first.
         sender: address in lower case.
         time: Unix time in seconds; 0 if unknown.
         answer: whether it is a reply.
@@ -94,7 +95,7 @@ class _Group(Generic[NumberedPatch]):
 
     posts: list[Post[NumberedPatch]] = field(default_factory=list)
     starts: bool = True
-    """Whether its first mail answers no other mail."""
+    """Whether the group's first mail answers no other mail."""
 
     @property
     def total(self) -> int:
@@ -135,7 +136,8 @@ def latest(
     Args:
         posts: all patches in a file with their mails, in the order of arrival.
         name: name of the file.
-        say: called with a sentence if the result is not exactly that version or not the whole file.
+        say: called with a sentence for the user if the result is not exactly that version, or not
+            everything in the file.
         mails: all mails in the file, including those without a patch.
 
     Raises:
@@ -192,7 +194,7 @@ class _Thread:
     def head(self, mail: Mail) -> tuple[str, bool]:
         """Return the Message-ID of the series' first mail, and whether it answers no other mail.
 
-        If that mail is not in the file, the replies still name it.
+        If that mail is not in the file, its Message-ID is taken from the replies.
         """
         seen = {mail.identity}
         while mail.parents:
@@ -292,7 +294,7 @@ def _chosen(
 
 
 def _is_apart(group: _Group[NumberedPatch], chosen: _Group[NumberedPatch], thread: _Thread) -> bool:
-    """Whether a group is something other than an older version of the chosen series."""
+    """Whether a group is unrelated to the chosen series, rather than an older version of it."""
     if group.version >= chosen.version:
         return True
     if group.titles & chosen.titles:
@@ -315,8 +317,8 @@ def _is_row(groups: list[_Group[NumberedPatch]], roots: list[set[str]]) -> bool:
 def _once(group: _Group[NumberedPatch]) -> tuple[list[Post[NumberedPatch]], list[str]]:
     """Return each of a group's patches once, and the subjects of patches that were sent again.
 
-    Of two patches with the same number, the patch from the series' sender is used. If both are from
-    the sender, the last is used.
+    If two patches have the same number, the patch from the series' sender is used. If both are from
+    that sender, the later patch is used.
     """
     if not group.total:
         return list(dict.fromkeys(group.posts)), []

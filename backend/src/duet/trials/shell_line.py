@@ -47,7 +47,9 @@ WRAPPERS: dict[str, tuple[str, int]] = {
     "unshare": ("SGRw", 0),
     "xargs": ("adEILnPs", 0),
 }
-"""Maps programs that start another program to (options with a value, words before that program)."""
+"""Maps a program that starts another program to (its options that take a value, number of words
+before the other program).
+"""
 LONG_VALUES = frozenset({"--signal", "--kill-after", "--adjustment", "--unset", "--chdir"})
 """Long options of the WRAPPERS whose value may be the next word."""
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -80,7 +82,7 @@ class Simple:
 
     @property
     def started(self) -> tuple[str, ...]:
-        """The chain's last program with its arguments, or () if there are only assignments."""
+        """The last program of the chain, and its arguments; () if there are only assignments."""
         return self.words[_chain(self.words)[-1] :] if self.words else ()
 
 
@@ -168,7 +170,7 @@ def read_line(text: str, *, nested: bool = False) -> Line:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield operators and raw words, each with whether it is an operator."""
+    """Yield (text, whether it is an operator) for each operator and raw word."""
     for match in TOKEN.finditer(text.replace("\\\n", "")):
         if match["open"]:
             raise ValueError(f"a quotation mark is not closed: {match['open']}")
@@ -181,7 +183,7 @@ def _plain(word: str) -> str:
 
 
 def _inside(one: Simple) -> Line | None:
-    """Parse the command that a shell gets with `-c`, or return None for another command."""
+    """Parse the line that a command gives to `sh -c`. Return None if it gives no such line."""
     name, *arguments = one.started or ("",)
     flags = [at for at, word in enumerate(arguments[:-1]) if re.fullmatch(r"-\w*c", word)]
     if PurePosixPath(name).name not in SHELLS or not flags:

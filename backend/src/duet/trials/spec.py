@@ -14,12 +14,12 @@ from duet.trials.command import Command
 from duet.trials.mails import Patch
 
 SLUG_PREFIX = "90-"
-"""Prefix of a trial's lesson. Lessons in the checkout count from 01."""
+"""Prefix of the slug of a trial's lesson. Lessons in the checkout are numbered from 01."""
 MOST_NAME = 40
 TIMEOUT_S = 180
-"""Timeout in s for all runs of the command in one guest together, by the guest's clock."""
+"""Total timeout in s for all runs of the command in one guest, by the guest's clock."""
 Better = Literal["higher", "lower"]
-"""The direction in which a number improves."""
+"""Whether a lower or a higher number is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class TrialArm:
 
     Args:
         base: name of the kernel's base. None means the default base.
-        about: the line below the kernel's name.
+        about: text of the line below the kernel's name.
         source: facts about the source tree; None if the base describes it.
     """
 
@@ -61,7 +61,8 @@ class TrialBase:
     Args:
         source: keys of `source` in base.yaml.
         config: config fragments in order. A later fragment overrides an earlier one.
-        like: the base of the checkout that it equals, except for options; "" if there is none.
+        like: base of the checkout that differs from this base only in its options; "" if there is
+            none.
         asked: options of --config, by names with CONFIG_.
     """
 
@@ -76,14 +77,14 @@ class TrialBase:
 
 @dataclass(frozen=True)
 class Trial:
-    """A request whose parts have all been checked.
+    """A trial whose parts have all been checked.
 
     Args:
         functions: globs of --fn.
         trace: events and probes of --trace.
         watch: functions of --watch, whose accesses the microscope counts.
-        xray: variables of --xray, whose values are read.
-        timeout: seconds after which the command counts as failed, for all its `times` together.
+        xray: variables of --xray, whose values the x-ray reads.
+        timeout: seconds after which the command counts as failed. This covers all its `times` runs.
         comm: glob for task names; "" means the tasks of the command.
         given: command line that repeats the trial, for the report.
         check: command line that searches these kernels for bugs; "" if there is none.

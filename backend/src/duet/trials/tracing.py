@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Choose what a trial traces: functions and their sleeps, trace events, and probes.
 
-All of this works on a stock kernel, because it only uses trace events, and kprobes through
-kprobe_events (Documentation/trace/kprobetrace.rst). What a kernel refuses is left out and reported.
+Tracing works on a stock kernel, because it uses only trace events, and kprobes through
+kprobe_events (Documentation/trace/kprobetrace.rst). Events and probes that a kernel refuses are
+left out, and reported.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from duet.kernels.vmlinux.ask import split_path
 from duet.trials.mails import Patch
 
 USUAL_FUNCTIONS = 6
-"""Maximum number of functions that are traced if none is named."""
+"""Maximum number of functions that are traced if the user names none."""
 MOST_FUNCTIONS = 16
 MOST_EVENTS = 24
 MOST_FIELDS = 6
@@ -110,8 +111,8 @@ class Proposal:
     """Events of one group that the next call can trace.
 
     Args:
-        own: whether the patched files emit these events. Otherwise they are all events of a related
-            group.
+        own: whether these are events that the patched files emit. Otherwise they are all events of
+            a related group.
     """
 
     group: str
@@ -134,7 +135,7 @@ class Tracing:
             operation.
         proposed: events of the subsystem that are not traced.
         variables: variables that the x-ray reads.
-        said: sentences about what was chosen because the user named nothing.
+        said: sentences for the user about what was chosen because they named nothing.
     """
 
     functions: tuple[Function, ...] = ()
@@ -180,8 +181,8 @@ def read_trace(given: Sequence[str]) -> tuple[str, ...]:
     """Check --trace as far as that is possible without a kernel.
 
     Raises:
-        InputError: an argument is neither event nor probe, or it is an event that is created at
-            boot.
+        InputError: an argument is neither an event nor a probe, or it is an event that a kernel
+            creates only at boot.
     """
     asked = [part for text in given for part in at_commas(text)]
     for part in asked:
@@ -221,7 +222,7 @@ def choose(
         trace: 'group:event' globs and 'probe:function(args)', from --trace.
 
     Raises:
-        InputError: no kernel has one of the names, or there are more than can be drawn.
+        InputError: a name exists in no kernel, or there are more names than can be drawn.
     """
     draft = _Draft(images, keys=set(STATE_PROBES))
     known = {arm: read_functions(image) for arm, image in images.items()}
@@ -283,7 +284,7 @@ def _globbed(named: Sequence[str], known: Mapping[str, Functions]) -> list[str]:
 def _functions(
     draft: _Draft, names: Sequence[str], known: Mapping[str, Functions], most: int
 ) -> list[Function]:
-    """Return up to `most` functions that accept probes, first those that all kernels have."""
+    """Return up to `most` functions that accept probes. Prefer those that all kernels have."""
     everywhere: list[tuple[str, tuple[str, ...]]] = []
     somewhere: list[tuple[str, tuple[str, ...]]] = []
     for name in dict.fromkeys(names):
@@ -369,13 +370,14 @@ def _probe(draft: _Draft, function: str, args: str, known: Mapping[str, Function
     return Mark(key, f"{function}()", event, define, tuple(numbers[:MOST_FIELDS]), some)
 
 
-# Choose global variables that the x-ray reads in a trial: those of --xray, or those in the patches.
+# Choose the global variables that the x-ray reads: those of --xray, or else variables in the
+# patches.
 
 
 MOST_NAMED = 8
 MOST_CHOSEN = 4
 MOST_WORDS = 400
-"""Maximum number of words from changed lines that are looked up."""
+"""Maximum number of words from changed lines that are looked up as variables."""
 WORD = re.compile(r"\b[A-Za-z_]\w{2,}\b", re.ASCII)
 
 

@@ -25,7 +25,7 @@ from duet.measure.model import SourceFacts
 from duet.trials.mails import MOST_BYTES, NoPatch, Patch, parse
 from duet.trials.spec import MOST_NAME, TrialBase, plain_name
 
-# Calls of git. Our settings override the user's settings, which could change the form of a diff.
+# Calls git. Our settings override the user's settings, which could change the format of a diff.
 
 GIT_S = 300.0
 """Timeout of one call. Reading a whole kernel for the first time takes some 20 s."""
@@ -46,7 +46,9 @@ ELSEWHERE = (
     *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_EXTERNAL_DIFF"),
     *("GIT_DIFF_OPTS",),
 )
-"""Variables that git hooks and `git rebase --exec` set, and that name another repository."""
+"""Environment variables that git hooks and `git rebase --exec` set to name a repository. Here they
+would name the wrong one.
+"""
 _OWNER = re.compile(r"(?:dubious ownership in repository at|unsafe repository \() ?'([^']+)'")
 
 
@@ -140,12 +142,12 @@ DIGITS = "--abbrev=12"
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A commit of a repository. All fields are "" if there is none.
+    """A commit of a repository. All fields are "" if there is no commit.
 
     Args:
         commit: full hash.
         tree: id of its git tree.
-        describe: output of `git describe`, which is based on a tag or is 12 digits of the hash.
+        describe: output of `git describe`: a name based on a tag, or 12 digits of the hash.
     """
 
     commit: str = ""
@@ -194,8 +196,8 @@ class SourceTree:
         tree: id of its git tree in the trial's repository.
         head: the commit that it is based on.
         ref: commit whose files are used; "" if the folder's files are used.
-        changes: SHA-256 of the diff from `head` to the files; "" if there is no diff or it is
-            unknown.
+        changes: SHA-256 of the diff from `head` to the files; "" if the files are unchanged, or if
+            the diff is unknown.
     """
 
     folder: Path
@@ -240,10 +242,10 @@ class SourceTree:
 
 
 class TreeStore:
-    """A git repository with one folder's trees, and with the trees that are compared with it.
+    """A git repository that stores source trees: a folder's trees, and those to compare with it.
 
-    The first tree stays the base, and later trees are patches on it. So a change to one file
-    recompiles only one file.
+    The first tree remains the base, and later trees become patches on it. So after a change to one
+    file, only this file is compiled again.
 
     Args:
         folder: path of the repository. It is created if missing.
@@ -269,9 +271,9 @@ class TreeStore:
         own = has_repository(folder)
         known = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "index") if own else ""
         if known and not index.exists() and (folder / known).is_file():
-            # With a copy of the index, git reads only files that have changed since. The copy keeps
-            # the mtime, from which git detects files that changed in the same second as the last
-            # write.
+            # With a copy of the folder's index, git reads only files that have changed since the
+            # index was written. The copy keeps the index's mtime, because git needs it to detect
+            # files that changed in the same second as the last write.
             shutil.copy2(folder / known, index)
         asked = ("-C", str(folder), "rev-parse", "--git-path", "objects")
         if own and (objects := git_or_nothing(*asked)):
@@ -298,8 +300,8 @@ class TreeStore:
     def base_of(self, tree: SourceTree) -> str:
         """Return the id of a tree's base: the first stored tree, or the tree itself.
 
-        A tree becomes the base if its version is different, or if the difference is too large for a
-        patch.
+        A tree becomes its own base if its kernel version is different, or if the difference is too
+        large for a patch.
         """
         pin = self.folder / "base"
         words = pin.read_text().split() if pin.is_file() else []
@@ -317,7 +319,7 @@ class TreeStore:
             return False
 
     def diff(self, first: str, second: str) -> str:
-        """Return the diff between two trees, given by id, or "" if they are equal.
+        """Return the diff between two trees, given by id, or "" if they are identical.
 
         Raises:
             NotComparable: a file that differs is not UTF-8.
@@ -337,7 +339,7 @@ class TreeStore:
             ) from None
 
     def _changes(self, tree: SourceTree) -> str:
-        """Return a digest of the diff from a tree's commit, or "" if git lacks an older file."""
+        """Return a digest of the diff from a commit to a tree, or "" if git lacks an old file."""
         try:
             diff = self.diff(tree.head.tree, tree.tree)
         except BadSource:  # a partial clone
@@ -348,7 +350,7 @@ class TreeStore:
         """Return the patch from the first tree to the second.
 
         Raises:
-            NotComparable: the trees are equal, or differ too much.
+            NotComparable: the trees are identical, or differ too much.
         """
         diff = self.diff(first.tree, second.tree)
         if not diff:
@@ -397,7 +399,7 @@ def check_source(path: Path) -> None:
     """Quickly check that a path is a folder or a commit with a kernel source.
 
     Raises:
-        BadSource: it is not.
+        BadSource: the path is not such a folder or commit.
     """
     folder, ref = folder_and_ref(path)
     if ref:
@@ -445,7 +447,7 @@ def path_name(path: Path) -> str:
 
 
 def tree_base(tree: SourceTree, store: TreeStore, patches_dir: Path) -> TrialBase:
-    """Return a tree's base. It has the tree's .config and then the fragments that guests need."""
+    """Return a base for a tree. Its config is the tree's .config, then fragments for guests."""
     own = tree.folder / ".config"
     config = [own] if own.is_file() else []
     config += nearest_fragments(tree.series, patches_dir)
@@ -504,8 +506,8 @@ def _place(tree: SourceTree) -> str:
 # The configuration of a trial's kernels, from options of --config and the trees' .config files.
 #
 # All kernels of a base have the same configuration, so that they differ only by a patch. Two trees
-# of the same release use the first tree's .config, overridden by what guests need. If the second
-# tree's .config differs, the differences are reported.
+# of the same release use the first tree's .config, overridden by the options that guests need. If
+# the second tree's .config differs, the differences are reported.
 
 
 CONFIG = ".config"
@@ -521,7 +523,7 @@ def read_config(given: Sequence[str]) -> dict[str, str]:
     Each argument is OPTION=VALUE or a file of such lines.
 
     Raises:
-        InputError: an argument is neither, or asks for a module.
+        InputError: an argument is neither an option nor a file, or it requests a module.
     """
     options: dict[str, str] = {}
     for text in given:
@@ -550,7 +552,7 @@ def _no_options(text: str, why: str) -> InputError:
 
 
 def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]) -> str:
-    """Return a sentence about unused options of the second tree, or "" if there are none.
+    """Return a sentence about options of the second tree that are not used, or "" without any.
 
     Args:
         fragments: configs that guests need, which override both trees' .config.
@@ -575,7 +577,7 @@ def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]
 
 
 def _apart(ours: Path, theirs: Path, fragments: Sequence[Path]) -> list[str]:
-    """Return the names of options that would differ in the guests' kernels."""
+    """Return the names of options in which the guests' kernels would differ."""
     asked = read_fragments(fragments)
     one, two = ({**read_fragments([path]), **asked} for path in (ours, theirs))
 
@@ -604,7 +606,8 @@ def commits(repository: Path, span: str, say: Callable[[str], None]) -> tuple[Pa
         say: called with a sentence about merges.
 
     Raises:
-        NoPatch: git does not know the range, or it is empty, or its start is not an ancestor.
+        NoPatch: git does not know the range, or the range is empty, or its start is not an ancestor
+            of its end.
         BadSource: git refuses a repository that another user owns.
     """
     where = ("-C", str(repository))
@@ -639,7 +642,7 @@ def _merges(where: tuple[str, ...], span: str) -> int:
 
 
 def _whole(repository: Path, span: str, say: Callable[[str], None]) -> Patch:
-    """Return a range with a merge as one patch. git format-patch would omit merge changes."""
+    """Return a range with a merge as one patch, because git format-patch omits merge changes."""
     where = ("-C", str(repository))
     first, last = _ends(where, span)
     if git_or_nothing(*where, "merge-base", first, last) != first:

@@ -27,11 +27,11 @@ from duet.trials.shell_line import read_line
 from duet.trials.spec import Better, Headline, Trial, TrialArm, TrialBase, plain_name
 from duet.trials.tracing import Tracing, Variable
 
-# The steps of a trial and their text, which only says what holds for every trial.
+# The steps of a trial, and their texts, which say only what is true of every trial.
 
 Tree = dict[str, Any]
 WHOLE_MS = 1000.0
-"""Longest window of the first step."""
+"""Maximum length of the first step's window."""
 CLOSE = 0.1
 """Maximum share of that window that the close-up steps show."""
 CALLS = 20
@@ -40,7 +40,7 @@ CALLS = 20
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Measured durations. They are 0 if not measured yet.
+    """Measured durations. A duration is 0 until it has been measured.
 
     Args:
         elapsed_ms: duration of the command on the slowest kernel.
@@ -190,17 +190,17 @@ CAVEATS = (
 
 # The metrics of a trial's lesson.
 WATCHED = "watched"
-"""Name of the workload that runs under the microscope, which makes a guest slow."""
+"""Name of the workload that runs under the microscope. The microscope makes a guest slow."""
 SHARED = {"reads": "reads", "writes": "writes", "rmws": "read-modify-writes"}
 TICK_MS = 4.0
-"""Resolution of user and system time with TICK_CPU_ACCOUNTING and HZ=250."""
+"""Resolution in ms of user and system time with TICK_CPU_ACCOUNTING and HZ=250."""
 SAMPLED = ("user_ms", "system_ms")
 SHARED_PREFIX = "shared_"
 """Prefix of the microscope's metric names."""
 
 
 def trial_metrics(trial: Trial, tracing: Tracing) -> Tree:
-    """Return the metrics: the command's own number if known, its time, and the functions' times."""
+    """Return metrics for the command's own number (if known), its time, and functions' times."""
     metrics: Tree = {}
     if (head := trial.headline) is not None:
         metrics["headline"] = {"title": head.title, "unit": head.unit, "better": head.better}
@@ -258,11 +258,11 @@ KERNEL_TASKS = r"(?:kworker|swapper|ksoftirqd|rcu_|migration|cpuhp|kthreadd|duet
 
 
 def write_trial(folder: Path, trial: Trial, tracing: Tracing, times: Times) -> Path:
-    """Write a trial's files. Recordings of an equal trial are kept.
+    """Write a trial's files. If the trial is unchanged, its recordings stay.
 
     Args:
         folder: folder for this trial alone. It is created if missing.
-        times: measured durations, as far as they are known.
+        times: those durations that have been measured so far.
 
     Returns:
         The folder of the lesson.
@@ -479,7 +479,7 @@ def headline(metric: str, unit: str, better: Better, command: Command) -> Headli
 
 
 def stressors(line: str) -> list[str]:
-    """Return the stressors of the first stress-ng with --metrics in the line, in their order."""
+    """Return the stressors of the line's first stress-ng command with --metrics, in order."""
     for one in read_line(line).commands:
         words = one.started
         if not words or PurePosixPath(words[0]).name != STRESS:
@@ -501,7 +501,7 @@ def _stressor(word: str) -> str | None:
 
 @lru_cache(maxsize=2)
 def _said(option: str) -> str:
-    """Return output of this machine's stress-ng, which guests also use, or "" if not installed."""
+    """Return the output of this machine's stress-ng, or "". Guests use the same stress-ng."""
     program = shutil.which(STRESS)
     if program is None:
         return ""
@@ -530,7 +530,7 @@ def _own(metric: str, unit: str, better: Better) -> Headline:
 
 
 def save_lesson(folder: Path, trial: Trial, target: Path) -> tuple[Path, Path]:
-    """Copy the files of a trial, without its recording.
+    """Copy the files of a trial, except its recording.
 
     Args:
         folder: folder of the trial.

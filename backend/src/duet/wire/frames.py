@@ -29,7 +29,9 @@ MAX_NAME = 255
 MOST_EVENTS = 1 << 44
 """Largest counter in STATS, so that sums stay exact in JavaScript. Usual: a million."""
 WHOLE = re.compile("[0-9]{1,19}")
-"""A number in HELLO. Parsing a number takes quadratic time, so longer numbers are refused."""
+"""Pattern for a number in HELLO. Longer numbers are refused, because Python parses numbers in
+quadratic time.
+"""
 
 
 class FrameType(IntEnum):

@@ -135,7 +135,8 @@ function Picture({ page }: { readonly page: LessonModel }) {
   );
 }
 
-// A show of hands: the speaker counts the hands for each choice with keys. The counts are lost when the page closes.
+// A show of hands: the speaker counts the hands for each choice with the number keys. The counts are lost when the page
+// closes.
 
 const none: readonly number[] = [];
 /** Largest number of hands that can be counted per choice. */
@@ -182,7 +183,7 @@ interface ChoicesProps {
   readonly truth: number | null;
   /** Where the answer comes from. */
   readonly by: string;
-  /** Answers per choice in addition to hands, such as those of a class. */
+  /** Number of answers per choice that are added to the hands, such as the answers of a class. */
   readonly more?: readonly number[];
 }
 
@@ -279,8 +280,8 @@ function AskSlide({ page, revealed }: AskSlideProps) {
   );
 }
 
-// Last slides of a deck: the question explained in three sentences, and the quiz questions. Each has a stop before and
-// a stop after its answer.
+// Last slides of a deck: the question explained in three sentences, and the quiz questions. Each question has two
+// stops, before and after its answer is shown.
 
 function ExplainSlide({ lesson, revealed }: { lesson: Lesson; revealed: boolean }) {
   const { explain } = lesson;
@@ -376,12 +377,16 @@ function AllQuestions({ asked }: { readonly asked: readonly QuizQuestion[] }) {
   );
 }
 
-// Slides are laid out on a small sheet and scaled up, so that the page's smallest text of 13 px has 20 px at 1920x1080.
+// Slides are laid out on a small sheet and scaled up, so that the page's smallest text, 13 px, is 20 px high at
+// 1920x1080.
 
 /** Size of the sheet, px; at 1920x1080 its scale is 1.549. */
 export const sheet = { width: 1240, height: 697 } as const;
 
-/** Scale of the sheet for a window size; at least 1, so a small window gets a smaller sheet. */
+/**
+ * Scale of the sheet for a window size. The scale is at least 1; in a window too small for that, the sheet is made
+ * smaller instead.
+ */
 export function deckScale(width: number, height: number): number {
   return Math.max(1, Math.min(width / sheet.width, height / sheet.height));
 }

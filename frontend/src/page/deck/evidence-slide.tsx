@@ -40,7 +40,7 @@ interface CardsProps {
   readonly columns: readonly number[];
   /** Minimum scale; cards that do not fit at this scale are omitted with a note. */
   readonly least: number;
-  /** Whether the last card is optional, so that it is omitted first. */
+  /** Whether the last card is optional; an optional card is omitted first. */
   readonly filler: boolean;
 }
 
@@ -58,7 +58,8 @@ function Cards({ children, columns, least, filler }: CardsProps) {
     };
     const observer = new ResizeObserver(fill);
     observer.observe(outer);
-    // Charts load late, and a changed figure may need another line. Most changes of figures need no new layout.
+    // Charts that load late, and figures that need another line, change the cards' heights. Other changes need no new
+    // layout.
     const changes = new MutationObserver(() => {
       if (standing(inner) !== before) fill();
     });
@@ -92,7 +93,10 @@ function Cards({ children, columns, least, filler }: CardsProps) {
 
 type Row = MeasuredMessage['rows'][number];
 
-/** Maximum number of characters of a verdict in a cell. A longer text is a reason, which is listed below the table. */
+/**
+ * Maximum length of a verdict in a cell, in characters. A longer text is not a verdict, but the reason for a missing
+ * one. It is listed below the table.
+ */
 const shortest = 24;
 
 /** "-89.9 %, worse", "no difference proven" or "no verdict"; empty for the baseline row. */
@@ -106,7 +110,7 @@ function verdictOf(row: Row, better: MeasuredMessage['better']): string {
   return gains === null ? words : `${words}, ${gains ? 'better' : 'worse'}`;
 }
 
-/** The reasons for missing verdicts, each one once, and a warning if arms have different bases. */
+/** The reasons for missing verdicts, without repetitions, and a warning if arms differ in more than one patch. */
 function reasonsOf({ rows, warnings }: Pick<MeasuredMessage, 'rows' | 'warnings'>) {
   const long = rows.map((row) => row.verdict ?? '').filter((words) => words.length > shortest);
   const reasons = [...new Set(long)].map((words) => t('No verdict: {words}.', { words }));
@@ -239,7 +243,10 @@ export function excerptOf(
   return { hunks, left: sum(whole.map(({ hunk }) => hunk)) - sum(hunks) };
 }
 
-/** Shorten a hunk to a number of lines around those that matter; if none matters, around its first changed line. */
+/**
+ * Shorten a hunk to a number of lines: those around the lines that matter, or if no line matters, those around the
+ * first changed line.
+ */
 function cutTo(
   lines: readonly PatchLine[],
   matters: (line: PatchLine) => boolean,
@@ -249,7 +256,8 @@ function cutTo(
   if (room < leastLines) return [];
   const marks = lines.flatMap((line, i) => (matters(line) ? [i] : []));
   const within = (from: number) => marks.filter((i) => i >= from && i < from + room).length;
-  // Choose the part with most such lines. Of equally good parts choose the last one, because it is the deepest call.
+  // Choose the part that contains most of these lines. Of equally good parts choose the last one, because it is the
+  // deepest call.
   const around = marks.length > 0 ? marks : [lines.findIndex((line) => line.sign !== ' ')];
   const views = around.map((i) =>
     Math.max(0, Math.min(i - Math.floor(room / 2), lines.length - room)),
@@ -280,7 +288,7 @@ export function messageOf(body: string): readonly string[] {
 interface PatchPartProps {
   readonly page: LessonModel;
   readonly arm: string;
-  /** Text fragments that select the lines to show; if empty, the lines that run are shown. */
+  /** Text fragments that select the lines to show. If there are none, the lines that are being executed are shown. */
   readonly at: readonly string[];
   /** Number of lines for which there is room. */
   readonly room: number;
@@ -377,11 +385,14 @@ function PatchMessage({ page: { lesson }, arm: name }: Pick<PatchPartProps, 'pag
   );
 }
 
-/** Number of patch lines on a slide: next to the patch's message, next to other parts, and alone in larger text. */
+/**
+ * Maximum number of patch lines on a slide in three cases: next to the patch's message, next to other parts, and alone
+ * in larger text.
+ */
 const [patchLines, patchLinesBeside, patchLinesAlone] = [25, 16, 18];
-/** Scale of the smallest text: 13 px on the page becomes 20 px at 1920x1080. */
+/** Minimum scale of text: at this scale, 13 px on the page becomes 20 px at 1920x1080. */
 const smallest = 1;
-/** Printed text may be smaller, so that nothing is omitted. */
+/** Minimum scale of printed text. It is lower, so that nothing has to be omitted. */
 const smallestOnPaper = 0.75;
 
 const [oneOrTwo, all] = [

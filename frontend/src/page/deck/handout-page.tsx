@@ -21,7 +21,7 @@ import { SlideFace, sheet } from './deck-page.tsx';
 import { paperSay, paperStops, type Stop } from './slides.ts';
 import { useStops } from './use-deck.ts';
 
-// Scaling of printed text: it is laid out in a narrower column and scaled up until it fills its box.
+// Scales text for print: the text is laid out in a narrower column and scaled up until it fills its box.
 
 const largest = 2.2;
 /** Minimum scale; small text is better than truncated text. */
@@ -95,16 +95,20 @@ function snapshot(of: HTMLElement): HTMLElement {
   return copy;
 }
 
-// Visits every slide of a lesson, and takes a snapshot when three quarters of its window have been played.
+// Visits every slide of a lesson. When three quarters of the slide's window have been played, takes a snapshot of the
+// slide.
 
 interface PaperPage {
   readonly stop: Stop;
   readonly face: HTMLElement;
 }
 
-/** The share of a window after which most has happened but the next window has not begun. */
+/**
+ * Share of a window that is played before the snapshot. By then most events have happened, but the next window has not
+ * begun.
+ */
 const share = 0.75;
-/** Time until the text shows the same moment as the picture, ms. */
+/** Time to wait until the text shows the same moment as the picture, ms. */
 const calmMs = 450;
 const pollMs = 60;
 

@@ -39,11 +39,11 @@ import {
 
 const minuteMs = 60_000;
 
-/** Minutes from the start of the talk. */
+/** Begin and end of a step, in minutes from the start of the talk. */
 interface Planned {
   readonly from: number;
   readonly to: number;
-  /** Planned length of the whole class, min. */
+  /** Planned duration of the whole class, min. */
   readonly total: number;
 }
 
@@ -186,7 +186,7 @@ export function NotesPage({ lesson, place, go }: Props) {
   );
 }
 
-/** The next stop's name and first sentence, so that the speaker can lead over to it. */
+/** The next stop's name and first sentence, which the speaker can use as a transition. */
 function Next({ lesson, next }: { readonly lesson: Lesson; readonly next: Stop | undefined }) {
   if (next === undefined)
     return (

@@ -15,7 +15,7 @@ interface Packed {
   readonly width: number;
   /** Indices of each column's cards. */
   readonly columns: readonly (readonly number[])[];
-  /** False if a card is higher than the box even at the smallest scale. */
+  /** Whether all cards fit; false if a card is higher than the box even at the smallest scale. */
   readonly fits: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Limits {
   readonly gap: number;
 }
 
-/** Number of scales tried between 1 and 2. */
+/** Number of scales that are tried in the range from 1 to 2. */
 const steps = 20;
 
 /** Split the cards into columns in order, so that the highest column is as low as possible. */
@@ -98,7 +98,7 @@ const line = 8;
 /** Below this scale a card with several tables is split, so that its text gets larger. */
 const small = 1.2;
 
-/** Text that changes with the cards' sizes. While it is unchanged, no new layout is needed. */
+/** A text that changes whenever the size of a card changes. While the text is unchanged, no new layout is needed. */
 export function standing(inner: HTMLElement): string {
   const parts = [...inner.children].flatMap((card) => [
     card,

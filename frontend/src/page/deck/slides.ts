@@ -22,7 +22,7 @@ interface Chosen {
 
 const has = (arm: Arm, text: string) => arm.patch_texts.some((patch) => patch.text.includes(text));
 
-/** One part per arm. A line that several arms have is shown for the first of them only. */
+/** One part per arm. A line that several arms have in common is shown only for the first of these arms. */
 function patchParts(lesson: Patched, scene: Scene): readonly Chosen[] {
   if (!scene.show.includes('patch')) return [];
   const arms = patchedArms(lesson, scene);
@@ -63,7 +63,9 @@ export type Part =
   | {
       readonly what: 'patch';
       readonly arm: string;
-      /** Text fragments that select the lines to show; if empty, the lines that run are shown. */
+      /**
+       * Text fragments that select the lines to show. If there are none, the lines that are being executed are shown.
+       */
       readonly at: readonly string[];
       /** Whether no earlier step shows this patch. */
       readonly first: boolean;
@@ -112,8 +114,8 @@ function evidenceOf({ show }: Scene, panels: readonly string[]): readonly Part[]
 }
 
 /**
- * A single chart or table would leave half of the slide empty, so the counts are added. A patch needs none, because its
- * message is shown with it.
+ * A single chart or table would leave half of the slide empty, so the counts are added. A patch needs no counts,
+ * because its message is shown with it.
  */
 function filled(parts: readonly Part[]): readonly Part[] {
   return parts.length === 1 && parts[0]?.what !== 'patch' ? [...parts, { what: 'counts' }] : parts;
@@ -205,7 +207,7 @@ export function stopAt(stops: readonly Stop[], step: string, press: number | nul
 
 // The one-sentence claim of a step. Pure.
 
-/** The claim that the step states, otherwise the first sentence of its text. */
+/** The claim that the step states. If it states none, the first sentence of its text. */
 export function claimOf(
   { content }: Pick<Lesson, 'content'>,
   { id, claim }: Pick<Scene, 'id' | 'claim'>,
@@ -214,7 +216,8 @@ export function claimOf(
 }
 
 /**
- * The first sentence of a Markdown text, as plain text. It ends at a full stop that is followed by a space or the end.
+ * The first sentence of a Markdown text, as plain text. It ends at a full stop that is followed by a space or by the
+ * end of the text.
  */
 export function firstSentence(markdown: string): string {
   const [paragraph = ''] = markdown.trim().split(/\n\s*\n/);

@@ -14,7 +14,7 @@ import type { LessonModel } from '../use-lesson-page.ts';
 import { type Stop, slideCount, stopAt, stopsOf } from './slides.ts';
 import { useTalk } from './talk.ts';
 
-// The meaning of keys in a deck. Clickers send Page Up and Page Down, and some of them arrow keys. Pure.
+// The meaning of keys in a deck. Clickers send Page Up and Page Down; some clickers send arrow keys. Pure.
 
 const acts = ['next', 'back', 'first', 'last', 'notes', 'handout', 'toy'] as const;
 export type DeckAct = (typeof acts)[number];
@@ -54,7 +54,7 @@ export function deckAct(event: Pressed): DeckAct | null {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return null;
   const target = event.target instanceof Element ? event.target : null;
   if (target?.closest(fields)) return null;
-  // The keys of clickers work wherever the focus is.
+  // In the interactive rule, only the keys of a clicker change slides, because the rule uses the other keys.
   if (target?.closest('.toy') && !clicker.has(event.key)) return null;
   return keys[event.key] ?? null;
 }

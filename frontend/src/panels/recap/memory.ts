@@ -8,7 +8,8 @@ import type { Answers } from '../predict.ts';
 // Judges the answers to the questions at the end of a lesson.
 
 /**
- * Whether an answer is right: the choice, counted from 1, or a number within the tolerance. A missing answer is wrong.
+ * Whether an answer is right. The answer is the number of the choice, counted from 1, or a number that must be within
+ * the tolerance. A missing answer is wrong.
  */
 export function isRight(question: QuizQuestion, given: number | undefined): boolean {
   if (given === undefined) return false;
@@ -29,7 +30,7 @@ export function typedNumber(text: string): number | undefined {
 }
 
 export interface Recap {
-  /** The viewer's own three sentences. */
+  /** The three sentences that the viewer wrote. */
   readonly mine: string;
   /** Whether the viewer has compared their sentences with the lesson's. */
   readonly compared: boolean;
@@ -43,11 +44,11 @@ export interface Progress {
   readonly quiz: Share;
   readonly predicted: Share;
   readonly pointed: Share;
-  /** Date of the last change, as in ISO 8601. */
+  /** Date of the last change, in ISO 8601 format. */
   readonly on: string;
 }
 
-/** A count and the total. */
+/** A number of items, and the total number of items. */
 type Share = readonly [number, number];
 
 const nothing: Recap = { mine: '', compared: false, given: {} };

@@ -82,7 +82,7 @@ function ExplainPart({ explain, recap, onRecap }: ExplainPartProps) {
   );
 }
 
-// Questions at the end of a lesson. Each can be answered once, and is judged and explained at once.
+// Questions at the end of a lesson. Each question accepts one answer, which is judged and explained immediately.
 
 interface QuizPartProps {
   readonly lesson: Pick<Lesson, 'quiz' | 'scenes'>;
@@ -301,7 +301,7 @@ function PredictedPart({ lesson, answers, onStep, onQuestions }: PredictedPartPr
 
 interface CertificatePartProps {
   readonly all: Readonly<Record<string, Progress>>;
-  /** Today's date, as in ISO 8601. */
+  /** Today's date, in ISO 8601 format. */
   readonly today: string;
 }
 

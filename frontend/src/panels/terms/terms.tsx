@@ -86,7 +86,7 @@ interface Shown {
 }
 
 const openMs = 160;
-/** Long enough to move the pointer from the word to its card. */
+/** Delay before a card closes, ms; long enough to move the pointer from the word to its card. */
 const closeMs = 220;
 
 class CardHost {
@@ -349,7 +349,7 @@ export interface MarkdownNode {
 
 /** Elements that start a new paragraph. Other elements inside a list item belong to its paragraph. */
 const paragraphs = new Set(['p', 'li', 'td', 'th']);
-/** Elements in which terms are not marked, because code is quoted, and links and headings serve another purpose. */
+/** Elements in which terms are not marked: code is quoted text, and links and headings serve another purpose. */
 const left = new Set(['code', 'pre', 'a', 'h1', 'h2', 'h3', 'h4']);
 
 export function markTerms(matcher: Matcher) {
@@ -431,7 +431,7 @@ interface TermsProviderProps {
   readonly children: ReactNode;
 }
 
-/** Provides term cards for the texts inside; outside, the same texts are plain. */
+/** Provides term cards for the texts inside. Outside this component, the texts are plain. */
 export function TermsProvider({ lesson, children }: TermsProviderProps) {
   const id = useId();
   const [host] = useState(() => new CardHost());
@@ -499,7 +499,7 @@ interface ClockTermProps {
   readonly children: ReactNode;
 }
 
-/** The name of a run's clock, which opens the card of that clock. */
+/** The name of a run's clock, which opens a card that explains this clock. */
 export function ClockTerm({ clock, children }: ClockTermProps) {
   return (
     <TermMark name={clock === 'count' ? t('count clock') : t('wall clock')}>{children}</TermMark>

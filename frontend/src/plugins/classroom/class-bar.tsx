@@ -28,7 +28,7 @@ interface ClassBarProps {
   readonly onInvite: () => void;
 }
 
-/** How many are here, and how many questions from members wait for the instructor. */
+/** The number of members who are present, and of members' questions that wait for the instructor. */
 function hereWords(room: Room): string {
   const [here, n] = [room.facts?.connected ?? 0, waitingRaised(room)];
   return n > 0
@@ -185,7 +185,7 @@ function SpotButtons({ inClass, lesson, arms }: ClassBarProps) {
   );
 }
 
-/** A member's presses within this time count once. */
+/** Several presses by a member within this time count as one press, ms. */
 const lostMs = 10_000;
 
 function LostButton({ now: { classroom } }: { readonly now: RoomNow }) {
@@ -219,7 +219,7 @@ interface ShownBarProps {
   readonly place: Place;
 }
 
-/** "Second: Ada, 9 hogs."; empty if this page knows of no class run with this id. */
+/** "Second: Ada, 9 hogs."; empty if this page knows of no run in the class with this id. */
 export function shownWords(room: RoomNow['room'], lesson: Lesson, beside: string | null): string {
   const one = room?.tries.find(({ run }) => run === beside);
   return one === undefined

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The class's panel at the side of the page. It is no dialog, so the page stays usable. */
+/** The class's panel at the side of the page. The panel is not a dialog, so the page stays usable. */
 
 import './board.css';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -307,7 +307,7 @@ export function ClassArea({ page, own, notes }: AreaProps) {
   );
 }
 
-// Shown on every page of a class member: the timer, and that the instructor observes the page.
+// Shown on every page of a class member: the timer, and a note while the instructor observes the page.
 
 export function ClassOverlay() {
   const { classroom, room, open } = useRoom();

@@ -26,7 +26,7 @@ export interface Timer {
 
 interface Board {
   readonly raised: ClassRaised | null;
-  /** For this member only. */
+  /** The message about this member's own questions and votes, which only this member receives. */
   readonly own: Of<'class_own'> | null;
   readonly timer: Timer | null;
   /** For a member: whether the instructor observes this page. */
@@ -48,7 +48,7 @@ const emptyBoard: Board = {
   seenAt: 0,
 };
 
-/** After a reconnect, drop the state that has ended unless the server sends it again. */
+/** After a reconnect, drop state that may have ended meanwhile; if it has not, the server sends it again. */
 function boardAgain(board: Board): Board {
   return { ...board, timer: null, watching: null, seen: null };
 }
@@ -85,7 +85,7 @@ function reduceBoard(board: Board, message: BoardMessage, nowMs: number): Board 
   }
 }
 
-/** The part of a class that goes with its board. */
+/** The fields of a class that decide which place this page goes to. */
 interface WithBoard {
   readonly board: Board;
   readonly place: ClassPlace | null;
@@ -97,7 +97,7 @@ export function watches(room: Pick<WithBoard, 'board'> | null): boolean {
   return room?.board.watching?.phase === 'watched';
 }
 
-/** The place that this page goes to, and whose it is. */
+/** The place that this page goes to, and whose place it is. */
 export interface Led {
   readonly by: 'driver' | 'member' | 'back';
   readonly place: ClassPlace | null;
@@ -137,7 +137,7 @@ export interface Room {
   /** Id and name of this member; both are empty for the instructor. */
   readonly member: string;
   readonly name: string;
-  /** Null until the server has sent them. */
+  /** The facts about the class; null until the server has sent them. */
   readonly facts: ClassFacts | null;
   readonly place: ClassPlace | null;
   /** This page's time when the place arrived, ms. */
@@ -150,7 +150,7 @@ export interface Room {
   readonly answers: ReadonlyMap<string, ClassAnswered>;
   readonly confusion: readonly ConfusionPoint[];
   readonly board: Board;
-  /** Steps that the instructor has opened for trying; null until the server has sent them. */
+  /** Steps in which the instructor lets members try their own runs; null until the server has sent them. */
   readonly opened: ClassOpened | null;
   /** The attempts that this page may see. */
   readonly tries: readonly ClassTry[];
@@ -173,7 +173,7 @@ export function isOpen(room: Room | null): room is Room {
 function welcomed(room: Room | null, message: Of<'class_welcome'>): Room {
   const { class_id: classId, part, member, name } = message;
   const known = room?.classId === classId && room.part === part && room.member === member;
-  // A returning member keeps the known state: the server sends it again, newest last.
+  // A member who returns keeps the known state. The server sends the whole state again, with the newest message last.
   if (known) return { ...room, name, board: boardAgain(room.board) };
   return {
     ...{ classId, part, member, name },

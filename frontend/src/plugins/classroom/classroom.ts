@@ -58,7 +58,7 @@ class ClassCommands {
     this.send({ type: 'class_confused' });
   }
 
-  /** Allow or forbid the class to try in a step. */
+  /** Allow or forbid members to try their own runs in a step. */
   openStep(step: Command<'class_open_step'>): void {
     this.send({ type: 'class_open_step', ...step });
   }
@@ -128,7 +128,7 @@ class ClassMember extends BoardCommands {
   readonly following = new Cell(true);
   /** The instructor's own place. It is kept while this page observes a member, until the page is back there. */
   readonly aside = new Cell<ClassPlace | null>(asideOf());
-  /** The server does not know (or no longer knows) that this page is in the class. */
+  /** Whether the server does not know, or no longer knows, that this page is in the class. */
   protected away = true;
   #reported = '';
 
@@ -168,7 +168,7 @@ class ClassMember extends BoardCommands {
   }
 }
 
-// At most one call per `everyMs`; the last call is always made.
+// Makes at most one call per `everyMs`, but always makes the last call.
 
 class Throttle {
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -201,7 +201,7 @@ class Throttle {
   }
 }
 
-// Sends the place of this page: to the class if this page leads it, or to the instructor who observes this member.
+// Sends this page's place: to the class if this page leads it, or to the instructor while they observe this member.
 
 export type DrivenPlace = Command<'class_drive'>;
 
@@ -240,8 +240,8 @@ class Driving extends ClassMember {
 }
 
 // Commands to the class are sent once the server has confirmed that this page is in it. Commands given while the
-// connection is lost wait until the page has rejoined. Answers that were not confirmed are then sent again, because the
-// server may have died with them.
+// connection is lost wait until the page has rejoined. Then answers that were not confirmed are sent again, because the
+// server may have crashed before it stored them.
 
 type Send = (message: ClientMessage) => void;
 type Answered = Parameters<typeof answerKey>[0] & { readonly round: number };
@@ -327,7 +327,7 @@ export class Classroom extends Driving {
   readonly #store: Store;
   readonly #sending: Sending;
   readonly #membership: TabMembership;
-  /** The connection was lost, and the server has not sent a new greeting yet. */
+  /** Whether the connection was lost and the server has not sent a new greeting yet. */
   #broke = true;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -442,7 +442,7 @@ export class Classroom extends Driving {
   }
 
   #complained(error: ErrorMessage | undefined): void {
-    // A place was still on its way when observing ended; this needs no message.
+    // The page sent a place just before observing ended, so the error needs no message.
     if (error?.code === 'unwatched') return this.#store.dismiss(error);
     if (error?.code === 'closed') this.#sending.refused();
     const entering = this.entering.get();

@@ -78,7 +78,7 @@ export function sameScenery(wanted: Place, own: Place): boolean {
   return sceneryText(wanted, own) === sceneryText(own, own);
 }
 
-/** A place without its moment, as text; a run or arms that the place leaves open are taken from `own`. */
+/** A place without its moment, as text. If the place names no run or no arms, those of `own` are used. */
 function sceneryText(place: Place, own: Place): string {
   return writePlace({
     ...place,
@@ -94,7 +94,7 @@ interface Target {
   readonly align: PlaybackState['alignment'];
   readonly nth: number | undefined;
   readonly speed: number | null;
-  /** The window and moment to show; null for the step's own. */
+  /** The window and moment to show; null for the step's own window and moment. */
   readonly look: { readonly start: number; readonly span: number; readonly moment: number } | null;
   readonly mode: ClassPlace['mode'];
   readonly direction: 1 | -1;
@@ -154,7 +154,7 @@ function move(playback: Playback, scene: Scene, target: Target): void {
   if (isThere(playback.now(), target)) return;
   const { align, nth, speed, look, mode, direction } = target;
   if (look === null) {
-    // The leader shares no moment, so each page shows the step's own.
+    // The leader shares no moment, so each page shows the step's own moment.
     if (playback.now().mode !== 'scope') playback.goto(scene);
     return;
   }
@@ -163,7 +163,7 @@ function move(playback: Playback, scene: Scene, target: Target): void {
   if (speed !== null) playback.setSpeed(speed);
   playback.look(look.start, look.span, look.moment);
   if (mode === 'scope') playback.sweep();
-  // At the end there is nothing left to play, and playback would start over.
+  // At the end there is nothing left to play; calling play() would start over from the beginning.
   const ended = direction > 0 && !playback.state.live && look.moment >= playback.state.watermark;
   if (mode === 'play' && !ended) playback.play(direction);
 }
@@ -172,7 +172,7 @@ function move(playback: Playback, scene: Scene, target: Target): void {
 export function useFollow(page: PageNow): void {
   const { classroom, room, following, open, aside } = useRoom();
   const visit = useVisit();
-  /** The last message that was applied completely, and the scenery of the last visit. */
+  /** The last message that was applied completely, and what the last visit showed, apart from the moment. */
   const done = useRef('');
   const visited = useRef('');
   useEffect(() => {
@@ -259,7 +259,7 @@ function usePlaces(
   const connection = useConnection();
   const latest = useRef({ page, spotlight, send });
   latest.current = { page, spotlight, send };
-  /** How often the oscilloscope has restarted its window. */
+  /** `n`: number of times that the oscilloscope has restarted its window. `moment`: the moment at the last render. */
   const sweeps = useRef({ n: 0, moment: 0 });
   const { state } = page.playback;
   if (state.mode === 'scope' && state.moment < sweeps.current.moment) sweeps.current.n += 1;
@@ -325,7 +325,7 @@ function useShoulder(page: PageNow): void {
   });
 }
 
-// Everything that a lesson page does in a class: it follows or leads, and has the spotlight.
+// Everything that a lesson page does in a class: it follows or leads, and shows the spotlight.
 
 export function useInClass(page: PageNow, index: RunIndex | null) {
   const spotlight = useSpotlight(index);
@@ -338,7 +338,7 @@ export function useInClass(page: PageNow, index: RunIndex | null) {
 
 export type InClass = ReturnType<typeof useInClass>;
 
-// The page of two runs also follows or leads, as a lesson page does.
+// The page of two runs also follows or leads, like a lesson page.
 
 export function useInCompare(page: PageNow): void {
   useFollow(page);

@@ -48,7 +48,7 @@ export function ClassroomProvider({
   );
 }
 
-/** Null for pages without classes: an exhibit, a test. */
+/** The page's class; null on pages without classes, such as an exhibit or a test. */
 export function useClassroom(): Classroom | null {
   return useContext(Context);
 }
@@ -80,11 +80,11 @@ export function useRoom() {
   const refused = useCell<string>(cells.refused);
   const open = room?.facts?.open === true;
   const aside = useCell<ClassPlace | null>(cells.aside);
-  /** The instructor's page is at a member's place, or on its way back from there. */
+  /** Whether the instructor's page is at a member's place, or on its way back from there. */
   const elsewhere = open && (watches(room) || aside !== null);
   const driving = open && room.facts?.driving === true && !elsewhere;
   const following = elsewhere || (open && !driving && wants);
-  /** This page follows, or will follow once it has rejoined the class after a reload. */
+  /** Whether this page follows the leader, or will do so once it has rejoined the class after a reload. */
   const led = (following && !elsewhere) || (room === null && entering?.how === 'back');
   return { classroom, room, entering, refused, open, driving, following, led, aside };
 }

@@ -54,7 +54,7 @@ export function ClassGate({ place }: { readonly place: Place }) {
   );
 }
 
-/** @param named the code is known, so the form asks only for a nickname */
+/** @param named whether the code is known, so that the form asks only for a nickname */
 export function JoinForm({ code = '', named = false }: { code?: string; named?: boolean }) {
   const { classroom, entering, refused } = useRoom();
   const [typed, setTyped] = useState(code);

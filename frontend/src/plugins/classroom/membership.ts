@@ -90,7 +90,7 @@ export function rememberAside(place: ClassPlace | null): void {
 
 export function asideOf(): ClassPlace | null {
   const text = attempt(() => sessionStorage.getItem(aside), null);
-  // Only this page writes it, so it needs no check.
+  // Only this page writes the entry, so the entry needs no check.
   return attempt(() => JSON.parse(text ?? 'null') as ClassPlace | null, null);
 }
 

@@ -14,7 +14,7 @@ import { useRoom } from './hooks.tsx';
 
 export type Spot = NonNullable<ClassPlace['spotlight']>;
 
-/** How long the spotlight is shown, ms. */
+/** Time for which the spotlight is shown, ms. */
 const spotMs = 10_000;
 
 export function spotOf(mark: Mark): Spot {
@@ -28,7 +28,8 @@ function found(table: SpanTable | OpTable, { row, t_ns }: Spot): number {
 }
 
 /**
- * The span or operation that begins at the spot. Null: the spotlight is on a whole lane, or the run has no such mark.
+ * The span or operation that begins at the spot. Null if the spotlight is on a whole lane, or if the run has no such
+ * mark.
  */
 export function markAt(index: RunIndex | null, spot: Spot): Mark | null {
   if (spot.row === null || spot.t_ns === null) return null;
@@ -59,7 +60,7 @@ type Questions = Pick<Lesson, 'questions'>;
 
 const form = /^point-(\d{1,3})$/;
 
-/** The id in the class of a lesson's question; its number counts from 1. */
+/** The id of a lesson's question in class messages. The number in the id counts from 1. */
 export function pointId(question: number): string {
   return `point-${question + 1}`;
 }
@@ -96,7 +97,10 @@ function markFields(mark: Mark, parts: { readonly x: number; readonly y: number 
   return { ...parts, arm, row, t_ns };
 }
 
-/** Number of marks in each cell of the picture that has any, in ascending order. */
+/**
+ * For each cell of the picture that contains marks: their number and mean position. Cells are sorted by that number, in
+ * ascending order.
+ */
 export function heatOf(
   marks: readonly Pick<Pointed, 'x' | 'y'>[],
   columns = 48,
@@ -119,7 +123,7 @@ export function heatOf(
 
 // The spotlight of a class: the leader selects a mark or a lane, and every page shows it for ten seconds.
 
-/** The spotlight received from the leader; null once it has been shown for its time. */
+/** The spotlight received from the leader; null once its time is over. */
 function useReceived(spot: Spot | null, stands: boolean): Spot | null {
   const text = JSON.stringify(spot);
   const [over, setOver] = useState('');
@@ -171,7 +175,7 @@ export function useSpotlight(index: RunIndex | null) {
   };
 }
 
-// A member's prediction on the page is their answer in the class.
+// Sends a member's prediction on the page to the class as their answer.
 
 /** @returns a function that takes a choice and whether it is right (null if not known yet) */
 export function useAnswerClass(
@@ -188,7 +192,7 @@ export function useAnswerClass(
   };
 }
 
-// A mark that a member points at is their answer in the class: the first attempt of each round counts.
+// Sends the mark that a member points at to the class as their answer. Only the first attempt of each round counts.
 
 const stage = '[data-testid="stage"] .lanes-canvas';
 
@@ -218,7 +222,7 @@ export function usePointClass(
   };
 }
 
-// Where the class has pointed, over the picture: a disc for each place, larger and darker where more people did.
+// Where the class has pointed, over the picture: a disc for each place, larger and darker where more people pointed.
 
 const least = 18;
 const most = 64;

@@ -19,10 +19,13 @@ export interface Asked {
   readonly question: string;
   readonly text: string;
   readonly options: readonly string[];
-  /** The open round, otherwise the last one. */
+  /** The open round; if no round is open, the last one. */
   readonly round: 1 | 2;
   readonly revealed: boolean;
-  /** The instructor has asked it. Otherwise members answer it unasked, such as the step's prediction. */
+  /**
+   * Whether the instructor has asked the question. Members can also answer a question that was not asked, such as the
+   * step's prediction.
+   */
   readonly asked: boolean;
   /** Index of the lesson's question if it is answered by pointing; null if it is answered by choosing an option. */
   readonly points: number | null;
@@ -45,9 +48,9 @@ function describe(lesson: Predictions, of: Omit<ClassQuestion, 'type' | 'class_i
 }
 
 /**
- * The questions of a class. First come those of the current step, in fixed places whether or not they were asked: its
- * prediction, and its questions that are answered by pointing. All other questions that were asked follow, newest
- * first.
+ * The questions of a class. The questions of the current step come first, in fixed places, whether or not they were
+ * asked: the step's prediction, then its questions that are answered by pointing. All other questions that were asked
+ * follow, newest first.
  */
 export function askedIn(
   room: Room,
@@ -68,7 +71,10 @@ export function askedIn(
   return [...own, ...rest.map((one) => describe(lesson, one))];
 }
 
-/** When a member may see the answer: a follower when the instructor reveals it, an explorer at their own pace. */
+/**
+ * When a member may see the answer. A follower sees it when the instructor reveals it, and an explorer at their own
+ * pace.
+ */
 export function revealOf(
   room: Pick<Room, 'part' | 'questions'>,
   following: boolean,
@@ -81,7 +87,7 @@ export function revealOf(
   return asked === undefined ? 'later' : 'posed';
 }
 
-/** The audience of an instructor who leads the class, for the step's prediction. */
+/** For an instructor who leads the class: the members who answer the step's prediction, and their answers. */
 export function useClassAudience({ id: step, predict }: Scene): Audience | null {
   const { classroom, room, open, driving } = useRoom();
   if (classroom === null || room === null || !open || !driving) return null;
@@ -121,7 +127,9 @@ export function useClassReveal(scene: Scene): Reveal {
   return room === null || !open ? 'own' : revealOf(room, following, scene);
 }
 
-/** Questions in the panel that a member still has to answer; `guessed`: they have made the step's prediction. */
+/**
+ * Questions in the panel that a member still has to answer. `guessed`: whether they have made the step's prediction.
+ */
 export function waiting(
   room: Room,
   all: readonly Asked[],
@@ -132,7 +140,7 @@ export function waiting(
     if (!one.asked || one.revealed) return false;
     if (one.options.length === 0 && one.points === null) return false;
     if (room.answers.has(answerKey(one, one.round))) return false;
-    // In the first round, the card of the step itself asks its prediction.
+    // In the first round, the step's own card asks for the prediction.
     return one.step !== here || one.round === 2 || guessed || one.points !== null;
   });
 }
@@ -154,7 +162,7 @@ export interface Column {
   /** Share of all answers of the round, 0 to 1. */
   readonly share: number;
   readonly own: boolean;
-  /** This is the right choice. */
+  /** Whether this is the right choice. */
   readonly right: boolean;
 }
 
@@ -186,7 +194,7 @@ export function columnsOf(
 interface HistogramProps {
   readonly room: Room;
   readonly asked: Asked;
-  /** The right choice of a question, as far as this page knows it. */
+  /** Returns the index of a question's right choice; null if this page does not know it. */
   readonly truthOf: TruthOf;
 }
 
@@ -267,7 +275,7 @@ export function MemberQuestions({
   readonly here: string;
 }) {
   const shown = revealedIn(room, all);
-  // Show one result at a time: the latest one of this step, otherwise the latest of all.
+  // Show one result at a time: the latest result of this step, or if it has none, the latest of all results.
   const first = shown.find(({ step }) => step === here) ?? shown[0];
   const before = shown.filter((one) => one !== first);
   return (

@@ -56,7 +56,7 @@ function MemberTools({ classroom, member: { member, name, connected } }: MemberT
   );
 }
 
-/** A member who has done nothing for this long is idle, s. */
+/** Time without activity after which a member counts as idle, s. */
 const idleS = 120;
 
 interface RosterProps {
@@ -135,7 +135,7 @@ export function Roster({ classroom, room, lesson }: RosterProps) {
 const shownBuckets = 60;
 const bucketS = 10;
 
-/** Counts per bucket for the last ten minutes, oldest first. */
+/** Number of members in each bucket who said they were lost, for the last ten minutes, oldest first. */
 export function bucketsOf(points: readonly ConfusionPoint[]): readonly number[] {
   const last = points.reduce((most, { at_s }) => Math.max(most, at_s), 0);
   const counts = new Map(points.map(({ at_s, count }) => [at_s, count]));

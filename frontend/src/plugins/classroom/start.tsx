@@ -45,7 +45,7 @@ function QrCode({ text }: { readonly text: string }) {
   );
 }
 
-// How students join a class: link, QR code and three words, large enough for a projector.
+// Shows how students join a class: link, QR code and three words, large enough for a projector.
 
 const loopback = /^(localhost|127\.|\[::1\])/;
 

@@ -8,14 +8,14 @@ import type { Classroom } from './classroom.ts';
 
 // The timer's text on screen and for screen readers. Pure.
 
-/** How long a timer is still shown after it has run out, ms (TIMER_SEEN_S of limits.py). */
+/** Time for which a timer is still shown after it has run out, ms (TIMER_SEEN_S of limits.py). */
 export const seenMs = 60_000;
 
 export interface Face {
-  /** The time left: `1:05`. */
+  /** The time left, for example `1:05`. */
   readonly text: string;
   readonly over: boolean;
-  /** Share of the timer's length that is left, 0 to 1. */
+  /** Share of the timer's duration that is left, 0 to 1. */
   readonly left: number;
   /** Text for screen readers, which changes only a few times. */
   readonly says: string;
@@ -37,16 +37,16 @@ function saysOf(leftS: number, timer: Timer): string {
   return t('A timer runs: {length}.', { length: lengthWords(Math.round(timer.length / 1000)) });
 }
 
-/** Format a length: `5 minutes`, `90 seconds`. */
+/** Format a duration: `5 minutes`, `90 seconds`. */
 export function lengthWords(seconds: number): string {
   return seconds % 60 === 0
     ? t('{seconds, plural, one {# minute} other {# minutes}}', { seconds: seconds / 60 })
     : t('{seconds, plural, one {# second} other {# seconds}}', { seconds });
 }
 
-/** Short enough that no second is skipped. */
+/** Update interval, ms; short enough that no second is skipped. */
 const everyMs = 250;
-/** Maximum length of a timer (TIMER_S of plugins/classroom/messages.py), min. */
+/** Maximum duration of a timer (TIMER_S of plugins/classroom/messages.py), min. */
 const mostMin = 60;
 const usual = [1, 2, 3, 5] as const;
 

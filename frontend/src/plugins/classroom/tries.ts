@@ -16,7 +16,7 @@ import { useRoom, useVisit } from './hooks.tsx';
 
 export type Order = 'time' | 'highest' | 'lowest';
 
-/** The step if the instructor has opened it for trying; otherwise null. */
+/** The step if the instructor lets members try their own runs there; otherwise null. */
 export function openedAt(
   room: Pick<Room, 'opened'> | null,
   lesson: string,
@@ -66,7 +66,10 @@ function resultWords({ result }: Pick<ClassTry, 'result'>): string {
   return `${lanes.join(', ')} ${result.unit}`;
 }
 
-/** The number by which runs are sorted: the second lane's over the first's, otherwise that of the only lane. */
+/**
+ * The number by which runs are sorted: the ratio of the second lane's number to the first lane's, or if there is no
+ * ratio, the first lane's number.
+ */
 export function numberOf({ result }: Pick<ClassTry, 'result'>): number | null {
   return result === null ? null : (result.ratio ?? result.lanes[0]?.value ?? null);
 }
@@ -110,7 +113,7 @@ export function shownPlace(lesson: Lesson, one: ClassTry): Place {
   return { ...alone, run: recording.name, beside: one.run };
 }
 
-// What a member may try in the current step, and starting it.
+// What a member may try in the current step, and how they start a run.
 
 /** Takes this member's runs; null if the page is not a member's, or if the instructor has not opened the step. */
 export function useTrying(lesson: string, step: string): RunTaker | null {
@@ -144,7 +147,7 @@ export function useShow(here: Place): ShownFrom {
   };
 }
 
-/** Return to the place before a run was shown; if that place is unknown, to the step. */
+/** Return to the place before a run was shown. If that place is unknown, go to the step. */
 export function useBack(place: Place): () => void {
   const { classroom } = useRoom();
   const visit = useVisit();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Trying in a class: the instructor opens steps, and members change the knobs there. */
+/** The panel for trying runs in a class: the instructor opens steps, and members change the knobs there. */
 
 import { useState } from 'react';
 import { t, worded } from '../../base/lang/t.ts';
@@ -27,7 +27,7 @@ import {
   standsWords,
 } from './tries.ts';
 
-/** What a lesson page provides for trying. */
+/** What a lesson page provides for members who try their own runs. */
 export interface TryActions {
   readonly knobs: Knobs;
   readonly blocked: string;

@@ -12,7 +12,7 @@ import type { ChangedMessage, LaneMessage } from '../../protocol/messages.ts';
 import { isOver, isOwn, madeFrom } from '../../store/changes.ts';
 import { useChanges, useCommands, useDenied, useLanes, useStore } from '../../store/hooks.tsx';
 
-// The progress of a change in words and stages, and the lanes beside which it runs. Pure.
+// The progress of a change in words and stages, and the lanes next to which it runs. Pure.
 
 /** Maximum number of lanes of a run. */
 const mostLanes = 5;
@@ -52,7 +52,7 @@ const plain: Readonly<Record<ChangedMessage['phase'], string>> = {
   failed: t('the build failed'),
 };
 
-/** @param lane the lane of the arm that the change made; null until a run has it */
+/** @param lane the changed arm's lane; null until a run has this lane */
 export function progressOf(changed: ChangedMessage | null, lane: LaneMessage | null): Progress {
   if (changed === null) return { stage: 'queue', words: t('sent'), over: 'not yet' };
   const { phase, ahead, done, total } = changed;
@@ -110,10 +110,10 @@ export interface Opened {
   readonly incoming: Incoming | null;
 }
 
-/** A change that the viewer asked to run. */
+/** A change that the viewer has requested to run. */
 export interface Asked {
   readonly base: string;
-  /** When the viewer clicked, on this page's clock (performance.now), ms. */
+  /** Time of the viewer's click, on this page's clock (performance.now), ms. */
   readonly at: number;
   readonly begun: boolean;
   readonly givenUp: boolean;
@@ -124,7 +124,7 @@ export interface Door {
   readonly scene: Scene;
   readonly opened: Opened | null;
   readonly asked: Asked | null;
-  /** The server's latest message about the last change that the viewer asked to run. */
+  /** The server's latest message about the last change that the viewer requested to run. */
   readonly changed: ChangedMessage | null;
   readonly progress: Progress | null;
   /** Why no change can run now; empty if one can. */
@@ -141,7 +141,7 @@ export interface Door {
 
 const Context = createContext<Door | null>(null);
 
-/** Null on pages where nothing can be changed. */
+/** The editor's state on this page; null on pages where nothing can be changed. */
 export function useDoor(): Door | null {
   return useContext(Context);
 }
@@ -207,7 +207,7 @@ function useAsked({ lesson, scene, onBegin }: AroundLessonProps, onRun: () => vo
     progress: asked === null || asked.givenUp ? null : progressOf(changed, lane),
     run: (base: string, diff: string) => {
       const rest = store.changes.get();
-      // Messages about an earlier change of this arm do not answer this one.
+      // Messages about an earlier change of this arm are not about this one, so drop them.
       store.changes.set(rest.filter((one) => one.lesson !== lesson.slug || one.base !== base));
       setAsked({ base, at: performance.now(), begun: false, givenUp: false });
       change(lesson.slug, base, diff);

@@ -15,7 +15,7 @@ const Pane = lazy(() =>
   })),
 );
 
-/** Whether the pane is open; the page makes room for it. */
+/** Whether the pane is open, so that the page makes room for it. */
 export function useChanging(): boolean {
   return useDoor()?.opened != null;
 }
@@ -53,7 +53,7 @@ const labels = { state: t('change the patch'), knobs: t('change'), patch: t('cha
 
 interface ButtonProps {
   readonly at: keyof typeof labels;
-  /** The arm whose patch is changed; by default the one that usualArm() returns. */
+  /** The arm whose patch is changed. The default is the arm that usualArm() returns. */
   readonly arm?: string;
 }
 

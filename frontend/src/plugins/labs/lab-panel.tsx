@@ -34,7 +34,7 @@ import { readLab } from './address.ts';
 
 // The forms for a task's answer: a choice, a number, a text, a mark, a run, or a verdict.
 
-/** What the page currently offers to hand in. */
+/** What the viewer can hand in from the current page. */
 export interface HandIn {
   /** The mark that answers the lesson's question; null until one is selected. */
   readonly mark: AnswerGiven['mark'];
@@ -202,7 +202,7 @@ function HandInVerdict({ blocked, onAnswer, with: { arm } }: TaskFormProps) {
 
 // The points, attempts and dates of a lab, in words. Pure.
 
-/** `1.5`, with the separators of the visitor's language. */
+/** Format points, for example `1.5`, with the separators of the visitor's language. */
 function pointsWords(value: number): string {
   return Number(value.toFixed(2)).toLocaleString(locale());
 }
@@ -210,7 +210,7 @@ function pointsWords(value: number): string {
 const points = (value: number): string =>
   t('{value, plural, one {# point} other {# points}}', { value: Number(value.toFixed(2)) });
 
-/** Points of a total: `1 of 2 points`. */
+/** Format points and their maximum: `1 of 2 points`. */
 function reached(given: number, most: number): string {
   return t('{given} of {most, plural, one {# point} other {# points}}', {
     ...{ given: pointsWords(given), most: Number(most.toFixed(2)) },
@@ -355,7 +355,7 @@ function Feedback({ mine }: { readonly mine: MyTask }) {
   );
 }
 
-// Requests to the labs' API. Each returns a checked body, or throws a sentence for the viewer.
+// Requests to the labs' API. Each returns the checked response, or throws an error with a sentence for the viewer.
 
 const limitMs = 20_000;
 
@@ -390,13 +390,13 @@ async function call<T>(read: Read<T>, path: string, method = 'GET', body?: unkno
     const text = `${sentence} ${remedy}`;
     why = new Refusal(text.charAt(0).toUpperCase() + text.slice(1), code);
   } catch {
-    // The answer came from something in front of the server, such as a proxy.
+    // The HTTP response came from something in front of the server, such as a proxy.
   }
   throw why;
 }
 
 const at = (lab: string, end = '') => `labs/${encodeURIComponent(lab)}${end}`;
-/** The server has the lab's texts in the same languages as its lesson. */
+/** The server translates a lab into the same languages as the lab's lesson. */
 const inWords = (lab: string, end = '') =>
   `${at(lab, end)}${isEnglish() ? '' : `?lang=${spoken()}`}`;
 

@@ -72,7 +72,7 @@ export function segmentsOf({ tiles }: Pick<Shelf, 'tiles'>, cells: number): read
 
 /** Below this width rows are folded, px. */
 const narrowPx = 620;
-/** Width of the column of row names and of a letter, em. */
+/** Width of the column with the row names, and width of a letter, em. */
 const [nameEm, letterEm] = [4.2, 0.54];
 
 /** Computes the number of cells per row, and whether a label fits into a number of cells. */

@@ -98,7 +98,7 @@ export interface TileToy {
   readonly title: string;
   readonly ask: string;
   readonly leavesOut: string;
-  /** What a viewer can do with tiles: `order` moves them, and a list of kinds is cycled through. */
+  /** How a viewer changes tiles: with `order` they move tiles, and with a list of kinds they change a tile's kind. */
   readonly hand: 'order' | readonly Kind[];
   readonly open: (index: RunIndex | null, lesson: Lesson) => TileGame;
 }
@@ -114,7 +114,7 @@ export interface Kind {
 export interface TileState {
   readonly setting: TileSetting;
   readonly play: TilePlay;
-  /** Goals that were reached count until the game is reset. */
+  /** Goals that were reached stay marked as reached until the game is reset. */
   readonly reached: readonly string[];
 }
 

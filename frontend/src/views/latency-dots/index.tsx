@@ -51,8 +51,8 @@ const axisHeight = 40;
 const labelHeight = 22;
 export const rowHeight = 58;
 /**
- * Largest height of a band, px, which only slides reach. In higher bands the vertical position would seem to have a
- * meaning.
+ * Largest height of a band, px, which only slides reach. In a higher band, a dot's vertical position would seem to have
+ * a meaning.
  */
 const highestBand = 110;
 
@@ -211,7 +211,8 @@ export function LatencyDots({
     const titles = new Map(lesson.arms.map((arm) => [arm.name, arm.title]));
     return (arm: string) => titles.get(arm) ?? arm;
   }, [lesson]);
-  // Dots accumulate slowly, so they update as rarely as text and always agree with it.
+  // Dots accumulate slowly, so it is enough to update them as rarely as the text. Text and dots then always show the
+  // same moment.
   const shown = frame.text ?? frame;
   const draw = useCallback<Draw>(
     (ctx, s) => {

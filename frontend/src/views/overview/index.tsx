@@ -72,13 +72,13 @@ function labelWidth(index: RunIndex, titleOf: (arm: string) => string): number {
 }
 
 const axisHeight = 20;
-/** Comfortable height of a lane, px, if there is an axis below, and least height for a title. */
+/** Comfortable height of a lane above an axis, px, and least height of a lane with a title, px. */
 const comfortable = 14;
 const least = 12;
 /** Width of a tick's label. */
 const tickPx = 64;
 
-/** The length of a live run is rounded up, so that the strip does not shrink at every frame. */
+/** The length of a live run is rounded up. Otherwise the strip's scale would change at every frame. */
 function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
   const shift = (lane: LaneIndex) => offset?.get(lane.arm) ?? 0;
   const end = Math.max(1e6, ...index.lanes.map((lane) => lane.watermark + shift(lane)));
@@ -146,7 +146,7 @@ export function layoutOverview(
 function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state') ?? []);
   const sample = strands[0];
-  // On a counting axis states have no length of time, so operations are drawn.
+  // On a counting axis, states have no duration, so operations are drawn.
   if (sample === undefined || sample.levels.length === 0) return opBars(lane, left, nsPerPx);
   const level =
     sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx) >= 0
@@ -337,7 +337,8 @@ export function Overview({
   );
   useCanvas(canvas, size, draw, frame.subscribe);
   /**
-   * What is dragged: the moment, or the window. For the window, the number is the pointer's distance from its start.
+   * What the user drags: 'moment', or the window. For the window, this is the distance from the window's start to the
+   * pointer.
    */
   const grip = useRef<number | 'moment' | null>(null);
   const point = (event: PointerEvent<Element>) => {

@@ -44,7 +44,7 @@ export function spanMark(lane: LaneIndex, i: number, open: boolean): Mark {
 
 type Facts = Pick<Lesson, 'arms'> & Partial<Pick<Lesson, 'points' | 'operation' | 'counters'>>;
 
-/** Describe a mark: kind, length, thread, time, and evidence. */
+/** Describe a mark: kind, duration, thread, time, and evidence. */
 export function describeMark(index: RunIndex, mark: Mark, lesson: Facts): string {
   const lane = laneOf(index, mark.arm);
   const arm = lesson.arms.find((a) => a.name === mark.arm)?.title ?? mark.arm;
@@ -126,7 +126,7 @@ function placeOfPoint(points: PointTable, order: Uint32Array, n: number, mark: M
 // Lists the marks nearest to the moment as table rows: spans, and points with their fields.
 
 const most = 50;
-/** Largest number of points, so that there is room for spans. */
+/** At most this many points are listed, so that there is room for spans. */
 const mostPoints = 25;
 
 /** At most 50 marks nearest to the moment, in order of time. */

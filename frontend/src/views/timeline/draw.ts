@@ -158,7 +158,10 @@ function drawAxis(pen: Pen, picture: Picture, easel: Inking): void {
 
 // Draws counters, each as an area up to the value, with a line on top.
 
-/** Draw one chart from `left` on, with one column per pixel. Neighbours of equal height become one rectangle. */
+/**
+ * Draw one chart from `left` on, with one column per pixel. Neighbouring columns of the same height become one
+ * rectangle.
+ */
 function paintChart(pen: Pen, chart: Chart, theme: Theme, left: number): void {
   const { line, low, high, top } = chart;
   const colour = colourOf(theme, chart.series.colour);

@@ -168,7 +168,7 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
     case 'pale':
       return {
         wide: mix(colour, ground, 0.2),
-        // Here the colour of kinds outside the lesson would be too faint for a projector.
+        // In an outline, the colour of kinds outside the lesson would be too faint for a projector.
         border:
           style.colour === 'other' ? mix(theme.vain, ground, edge) : mix(colour, ground, 0.85),
         narrow: mix(colour, ground, 0.5),

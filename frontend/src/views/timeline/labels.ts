@@ -35,7 +35,7 @@ export interface Note {
   readonly x0: number;
   readonly x1: number;
   readonly y: number;
-  /** Whether it is below the row instead of above. */
+  /** Whether the bracket is below the row instead of above it. */
   readonly under: boolean;
   readonly words: string;
 }
@@ -67,8 +67,8 @@ function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
 }
 
 /**
- * Names of functions in focus, below their rows, if the bracket is wide enough. Each has the length of the whole call,
- * even if part of it is outside the window.
+ * Names of functions in focus, below their rows, if the bracket is wide enough. Each name is followed by the duration
+ * of the whole call, even if part of the call is outside the window.
  */
 function functionNotes(
   index: RunIndex,
@@ -94,7 +94,7 @@ function functionNotes(
     const strand = lane.strand(row.row, 'function');
     if (strand !== null) {
       const { from, to } = touching(lane.spans, strand, t0, t0 + width * layout.nsPerPx);
-      // Here the calls are too dense for brackets.
+      // These calls are too dense for brackets.
       if (to - from > width / 3) continue;
       for (let p = from; p < to; p++) add(row, spanMark(lane, strand.order[p]!, false));
     }

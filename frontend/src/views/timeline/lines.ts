@@ -89,7 +89,7 @@ function split(spans: SpanTable, strand: Strand, open: readonly number[]): reado
   });
 }
 
-// The same spans by CPU: what ran where. Each call adds the spans that arrived since the last call.
+// Thread states by CPU, which show what ran on each CPU. Each call adds the spans that arrived since the last call.
 
 /** The state of a thread that has a CPU. Every lesson with states declares it. */
 const onCpu = 'running';
@@ -128,10 +128,10 @@ function cpuStrands(kinds: readonly KindFacts[], lane: LaneIndex): readonly Stra
   return [...found.byCpu.values()].sort((a, b) => a.row - b.row);
 }
 
-// Numbers over time: operations, points, field values, x-ray facts. Counts and sums start at the left edge of the
-// window. Values hold until the next value.
+// Numbers over time: operations, points, field values, x-ray facts. Counts and sums start from 0 at the left edge of
+// the window. Values hold until the next value.
 
-/** Name of the series that counts operations. It is empty, and the names of a lesson's series are not. */
+/** Name of the series that counts operations. It is empty, because no series of a lesson has an empty name. */
 export const operations = '';
 
 /** One series of a lesson. */
@@ -223,17 +223,17 @@ export interface Line {
   readonly role: Row['role'];
   /** Depth of a function line; 0 is the outermost. */
   readonly depth: number;
-  /** Names of the points drawn on it. For a counter or an extra line, its own name. */
+  /** Names of the points drawn on this line. For a counter or an extra line, the line's own name. */
   readonly points: readonly string[];
   readonly label: string;
   /** A second line of text below the label. */
   readonly aside: string;
-  /** Because there is no margin, the label is at the left above the row, or on the row. */
+  /** If there is no margin, the label is either at the left above the row (`labelAbove`) or on the row (`labelOn`). */
   readonly labelAbove: boolean;
   readonly labelOn: boolean;
   readonly top: number;
   readonly height: number;
-  /** Spans of one depth, or of one CPU; null if they are the lane's own strands of this row. */
+  /** Spans of one depth, or of one CPU; null if the line shows the lane's own strands of this row. */
   readonly strand: Strand | null;
 }
 
@@ -250,7 +250,7 @@ export interface Room {
   readonly on?: boolean;
   /** Height per depth of functions, px at 13 px text; if 0, functions are not drawn. */
   readonly band: number;
-  /** Whether each name of a point has its own line, or all points share one. */
+  /** `each`: each point name has its own line. `one`: all points share one line. */
   readonly points: 'each' | 'one';
   /** Height of a counter, px at 13 px text; if 0, counters are not drawn. */
   readonly chart: number;
@@ -454,7 +454,7 @@ function extrasOf(index: RunIndex, lane: LaneIndex, score: Score, room: Room): B
   return score.extras
     .filter(({ on }) => on(index, lane))
     .map(({ part, label, height }) => {
-      // Without a margin the label must be complete.
+      // Without a margin, an extra line has no label here.
       const said = room.above ? '' : label;
       const pitch = Math.round((height + 3) * em);
       return { ...of, points: [part], label: said, height: Math.round(height * em), pitch };

@@ -90,7 +90,10 @@ function fromSpans(
   return { n, kinds, ns, kindOf: null, columnNs, present };
 }
 
-/** Work is at the bottom, waits are at the top, and the rest is in between. Equal neighbours become one mark. */
+/**
+ * Work is at the bottom, waits are at the top, and the rest is in between. Neighbouring columns with identical shares
+ * become one mark.
+ */
 function addShares(
   layout: Layout,
   line: Pick<Line, 'top' | 'height'>,
@@ -231,7 +234,10 @@ export interface PointMarks {
 export const densityPx = 3;
 /** Points closer than this cannot be distinguished, px. */
 const apartPx = 2;
-/** If more than this share of a line's points are too close, all are drawn as columns. */
+/**
+ * If more than this share of a line's points are too close to each other, all of the line's points are drawn as
+ * columns.
+ */
 const crowdedShare = 0.25;
 
 interface Found {
@@ -303,7 +309,7 @@ export interface Chart {
   /** Least and greatest value per pixel column; NaN where unknown. */
   readonly low: Float64Array;
   readonly high: Float64Array;
-  /** Top of the scale, equal on all lanes. */
+  /** Top of the scale, which is the same on all lanes. */
   readonly top: number;
 }
 

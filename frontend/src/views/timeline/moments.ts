@@ -16,12 +16,12 @@ import {
 import { opsUpTo } from '../../derive/query.ts';
 import type { LaneIndex, Layer, RunIndex } from '../../derive/types.ts';
 
-/** The largest number of places that are compared. */
+/** At most this many places are compared. */
 export const candidates = 60;
 
 /**
- * Return the first of the places where the most lanes are active. A window in which one lane sleeps allows no
- * comparison.
+ * Return the place at which the most lanes are active. If there are several such places, return the first one. A window
+ * in which one lane sleeps allows no comparison.
  */
 export function liveliest(index: RunIndex, places: readonly Place[]): Place | null {
   let best: { place: Place; active: number } | null = null;
@@ -35,7 +35,8 @@ export function liveliest(index: RunIndex, places: readonly Place[]): Place | nu
 /** The end of the longest wait that fits in the window. */
 export const longestWait: Finder = (index, scene) => {
   const span = spanOf(scene);
-  // The start of the wait must be visible: a wait longer than the window shows less than the longest one that fits.
+  // The start of the wait must be visible. A wait that is longer than the window would be cut off, so the longest wait
+  // that fits is shown instead.
   const fitting = longestWaits(index, noOffsets, candidates, span * 0.6);
   const waits = fitting.length > 0 ? fitting : longestWaits(index, noOffsets, candidates);
   return liveliest(
@@ -100,10 +101,10 @@ const firstPoint: Finder = (index, scene) => {
   return placeAround(Math.min(...firsts), spanOf(scene) || pointSpanNs, 0.3);
 };
 
-/** The largest number of windows that are compared. */
+/** At most this many windows are compared. */
 const mostWindows = 4000;
 
-/** The window with the most events, which are ends of operations, and points. */
+/** The window with the most events. Ends of operations and points count as events. */
 const busiest: Finder = (index, scene) => {
   const end = frameEnd(index, noOffsets);
   // A run that is shorter than the window is shown as a whole.

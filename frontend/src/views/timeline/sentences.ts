@@ -38,7 +38,7 @@ export interface KindTally {
   /** Time inside [a, b), ns. */
   readonly ns: number;
   readonly n: number;
-  /** Length of the longest span, including its part outside [a, b), ns. */
+  /** Duration of the longest span, including its part outside [a, b), ns. */
   readonly longest: number;
 }
 
@@ -86,7 +86,7 @@ export function pointsIn(lane: LaneIndex, name: string, a: number, b: number): n
 
 type Say<T = Titles> = (index: RunIndex, frame: Frame, titles: T) => string;
 
-/** What sentences about points need in addition to titles. */
+/** Titles and the declared points, which sentences about points need. */
 export type PointTitles = Titles & Pick<Lesson, 'points'>;
 
 export function known(index: RunIndex): LaneIndex[] {
@@ -162,7 +162,7 @@ function oneOpOf(
     });
   const i = order[p]!;
   const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
-  // The bar that is visible has another length, so no mark is outlined.
+  // The last operation ended before the window, so there is none to describe.
   if (b <= from)
     return tr('On {titles} no {name} of this window has begun yet.', {
       titles: armTitle(titles, lane),
@@ -311,7 +311,7 @@ const dominant: Say = perLane((index, lane, a, b, titles) => {
   );
 });
 
-/** Mean length of each phase of the tracks. */
+/** Mean duration of each phase of the tracks. */
 const phases: Say = perLane((index, lane, a, b, titles) => {
   const parts = tallyKinds(index, lane, 'track', a, b)
     .filter(({ facts }) => facts.lesson)

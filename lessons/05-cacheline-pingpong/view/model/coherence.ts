@@ -72,15 +72,15 @@ export interface MergedLog {
   readonly ops: number;
   /** Modelled time at which the last access had finished, ns; null if the order has no times (random, as executed). */
   readonly endNs: number | null;
-  /** Where the time goes; null if the order has no times. */
+  /** Modelled time, split into accesses and private work; null if the order has no times. */
   readonly spent: Spent | null;
 }
 
 /** Modelled time of the accesses that have finished. */
 export interface Spent {
   /**
-   * For each access of the order, ns: the time from when it was due until it had finished, including its wait for the
-   * line.
+   * For each access of the order, the time, ns, from when the access was due until it had finished, including its wait
+   * for the line.
    */
   readonly accessNs: Float64Array;
   /** Sum of the private work before those accesses, ns. */
@@ -98,7 +98,10 @@ export interface Latencies {
   readonly transferNs: number;
   /** Latency of turning a shared copy into the only copy. */
   readonly upgradeNs: number;
-  /** Work of a whole operation that needs none of these lines. AccessStream.work says at which places it comes. */
+  /**
+   * Duration of an operation's private work, which needs none of these lines. AccessStream.work says at which places in
+   * the operation it comes.
+   */
   readonly ownNs: number;
 }
 
@@ -131,16 +134,16 @@ interface Totals {
 }
 
 /**
- * Where the order ends: with `last`, when all streams are used up; with `first`, when one of them is, so that all CPUs
- * are busy all the time and a rate can be read from the order.
+ * Where the order ends. With `last`, it ends when all streams are used up. With `first`, it ends when one stream is
+ * used up. Until then all CPUs are busy, so a rate can be read from the order.
  */
 export type Until = 'first' | 'last';
 
 // Which CPU has which line, and what an access changes, under MESI or MSI (write-invalidate without E).
 //
-// Caches never fill up, so a line is lost only to a write, and the CPU that got it last still has it. That CPU gives
-// the data. A line is either shared by all CPUs that have it or owned by one CPU, so one mode per line and one bit per
-// CPU describe everything.
+// Caches never fill up, so a line is lost only to a write, and the CPU that received it last still has it. That CPU
+// gives the data. A line is either shared by all CPUs that have it or owned by one CPU, so one mode per line and one
+// bit per CPU describe everything.
 
 export class LineStates {
   readonly lines: number;
@@ -150,7 +153,7 @@ export class LineStates {
   readonly high: Int32Array;
   /** State of all existing copies of a line: shared, exclusive or modified; invalid if there are none. */
   readonly mode: Uint8Array;
-  /** The CPU that got the line last. */
+  /** The CPU that received the line last. */
   readonly holder: Uint8Array;
   /** The CPU that gave the data for the last access, and the number of CPUs that lost their copies by it. */
   from = nobody;
@@ -218,7 +221,7 @@ export class LineStates {
     return upgrade;
   }
 
-  /** Give a CPU a copy, which comes from the CPU that got the line last. */
+  /** Give a CPU a copy, which comes from the CPU that received the line last. */
   private join(cpu: number, line: number): void {
     if (cpu < 32) this.low[line] = this.low[line]! | (1 << cpu);
     else this.high[line] = this.high[line]! | (1 << (cpu & 31));

@@ -28,7 +28,7 @@ interface CurvePoint {
 
 interface Runs {
   readonly seeds: readonly number[];
-  /** Number of operations in each run, of all CPUs together. */
+  /** Total number of operations of all CPUs in each run. */
   readonly ops: number;
 }
 
@@ -68,7 +68,9 @@ function spreadOf(values: readonly number[]): Spread {
 // the mail's profile (stated.json). The time of an access consists of its wait for the line and the line's way to the
 // CPU. It belongs to the function that made the access. Private work belongs to none of the parts.
 
-/** For each part of the profile, in the profile's order: percent of the time of all CPUs. */
+/**
+ * One percentage for each part of the profile, in the profile's order. It is the part's share of the time of all CPUs.
+ */
 export type Shares = readonly number[];
 
 /** Return the profile over all seeds together. */
@@ -94,7 +96,7 @@ export function profileAt(
   return Array.from(sums.subarray(1), (sum) => (whole === 0 ? 0 : (100 * sum) / whole));
 }
 
-/** The profile of one arm, under both rules for a load that leads to a read-modify-write. */
+/** Two profiles of one arm, one under each rule for a load that leads to a read-modify-write. */
 export interface ModelProfile {
   readonly arm: string;
   readonly owning: Shares;
@@ -123,7 +125,9 @@ export function mailShares(arm: string): readonly (number | null)[] {
   );
 }
 
-/** Mean difference between the shares of a model and of the mail, in percentage points; NaN if the mail has none. */
+/**
+ * Mean difference between the shares of a model and of the mail, in percentage points; NaN if the mail has no shares.
+ */
 export function distance(profiles: readonly ModelProfile[], rule: 'owning' | 'reading'): number {
   const apart = profiles.flatMap((one) =>
     mailShares(one.arm).flatMap((mail, i) =>
@@ -166,7 +170,10 @@ export function ratioAt(pair: Pair, settings: Settings, cpus: number, runs: Runs
 /** One choice of the model's numbers. */
 export interface Case {
   readonly ratio: number;
-  /** Mean difference between its time by function and the mail's, in percentage points; NaN if the mail has none. */
+  /**
+   * Mean difference between this case's profile and the mail's profile, in percentage points; NaN if the mail has no
+   * profile.
+   */
   readonly off: number;
 }
 
@@ -181,8 +188,8 @@ export interface Ratios {
 }
 
 /**
- * The ratios under both rules for a load that leads to a read-modify-write: it asks to own the line at once, or it asks
- * to read it.
+ * The ratios under each of two rules for a load that leads to a read-modify-write: it asks to own the line at once, or
+ * it asks only to read it.
  */
 export interface Sensitivity {
   readonly cpus: number;
@@ -241,7 +248,7 @@ export interface PredictionRequest {
 
 export interface Prediction {
   readonly curves: readonly { readonly arm: string; readonly points: readonly CurvePoint[] }[];
-  /** Where the time of each arm goes. */
+  /** The profile of each arm, which shows where its time goes. */
   readonly profile: readonly ModelProfile[];
   readonly sensitivity: Sensitivity | null;
   readonly done: boolean;

@@ -14,7 +14,7 @@ import {
 } from './prediction.ts';
 
 export interface Predictor {
-  /** Start a prediction. `receive` gets partial results until the prediction is done, dropped or failed. */
+  /** Start a prediction. `receive` is called with partial results until the prediction is done, dropped or failed. */
   ask(request: PredictionRequest): void;
   /** Drop the current request. */
   drop(): void;

@@ -57,14 +57,14 @@ export function partOf(name: string): number {
   return partNumbers.get(name) ?? 0;
 }
 
-/** Tell whether it was counted for all these functions at which place in an operation their accesses come. */
+/** Tell whether the counts show, for all these functions, at which place in an operation their accesses come. */
 export function isPlaced(functions: ReadonlySet<string | undefined>): boolean {
   return [...functions].every((name) => name !== undefined && name in positions);
 }
 
 /**
- * Private work before each access of one operation, in instructions. It is what was counted between this access and the
- * previous one. For the first access, it is what was counted since the last access of the previous operation.
+ * Return the private work before each access of one operation, in instructions. This is the number of instructions
+ * counted since the previous access. For the first access, the previous access is the last one of the operation before.
  *
  * @param functions the function of each access, in order; an unknown function adds nothing
  */

@@ -83,8 +83,8 @@ interface RecordedStreams {
   readonly lines: number;
   readonly streams: readonly AccessStream[];
   /**
-   * For each CPU, the record that each access of its stream comes from. An access that crosses the end of a line
-   * becomes two accesses.
+   * For each CPU, the index of the record from which each access of its stream comes. A record that crosses the end of
+   * a line becomes two accesses.
    */
   readonly source: readonly Uint32Array[];
   /** The order in which the host ran the accesses, which says nothing about hardware. */
@@ -92,7 +92,7 @@ interface RecordedStreams {
 }
 
 interface RecordedOptions {
-  /** Number of records that count. The rest is left out. */
+  /** Number of records to use, from the first one on. The other records are left out. */
   readonly upTo?: number;
   /** Offset of the object's start from the beginning of its line, in bytes. */
   readonly offset?: number;

@@ -65,7 +65,8 @@ async def check(name: str, purpose: str, without: Status, work: Work) -> Check:
     """Run a check and report it.
 
     Args:
-        without: the status if the check fails, which says whether Kernel Duet can do without.
+        without: the status if the check fails. It says whether Kernel Duet works without what was
+            checked.
     """
     note(name)
     try:

@@ -128,9 +128,9 @@ def spec_of(request: RunSpec, arm: str) -> RunSpec:
 
 
 async def wait_parked(templates: Templates) -> None:
-    """Wait until a guest is parked or cannot be.
+    """Wait until a guest is parked, or until it is clear that none can be parked.
 
-    Without a parked guest lanes boot, and boots are counted.
+    Without a parked guest, lanes boot, and a boot is measured instead of a copy.
     """
     try:
         async with asyncio.timeout(PARK_S):

@@ -57,7 +57,7 @@ class GuestTrials:
         """Check that a guest boots, finishes a workload, and sends events.
 
         Raises:
-            InfraError: the guest fails at one of these.
+            InfraError: the guest does not boot, finish the workload or send events.
         """
         sink = ContentionSink()
         start = await first_event(self._request, self._arm, None, sink, whole=True)
@@ -109,7 +109,7 @@ class GuestTrials:
         """Check that a guest's QEMU has namespaces of its own.
 
         Raises:
-            Failure: it shares some namespaces with the server.
+            Failure: QEMU shares some namespaces with the server.
         """
         async with self._up() as guest:
             shared = shared_spaces(guest.facts.pid or 0)
@@ -124,7 +124,7 @@ class GuestTrials:
         """Check that a guest's QEMU is in a control group with resource limits.
 
         Raises:
-            Failure: it is in no such group, or some limits are missing.
+            Failure: QEMU is in no such group, or some limits are missing.
         """
         async with self._up() as guest:
             inside = lane_files(guest.facts.pid or 0)
@@ -137,7 +137,7 @@ class GuestTrials:
         """Report how long the booted guest's vCPUs waited for a host CPU.
 
         Raises:
-            Failure: they waited too long, or nothing was measured.
+            Failure: the vCPUs waited too long, or nothing was measured.
         """
         if self._contention is None:
             raise Failure("nothing was measured: no guest ran", "Look at the lines above.")

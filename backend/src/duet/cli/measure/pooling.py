@@ -29,7 +29,7 @@ class Pooling:
     def plugin(self) -> ModuleType | None:
         """Return the module that measures on the pool, or None if no pool is named.
 
-        It has the functions `check`, `measure_on_pool` and `check_hosts`.
+        The module has the functions `check`, `measure_on_pool` and `check_hosts`.
 
         Raises:
             InputError: options for pools were given without --pool, a value is out of range, or

@@ -166,10 +166,10 @@ class PageOptions:
     """Options that say what to do with results.
 
     Args:
-        page: from --write: write a page with all figures, and results as JSON next to it. Kernels
-            that have stored results are not measured again.
-        stored: from --stored: measure nothing, and show the results that are next to the page.
-        results: from --from: measure nothing, and add other hosts' results.
+        page: from --write. A page with all figures is written, and results as JSON next to it.
+            Kernels that have stored results are not measured again.
+        stored: from --stored. Nothing is measured; the results that are next to the page are shown.
+        results: from --from. Nothing is measured; other hosts' results are added.
     """
 
     page: Path | None = None

@@ -175,7 +175,10 @@ def _line(
 
 
 def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
-    """Return a name found for any byte of the line, otherwise what the address alone tells."""
+    """Return a name that was found for any byte of the line.
+
+    Without one, describe the address alone.
+    """
     found = [name for a in cells["address"].tolist() if (name := scope.name_of(a))]
     if found:
         return found[0]
@@ -205,7 +208,7 @@ def _grouped(cells: NDArray[np.void], key: object, ops: int | None) -> dict[str,
 
 
 def _counts(cells: NDArray[np.void], ops: int | None) -> Tree:
-    """Count all accesses by class. Also count those inside operations per operation, and the rest.
+    """Count all accesses by class, those inside operations (per operation), and those outside.
 
     Args:
         ops: number of whole operations; None if no function was named as the operation.
@@ -332,7 +335,8 @@ def read_microscope_request(
     aim = own if own and own.probe and request.workload in own.workloads else None
     if operation.startswith(FROM_TO) or operation.endswith(FROM_TO):
         raise InputError(
-            f"an operation goes from one function to another, but '{operation:.60}' names one.",
+            f"an operation goes from one function to another, but '{operation:.60}' names only "
+            "one.",
             remedy="Give --operation FUNCTION, or --operation FIRST..LAST.",
         )
     if not names:

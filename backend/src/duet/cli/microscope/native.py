@@ -33,7 +33,7 @@ from duet.server.recorded_items import NATIVE
 ROUNDS = 7
 RUN_MS = 700
 POINT_MS = 300
-"""Length of a run for one point of a curve."""
+"""Duration of a run for one point of a curve."""
 VIRTUAL = "this host is a virtual machine, whose CPUs may be threads of one core"
 FEW = "this host has fewer than the 4 required cores, so this is a trial, not a result"
 

@@ -111,20 +111,20 @@ def refuse_unknown(names: Iterable[str], known: Container[str]) -> None:
     """Raise if the model cannot place a function's accesses within an operation.
 
     Raises:
-        InputError: there is such a function among those that made accesses.
+        InputError: the model cannot place a function that made accesses.
     """
     unknown = dict.fromkeys(name for name in names if name not in known)
     if unknown:
         raise InputError(
-            "no rate is predicted, because the places in an operation where "
-            f"{', '.join(unknown):.200} make their "
-            "accesses were not counted.",
+            "no rate is predicted, because it was not counted where in an operation "
+            f"{', '.join(unknown):.200} make "
+            "their accesses.",
             remedy="Leave --predict out; the counts themselves are exact.",
         )
 
 
 def text(tree: Tree) -> list[str]:
-    """Format the curve, the comparison, and what it depends on, for people."""
+    """Format the curve, the comparison, and how each number of the model affects it, for people."""
     found, mail = tree["comparison"], tree["mail"]
     before, after = found["before"], found["after"]
     lines = [
@@ -172,7 +172,7 @@ def row_cells(row: Tree) -> str:
 
 
 def profile_lines(profile: Tree) -> list[str]:
-    """Format the time by function, for the mail and for both models."""
+    """Format each function's share of the time, from the mail and from both models."""
     least = stated()["profile"]["least_shown"]
     lines = [f"{'time by function, %':>28} {'mail':>8} {'own':>8} {'read':>8}"]
     for arm, parts in profile.items():

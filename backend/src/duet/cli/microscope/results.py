@@ -115,7 +115,7 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """Rate of the last arm over the first, under one rule for loads before a read-modify-write."""
+    """Last arm's rate divided by the first's, by one rule for loads before a read-modify-write."""
 
     ratio: float
     off: float | None = key(
@@ -128,7 +128,11 @@ class Ratios:
 
 @dataclass(frozen=True, slots=True)
 class ProfilePart:
-    """Percentage of all CPUs' time in one function: published (or null), and under both rules."""
+    """One function's percentage of all CPUs' time.
+
+    `mail` is the published percentage, or null if none was published. `owning` and `reading` are
+    the percentages that the model gives under its two rules.
+    """
 
     part: str
     mail: float | None

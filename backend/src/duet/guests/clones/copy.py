@@ -193,10 +193,10 @@ class _CheckRun:
 
 # Rehearsal: a ready copy runs `duet-check`, then sets up its plan again.
 #
-# QEMU translates guest code when the code first runs. This takes four fifths of a fresh copy's CPU
-# time from RESUME to its first event. A rehearsal gets most of the code that a workload needs
-# translated: fork, exec, page faults, tracing, the ports. The copy is then like any guest that gets
-# a second plan: buffers, probes, counters and the scratch disk are set up again.
+# QEMU translates guest code when the code first runs. The translation takes four fifths of a fresh
+# copy's CPU time from RESUME to its first event. A rehearsal gets most of the code that a workload
+# needs translated: fork, exec, page faults, tracing, the ports. The copy is then like any guest
+# that gets a second plan: buffers, probes, counters and the scratch disk are set up again.
 
 REMEDY = "Its ready copies skip the rehearsal, and start more slowly."
 
@@ -253,7 +253,8 @@ class CloneMachine(FileMemoryMachine):
         self.prepared = False
         """Whether the copy has loaded the template and is paused; start() then resumes it."""
         self._greeted = self._planned = False
-        # These are duplicated because the store may evict the template while this copy starts.
+        # These file descriptors are duplicated because the store may evict the template while this
+        # copy starts.
         self.memory = self._own(os.dup(template.memory))
         self._disks = [self._own(os.dup(disk)) for disk in template.disks]
         # The stream is opened again to get a separate offset, because other copies read the same

@@ -115,7 +115,7 @@ class ReadyCopies:
         return max(alike, default=REHEARSED_BYTES if rehearsed else READY_BYTES)
 
     def expect(self, key: str, spec: GuestSpec) -> None:
-        """Record that a lane with this template is likely; beyond MOST_READY, forget the oldest."""
+        """Record a template that a lane will likely need; beyond MOST_READY, drop the oldest."""
         if self._prepare is None:
             return
         if key in self._expected and not _alike(self._expected[key], spec):
@@ -159,7 +159,7 @@ class ReadyCopies:
     async def make(self, template: Template) -> None:
         """Make a ready copy, rehearsed if there is a plain copy. Log failures, do not raise them.
 
-        After FAILURES failures lanes of this template are copied on demand.
+        After FAILURES failures, copies of this template are made only on demand.
         """
         assert self._prepare is not None
         key, began = template.key, time.monotonic()

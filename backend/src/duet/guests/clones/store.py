@@ -157,7 +157,7 @@ class Templates:
             await self._moved.wait()
 
     def _next(self) -> Coroutine[None, None, None] | None:
-        """Choose the next thing to make: a requested template, a ready copy or a later template."""
+        """Choose what to make next: a requested template, a ready copy or a `later` template."""
         self._made_now = ""
         if not self._queue.now:
             template = self._cache.next_ready()

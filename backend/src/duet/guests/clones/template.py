@@ -168,7 +168,7 @@ class Template:
 #
 # The template's QEMU maps that file shared, while a copy maps it privately. QEMU's migration with
 # `x-ignore-shared` saves everything but the memory (docs/devel/migration.rst in QEMU's source).
-# Template and copies must have equal machine arguments.
+# Template and copies must have identical machine arguments.
 
 WITHOUT_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
 MAKING_NICE = 10

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Query a vmlinux from the server, through one child per file that ends after some idle time.
+"""Query a vmlinux from the server through one child process per file; idle children end.
 
 A child indexes the DWARF once (0.1-0.5 s); each later query takes a millisecond.
 """
@@ -184,7 +184,7 @@ def has_function(vmlinux: Path, name: str) -> bool:
 
 
 def number_members(vmlinux: Path, name: str) -> tuple[str, ...]:
-    """Return members of a structure that are integers, booleans, enums or pointers, in its order.
+    """Return a structure's members that are integers, booleans, enums or pointers, in order.
 
     Raises:
         InputError: the kernel has no such structure.

@@ -14,7 +14,8 @@ from duet.base.errors import InfraError, InputError
 from duet.kernels.vmlinux import REMEDY
 from duet.kernels.vmlinux.ask import Step, split_path
 
-# Find the types at the end of paths that begin at global variables. Needs types but no memory.
+# Find the types at the end of paths that begin at global variables. This needs types, but no memory
+# of a running kernel.
 
 COUNTER = "percpu_counter"
 NUMBERS = (drgn.TypeKind.INT, drgn.TypeKind.BOOL, drgn.TypeKind.ENUM, drgn.TypeKind.POINTER)
@@ -73,7 +74,7 @@ COMPARE = "Compare it with the kernel's source, and check which arms have it."
 
 
 def empty_program() -> drgn.Program:
-    """Return a program without memory. Creating the first one makes drgn import its modules."""
+    """Return a drgn program without memory. Making the first one makes drgn import its modules."""
     return drgn.Program(drgn.Platform(drgn.Architecture.X86_64))
 
 

@@ -42,7 +42,7 @@ KERNEL = 1 << 63
 _LAST = (1 << 64) - 1
 
 Parts = dict[str, tuple[tuple[int, int], ...]]
-"""Sorted (start, end) of each function or variable with a name, by symbol name."""
+"""Symbol name -> sorted (start, end) of each function or variable with that name."""
 
 
 def read_symbols(fd: int, kind: int, path: Path) -> Parts:

@@ -85,7 +85,7 @@ class ScopeClient:
             listener.on_scope_fault(*self.fault)
 
     async def watch(self, address: int, size: int, log: int) -> None:
-        """Watch an object. The counts and the log start again.
+        """Watch an object. The counts and the log start from zero.
 
         Raises:
             InfraError: the microscope does not answer or refuses.

@@ -153,8 +153,8 @@ class Caches:
 def interleave(streams: Sequence[Stream], settings: Settings, seed: int, until: Until) -> Merged:
     """Return one order of the accesses, up to the end of the first stream or of all streams.
 
-    The schedule `random` picks each next CPU at random among those with accesses left; all are
-    equally likely. The schedule `timed` uses Timed.
+    The schedule `random` picks each next CPU at random among the CPUs with accesses left. All these
+    CPUs are equally likely. The schedule `timed` uses Timed.
     """
     if until == "first" and not all(stream.op for stream in streams):
         return Merged([], 0, None if settings.schedule == "random" else 0)

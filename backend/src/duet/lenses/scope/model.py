@@ -49,7 +49,9 @@ def recorded_streams(
     instructions: int,
     parts: Mapping[str, int],
 ) -> list[Stream]:
-    """Return one stream per CPU, in order of CPU number. Its accesses are in execution order.
+    """Return one stream per CPU, in order of CPU number.
+
+    A stream has its accesses in execution order.
 
     Args:
         at: offsets from the object's start in bytes. The object starts at the start of a line. An
@@ -174,7 +176,7 @@ def as_owning(streams: Sequence[Stream], owning: bool) -> Sequence[Stream]:
     return [owning_loads(stream) for stream in streams] if owning else streams
 
 
-# Models the time by part of an operation, as `perf top` would show it.
+# Models how much of the time each part of an operation takes, as `perf top` would show it.
 
 
 def profile_at(
@@ -232,7 +234,7 @@ def profiles(
 def mail_distance(shares: Mapping[str, Sequence[float]]) -> float | None:
     """Return the arms' mean distance from the mail's shares of time, in percentage points.
 
-    It is None if the mail has no shares of these arms.
+    The distance is None if the mail has no shares of these arms.
     """
     parts = stated()["profile"]["parts"]
     apart = [
@@ -340,8 +342,8 @@ def sensitivity(
 
     Both rules are computed for a load that leads to a read-modify-write: it requests ownership at
     once (`owning`, the default), or it requests a copy for reading (`reading`). `off` is the
-    distance of the time by function from the mail's, in percentage points. It is None if the mail
-    has neither arm.
+    distance between the modelled and the mail's percentages of time by function, in percentage
+    points. `off` is None if the mail has neither arm.
     """
     timed = replace(settings, schedule="timed")
 

@@ -32,7 +32,9 @@ from duet.processes.owned import parent_death_prefix
 
 LEAST_CORES: Final = 4
 GRACE_S: Final = 30
-"""Extra time after the planned length of a run before it times out, for a busy host."""
+"""Extra time that a run gets on a busy host, in addition to its planned duration, before it times
+out.
+"""
 STEPS: Final = {"read": "r", "get": "g", "put": "p"}
 FIGURES: Final = re.compile(
     r"^replica: threads=(?P<threads>\d+) ns=(?P<ns>\d+) ops=(?P<ops>\d+) "
@@ -46,7 +48,8 @@ Doing = Literal["read", "get", "put"]
 class Access:
     """One access in an operation.
 
-    It has the function that makes it, the member, and the byte offset in the member.
+    It consists of the function that makes the access, the member, and the byte offset in the
+    member.
     """
 
     function: str
@@ -132,7 +135,8 @@ def layout_of(arm: str, vmlinux: Path, operation: Operation) -> Layout:
 def steps_of(operation: Operation, layout: Layout) -> list[str]:
     """Return the replica's arguments: each access, after its private work if that was counted."""
     counted = stated()["counted"]
-    # A get makes two accesses, and so does a put. The private work precedes the first of the two.
+    # A get makes two accesses, and so does a put. The private work precedes the first of these two
+    # accesses.
     names = [a.function for a in operation.accesses for _ in range(1 + (a.doing != "read"))]
     weights = work_of(names, counted["at"], counted["instructions"])
     own_ns = stated_settings().own_ns
@@ -336,7 +340,8 @@ def _compiler() -> str:
     return (done.stdout.splitlines() or ["unknown"])[0]
 
 
-# Runs the replica under perf, to count events and loads that another CPU's cache answered.
+# Runs the replica under perf, to count events, and to count the loads that another CPU's cache
+# answered.
 #
 # Without a performance monitoring unit, as in most virtual machines, perf counts nothing. Then only
 # rates are reported, with a sentence about the reason.
@@ -361,7 +366,7 @@ def count_events(
 ) -> tuple[dict[str, float], str]:
     """Count one run's events per operation under perf stat.
 
-    If that fails, return none and a reason.
+    If that fails, return an empty dict and the reason.
 
     Raises:
         InfraError: the replica itself does not run.

@@ -92,9 +92,9 @@ class Cells:
         logged: accesses that were logged since `watch`, whether sent already or not.
         lost: accesses to watched lines that were dropped because a vCPU's ring was full.
         over: accesses to watched lines after the log was full.
-        accesses: by all functions to all lines; an access that crosses the end of a line counts
-            twice.
-        untold: accesses that found no room in a vCPU's table; `accesses` includes them, no cell
+        accesses: number of accesses by all functions to all lines; an access that crosses the end
+            of a line counts twice.
+        untold: accesses that found no room in a vCPU's table; `accesses` includes them, but no cell
             does.
         ops_begun: entries of the operation's function.
         ops_ended: operations that reached their `ret` uninterrupted.
@@ -102,7 +102,8 @@ class Cells:
         ops_slept: operations cut off by a task switch on their vCPU.
         ops_left: operations cut off by a tail call, a jump to another function.
         ops_again: operations whose function was entered again before they ended.
-        full: whether there are cells for all lines; otherwise only for watched lines.
+        full: whether there are cells for all lines; otherwise there are cells only for watched
+            lines.
         answer: whether this message answers `snapshot`.
         cells: CELL array.
         lines: CELL array of the busiest other lines, one sum per line.

@@ -92,7 +92,7 @@ class PublishedFigure(Strict):
 
     @property
     def scaled(self) -> float | None:
-        """The value of the one knob that differs, `arm` over `to`; None if not just one differs."""
+        """Ratio of the one knob that differs, `arm` over `to`; None unless exactly one differs."""
         ends = {**self.params, **self.to_params}
         knobs = [name for name, n in ends.items() if self.params.get(name) != n]
         if len(knobs) != 1 or not ends[knobs[0]] or knobs[0] not in self.params:

@@ -216,7 +216,7 @@ class Sought(Strict):
 
     @model_validator(mode="after")
     def one_of_five(self) -> Sought:
-        """Check that one sort of item is named, with only such bounds as this sort has."""
+        """Check that exactly one sort of item is named, and only bounds that apply to this sort."""
         named = [key for key in NAMING if getattr(self, key)]
         faults = []
         if len(named) != 1:
@@ -346,7 +346,7 @@ class Scene(Strict):
     )
 
     def has_name(self, name: str | None) -> bool:
-        """Return whether a link with this name means this step."""
+        """Return whether a link with this name leads to this step."""
         return name == self.id or name in self.was
 
 

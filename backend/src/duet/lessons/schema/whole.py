@@ -379,7 +379,7 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
 
     @model_validator(mode="after")
     def counts_have_a_microscope(self) -> Lesson:
-        """Check that microscope metrics have a microscope, and metrics of fields an object."""
+        """Check that microscope metrics have a microscope, and metrics of fields have an object."""
         faults = []
         for name, metric in self.metrics.items():
             count, place = metric.microscope, ("metrics", name, "microscope")
@@ -394,7 +394,7 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
 
     @model_validator(mode="after")
     def view_has_scenes(self) -> Lesson:
-        """Check that a lesson with a view has a story, and one without a view has none."""
+        """Check that a lesson with a view has a story, and a lesson without a view has no story."""
         faults = []
         if self.view is None and self.scenes:
             remedy = "Leave `view:` out of lesson.yaml, or name one of ./duet views."

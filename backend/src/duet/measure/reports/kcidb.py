@@ -31,7 +31,8 @@ def text(report: Report, worse_than: float | None = None) -> str:
 
     Args:
         worse_than: per cent by which an arm's headline metric may be worse than the first arm's;
-            that test is then PASS or FAIL. If None, tests have only numbers and are DONE.
+            the test of that metric is then PASS or FAIL. If None, tests have only numbers and are
+            DONE.
     """
     return json.dumps(document(report, worse_than), indent=2, ensure_ascii=False) + "\n"
 
@@ -189,7 +190,7 @@ def _checkout_id(arm: ArmFacts) -> str:
 
 
 def _build_id(arm: ArmFacts) -> str:
-    """Return the build id, which equal kernels from equal sources share on any machine."""
+    """Return the build id, which identical kernels from identical sources share on any machine."""
     return f"{_checkout_id(arm)}-{arm.key}"
 
 

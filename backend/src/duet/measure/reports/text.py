@@ -123,7 +123,7 @@ def labelled(label: str, text: str, width: int = 11) -> list[str]:
 
 
 def command(text: str) -> list[str]:
-    """Wrap a command line with backslashes; keep words whole and options with their values."""
+    """Wrap a command line with backslashes; split no word, and no option from its value."""
     try:
         words = [_shell_word(word) for word in shlex.split(text)]
     except ValueError:  # a quote is unclosed, so this is no command line
@@ -264,7 +264,7 @@ def alarms(report: Report) -> list[str]:
 
 
 def _refused(table: Table) -> list[str]:
-    """Return sentences of comparisons that were refused for a reason other than the table's."""
+    """Return sentences of refused comparisons whose reason is not one of the table's refusals."""
     reasons = {refusal.rstrip(".") for refusal in table.refusals}
     return [
         c.sentence
@@ -278,7 +278,7 @@ def head(report: Report) -> list[str]:
 
 
 def setting(report: Report, table: Table, *, swept: bool = False) -> list[str]:
-    """Return a table's workload and clock; the first table also gets the machine.
+    """Return lines for a table's workload and clock, and in the first table for the machine.
 
     Args:
         swept: whether the table stands for all values of the swept knob.
@@ -371,7 +371,7 @@ def _kernel(
 
     Args:
         another: whether the arm's base is not the first arm's.
-        tried: whether the patch files belong to a trial, so that readers do not have them.
+        tried: whether the patch files belong to a trial; readers do not have such files.
     """
     own = " + ".join(_patches(arm, files=not tried)) or "no patch of its own"
     facts = [
@@ -482,7 +482,7 @@ def metric(block: Block) -> list[str]:
 
 
 def _aside(block: Block) -> list[str]:
-    """Format on one line an unjudged metric whose number is equal in all runs of each arm."""
+    """Format on one line an unjudged metric that has the same number in all runs of an arm."""
     words = (f"{one.arm} {number(one.samples[0])} (n {one.n})" for one in block.series)
     return [*wrap(metric_title(block.first)), *wrap("; ".join(words), "  ")]
 

@@ -53,7 +53,7 @@ class ReportRaised(Body):
 
 
 class ReportLost(Body):
-    """How many members said within ten seconds that they were lost."""
+    """Number of members who said in one ten-second interval that they were lost."""
 
     at_s: int = Field(description="since the class began")
     step: str = Field(description="where the driver was")
@@ -83,7 +83,7 @@ class ReportTry(Body):
 
 
 class ClassReport(Body):
-    """What a class answered and tried, without names."""
+    """The answers, questions and tries of a class, without names."""
 
     class_id: str
     title: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Make messages to a class's pages from a room. Pure."""
+"""Make the messages that a room sends to its class's pages. Pure."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def opened(room: Room) -> cm.ClassOpened:
 
 
 def tries_for(room: Room, seat: Seat) -> cm.ClassTries:
-    """Return the tries that one page may see: either all tries, or its member's."""
+    """Return the tries that one page may see: either all tries, or those of its member."""
     trying, member = room.trying, seat.member
     if member is None or trying.shown:
         return tries(room, trying.tries.values())
@@ -187,7 +187,7 @@ SAME = (
 
 
 def send_tries(room: Room) -> None:
-    """Send each page the tries that it may see. Pages with equal rights share a packet."""
+    """Send each page the tries that it may see. Pages with the same rights share a packet."""
     packets: dict[str, Packet] = {}
     makers = {maker for one in room.trying.tries.values() for maker in one.facts.makers}
     for seat in list(room.seats.values()):

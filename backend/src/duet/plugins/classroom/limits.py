@@ -23,9 +23,9 @@ PLACE_EVERY_S: Final = 2.0
 DELETE_EVERY_S: Final = 12 * 3600.0
 """Interval between purges of old classes. A server also purges when it starts."""
 BUCKET_S: Final = 10
-"""Seconds within which a member counts as lost only once."""
+"""Length in seconds of the interval in which a member counts as lost at most once."""
 NUMBERS_SKIPPED: Final = 1000
-"""Position numbers to skip after a restart, because a killed server may have sent some that it did
-not store. In 2 s it sends 60 to 120."""
+"""Position numbers to skip after a restart, because a killed server may have sent positions that it
+did not store. In 2 s it sends 60 to 120."""
 UNUSED_DAYS: Final = 60
 """Days after which a starting server ends a class that nobody ended or visited."""

@@ -179,7 +179,7 @@ class Entering:
             )
         ident = secrets.token_urlsafe(ID_BYTES)
         facts = MemberFacts(ident, room.free_name(nickname), hashed(secret), time.time())
-        member = room.members[ident] = Member(facts)  # the name is taken from now on
+        member = room.members[ident] = Member(facts)  # no other member gets this name
         try:
             await room.ask(
                 self._rooms.store, lambda c: queries.add_member(c, room.facts.class_id, facts)

@@ -275,7 +275,7 @@ class ClassState(ServerMessage):
 
 
 class ClassPlace(PlaceFields, ServerMessage):
-    """The driver's position; latest wins. New and reconnecting pages get it at once."""
+    """The driver's position; latest wins. New and reconnecting pages receive it at once."""
 
     latest_by = ()
     lasting = True
@@ -350,8 +350,8 @@ class TallyRound(Message):
 class ClassTally(ServerMessage):
     """The answers to a question so far; latest wins per (step, question).
 
-    The instructor gets it live, at most 4 times a second. Everyone else gets it once the answers
-    are revealed, and never before.
+    The instructor receives the tally live, at most 4 times a second. All others receive it only
+    once the answers are revealed.
     """
 
     latest_by = ("step", "question")
@@ -367,7 +367,7 @@ class ClassTally(ServerMessage):
 class ClassAnswered(ServerMessage):
     """Confirms to a member that an answer is stored on disk.
 
-    It is sent again for each answer when the member returns.
+    The message is sent again for each answer when the member returns.
     """
 
     lasting = True
@@ -382,7 +382,7 @@ class ClassAnswered(ServerMessage):
 
 
 class Confusion(Message):
-    """How many members said within ten seconds that they were lost."""
+    """Number of members who said in one ten-second interval that they were lost."""
 
     at_s: int = Field(description="seconds since the class began, a multiple of 10")
     count: int
@@ -434,8 +434,8 @@ class SettleRaised(Command):
     """The instructor sets the state of a question.
 
     Args:
-        answered: whether the class has got the answer.
-        hidden: whether it is hidden from members and reports.
+        answered: whether the question has been answered.
+        hidden: whether the question is hidden from members and reports.
     """
 
     needs = Action.TEACH
@@ -493,8 +493,8 @@ class Raised(Message):
 class ClassRaised(ServerMessage):
     """Members' questions, starting with the most votes; latest wins.
 
-    The instructor gets all questions. Once questions are shown, members get all that are not
-    hidden.
+    The instructor receives all questions. Once questions are shown, members receive all questions
+    that are not hidden.
     """
 
     latest_by = ()
@@ -562,8 +562,8 @@ class ShowGallery(Command):
 class TryRun(Command):
     """A member tries a run in a step that is open for tries. Other fields are as in `start`.
 
-    The try queues up after this member's other tries and replaces none of them. If it equals
-    another try of the class, both are the same run, and this member joins its makers.
+    The try queues up after this member's other tries and replaces none of them. If the class
+    already has an identical try, both share one run, and this member joins its makers.
     """
 
     boots = True
@@ -621,7 +621,7 @@ class TryLane(Message):
 
 
 class TryResult(Message):
-    """The one number of a traced run, which explains something but proves nothing."""
+    """The number that a traced run shows. It serves as an explanation, not as evidence."""
 
     title: str
     unit: str
@@ -673,7 +673,7 @@ WatchPhase = Literal["none", "asking", "watched"]
 
 
 class WatchMember(Command):
-    """This page of the instructor's asks to observe a member.
+    """The instructor's page asks to observe a member.
 
     Args:
         member: id from the roster; empty to stop.

@@ -90,7 +90,9 @@ class Observations:
         watch = self._of(room, member)
         if watch is None or not member.consent:
             raise refusal(
-                UNWATCHED, "nobody observes this member with consent.", "Agree when asked."
+                UNWATCHED,
+                "no instructor observes this member with the member's consent.",
+                "Agree when asked.",
             )
         watch.number += 1
         fields = command.model_dump(exclude={"type"})

@@ -268,7 +268,7 @@ def put_question(connection: Connection, class_id: str, question: QuestionFacts)
 
 
 def open_question(connection: Connection, class_id: str, question: QuestionFacts) -> None:
-    """Store a question that is opened by its first answer, unless it exists."""
+    """Store a question that is opened by its first answer, unless the question exists."""
     there = select(QUESTIONS.c.number).where(*_that_question(class_id, question))
     if connection.execute(there).first() is None:
         put_question(connection, class_id, question)
@@ -297,7 +297,7 @@ def put_answer(connection: Connection, class_id: str, answer: AnswerFacts) -> No
 
 
 def add_confusion(connection: Connection, class_id: str, at_s: int, step: str) -> None:
-    """Count one more member who is lost in this ten-second interval."""
+    """Add one to the number of members who are lost in this ten-second interval."""
     of = (
         CONFUSION.c.class_id == class_id,
         CONFUSION.c.at_s == at_s,
@@ -350,7 +350,7 @@ def confusion_facts(row: Row[Any]) -> ConfusionFacts:
 
 
 def open_class(connection: Connection, code: str) -> str | None:
-    """Return the id of the open class with that code, however it is spelled."""
+    """Return the id of the open class with that code, however the code is spelled."""
     of = (CLASSES.c.code_key == squeezed(code), CLASSES.c.ended_s.is_(None))
     found: str | None = connection.scalar(select(CLASSES.c.class_id).where(*of))
     return found

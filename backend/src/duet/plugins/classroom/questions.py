@@ -137,7 +137,7 @@ def new_question(room: Room, command: cm.AskClass) -> QuestionFacts:
 
 
 def reopened_question(known: QuestionFacts, command: cm.AskClass) -> QuestionFacts:
-    """Ask a question that is already known. A later round accepts answers again."""
+    """Return a known question, asked again. If a later round opens, it accepts answers again."""
     round_ = max(known.round, command.round)
     return replace(
         known,
@@ -150,7 +150,7 @@ def reopened_question(known: QuestionFacts, command: cm.AskClass) -> QuestionFac
 
 
 def refuse_unasked(room: Room, command: cm.Answer) -> None:
-    """Refuse an answer to a question that the instructor has not asked, if it may not open one.
+    """Refuse an answer to a question that was not asked, unless the answer may open it.
 
     An answer may open a question of a step, but no poll. At most half of a class's questions may be
     opened in this way.

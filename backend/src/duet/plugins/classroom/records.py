@@ -60,7 +60,7 @@ class TryFacts:
 
     @property
     def key(self) -> Hashable:
-        """Return a key that is the same for equal tries, which share one run."""
+        """Return a key that is the same for identical tries, which share one run."""
         knobs = frozenset(self.params.items())
         return self.lesson, self.workload, self.clock, frozenset(self.arms), knobs
 
@@ -181,7 +181,7 @@ class AnswerFacts:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionFacts:
-    """The number of members who were lost within ten seconds, and the driver's step then."""
+    """Number of members lost in one ten-second interval, and the driver's step at that time."""
 
     at_s: int
     step: str

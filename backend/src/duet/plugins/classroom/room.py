@@ -173,7 +173,7 @@ class Try:
 
 
 def no_place(run_id: str) -> Place | None:
-    """Return no place. Used until tries are set up for the class."""
+    """Return None, because no run has a place until tries are set up for the class."""
     return None
 
 
@@ -218,7 +218,7 @@ class Trying:
         return sum(one.facts.state == "waiting" for one in self.of(member))
 
     def leave(self, one: Try, member: str) -> bool:
-        """Remove a member from the makers; return true if the try was dropped with the last one."""
+        """Remove a member from the makers; drop a try without makers and return true."""
         one.stands(makers=tuple(maker for maker in one.facts.makers if maker != member))
         one.askers.pop(member, None)
         if one.facts.makers:

@@ -52,7 +52,7 @@ class OpenClasses:
         self._changes = 0
 
     async def load(self, store: Store) -> None:
-        """Read the open classes; keep the old state if the database fails or they change."""
+        """Read the open classes. If that fails, or if they change meanwhile, keep the old state."""
         with contextlib.suppress(DuetError):
             await self.look(store)
 
@@ -89,12 +89,12 @@ class OpenClasses:
         return class_id in self._codes.values()
 
 
-# The classes that this server owns. It owns all classes, or among several servers those whose lock
-# it holds.
+# The classes that this server owns: all classes if it is the only server, or else the classes whose
+# lock it holds.
 
 
 class Ownership:
-    """Class ownership for a server that is alone. All methods run in the store's thread."""
+    """Class ownership for the only server of a database. All methods run in the store's thread."""
 
     def start(self, connection: Connection, facts: ClassFacts) -> ClassFacts:
         """Store a new class, which this server owns."""
@@ -233,7 +233,7 @@ async def store_place(store: Store, room: Room) -> None:
 async def store_all(store: Store, rooms: Iterable[Room]) -> None:
     """Store the positions of all classes. Errors are logged, and the next call tries again."""
     for room in rooms:
-        if not room.owned:  # it was lost while another class was stored
+        if not room.owned:  # another server took it meanwhile
             continue
         try:
             await store_place(store, room)
@@ -358,7 +358,7 @@ class Rooms:
         return room
 
     async def _make_room(self) -> None:
-        """If as many classes are in memory as allowed, evict the one that was empty longest."""
+        """If memory holds as many classes as allowed, evict the one that has been empty longest."""
         while len(self._rooms) >= budgets.CLASSES_OPEN:
             empty = next((r for r in self._rooms.values() if not r.seats and not r.busy), None)
             if empty is None:
@@ -450,8 +450,8 @@ async def let_go(rooms: Rooms, class_id: str) -> None:
     """
     async with rooms.loading:
         if all(room.facts.class_id != class_id for room in rooms):
-            # Commit earlier work first. Calls that wait together share one commit, and the lock
-            # would be released before that commit.
+            # Commit earlier work first. Calls that wait together share one commit, and otherwise
+            # the lock would be released before that commit.
             await rooms.store.ask(lambda c: None)
             await rooms.store.ask(lambda c: rooms.ownership.release(c, class_id))
 

@@ -124,7 +124,8 @@ class TryEnds:
         self._ending: list[tuple[str, str]] = []
         """Runs whose end is not stored yet, each with its class."""
         self._held: dict[str, str] = {}
-        """Run id -> class that made the run, oldest run first. Their saved runs must stay."""
+        """Run id -> class that made the run, oldest run first. The saved files of these runs must
+        not be deleted."""
         self._tasks = Tasks()
         runs.changed.register(self._changed)
         runs.ended.register(self._ended)
@@ -132,7 +133,7 @@ class TryEnds:
     async def load(self) -> None:
         """Load the tries when the server starts. Without a database there are none."""
         try:
-            if not self._rooms.store.server:  # otherwise other servers may run them
+            if not self._rooms.store.server:  # otherwise other servers may be running tries
                 await self._rooms.store.ask(try_queries.end_unfinished)
             await self.look_at_held()
         except DuetError as error:
@@ -282,7 +283,7 @@ class Tries:
             await self._join(room, equal, member)
             return
         run_id = self._live.runs.ask(seat.viewer, request, tries=True)
-        if equal is not None and run_id == equal.facts.run_id:  # otherwise it just ended
+        if equal is not None and run_id == equal.facts.run_id:  # otherwise that run has just ended
             equal.askers[member.ident] = seat.viewer.visitor.ident
             await self._join(room, equal, member)
             return
@@ -311,8 +312,8 @@ class Tries:
 
     async def _add(self, room: Room, one: Try) -> None:
         class_id, number = room.facts.class_id, one.facts.number
-        room.trying.tries[number] = one  # the number is taken from now on
-        self._ends.expect(room, one)  # its run may be over before it is stored
+        room.trying.tries[number] = one  # no other try gets this number
+        self._ends.expect(room, one)  # the run may end before the try is stored
         try:
             await room.ask(self._rooms.store, lambda c: try_queries.put_try(c, class_id, one.facts))
         except Exception:

@@ -223,8 +223,8 @@ class Size:
     """CPUs and memory of a machine or of a lease.
 
     Args:
-        cpus: number of CPUs. Of a machine, only those count that this process may use.
-        memory_bytes: memory. Of a machine, all of it counts, used or not.
+        cpus: number of CPUs. For a machine, the number of CPUs that this process may use.
+        memory_bytes: amount of memory. For a machine, its total memory, including memory in use.
     """
 
     cpus: int
@@ -237,7 +237,7 @@ class Size:
 
     @classmethod
     def of(cls, want: Want) -> Size:
-        """Return what a lease needs at one time."""
+        """Return the CPUs and memory that a lease's simultaneous lanes need."""
         at_once = want.lanes_at_once
         return cls(at_once * want.vcpus, at_once * want.memory_bytes)
 
@@ -312,7 +312,7 @@ class Room:
 # cancelled.
 
 NO_ANSWER = 124
-"""Exit code for a command that did not end in time. timeout(1) uses the same."""
+"""Exit code for a command that did not end in time. timeout(1) uses the same code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ runner ends its program. Usual time between heartbeats: 2 s. The limit is longer
 busy host, and below the 30 s within which the death of a host is to be reported.
 """
 BEGIN_S: Final = 60.0
-"""Time limit for a program's first heartbeat. Usual: 0.1-0.5 s, because one Slurm step waits for
-the step before.
+"""Time limit for a program's first heartbeat. Usual: 0.1-0.5 s, because a Slurm step waits for the
+previous step.
 """
 TERM_S: Final = 2.0
 """Time between SIGTERM for a program and SIGKILL for it and all that it started."""
@@ -25,8 +25,9 @@ AGAIN_S: Final = 15.0
 not yet know its hosts or what is free on them. Usual: 2 s.
 """
 OUTPUT_BYTES: Final = 1 << 20
-"""Number of bytes that are kept of a program's standard output, and the same of its standard error.
-Usual: under 10 KB. Of longer output the last part is kept, and the dropped bytes are counted.
+"""Number of bytes that are kept of a program's standard output, and also of its standard error.
+Usual: under 10 KB. If the output is longer, its last part is kept, and the dropped bytes are
+counted.
 """
 FRAME_BYTES: Final = 64 << 10
 """Maximum size of a frame that a runner writes."""
@@ -38,7 +39,7 @@ TTL_MOST_S: Final = 7 * 24 * 3600.0
 LANES_MOST: Final = 64
 """Maximum number of lanes in one lease."""
 ANSWER_S: Final = 5.0
-"""Time that a controller always gets for its first answer, even if the caller does not want to
+"""Time that a controller always has for its first answer, even if the caller does not want to
 wait. Usual: 20 ms. Commands retry an unreachable controller for 9 s or more.
 """
 RETRY_S: Final = 1.0
@@ -57,17 +58,19 @@ POLL_S: Final = 3.0
 controller 5 ms.
 """
 AWAY_S: Final = 180.0
-"""If a controller has not answered for this long, this is reported, and its leases count as lost.
-Usually a restart takes 1-10 s, and a takeover by a backup controller 120 s (SlurmctldTimeout).
+"""If a controller has not answered for this long, the failure is reported, and its leases count as
+lost. Usually a restart takes 1-10 s, and a takeover by a backup controller 120 s
+(SlurmctldTimeout).
 """
 SETTLE_S: Final = 5.0
 """How long to wait until an ending job shows its reason. Usual: 0.1 s."""
 ABSENT_LOOKS: Final = 2
-"""A job counts as ended if this many successive answers do not list it. One is not enough, because
-a controller may answer while it is still reading its state.
+"""A job counts as ended if this many successive answers do not list it. One such answer is not
+enough, because a controller may answer while it is still reading its state.
 """
 CANCEL_S: Final = 60.0
-"""How long a failed scancel is retried. Then its time limit ends the job, and the log says so.
+"""How long a failed scancel is retried. After that, the job's own time limit ends it, and the log
+says so.
 """
 LATER_S: Final = 60.0
 """A job's time limit exceeds the lease's by this much, because Slurm counts whole minutes."""
@@ -79,8 +82,8 @@ KUBECTL_S: Final = 30.0
 KUBE_POLL_S: Final = 2.0
 """Time between two polls of a lease's pods."""
 SECRET_BYTES: Final = 1 << 20
-"""Maximum total size of a program's arguments, environment and standard input. It is the size limit
-of a Secret.
+"""Maximum total size of a program's arguments, environment and standard input. Kubernetes has this
+size limit for a Secret.
 """
 KUBE_PLACE_S: Final = 0.5
 """Time between two polls for the nodes of a new lease's pods. Usual: one poll, 0.3 s."""

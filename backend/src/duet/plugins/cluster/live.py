@@ -106,7 +106,7 @@ class Slot:
 
         Args:
             begins: true if a run is starting, which needs at least half of the lease's time.
-                Otherwise a lease that lasts is not replaced.
+                Otherwise a lease that has not ended is not replaced.
 
         Raises:
             InfraError: the host processes cannot be started.
@@ -183,7 +183,8 @@ class PooledHosts:
         begin: the configuration of each host process.
         slots: maximum number of simultaneous runs. Each slot has a lease of its own from its first
             run until rest().
-        want: requirements for a run's lease. A measurement wants the same, with exclusive CPUs.
+        want: requirements for a run's lease. A measurement has the same requirements, but with
+            exclusive CPUs.
         spread: true if each lane of a run has a host process of its own, on the same lease.
     """
 
@@ -202,7 +203,8 @@ class PooledHosts:
         self._slots = tuple(self._slot(want) for _ in range(slots))
 
     saves_first = True
-    """A run is saved before the next one starts, because that may need a lease with more lanes."""
+    """A run is saved before the next one starts, because the next run may need a lease with more
+    lanes."""
 
     def _slot(self, want: Want) -> Slot:
         return Slot(self._leases, self._handlers, want, self._begin)

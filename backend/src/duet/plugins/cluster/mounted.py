@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`python -m duet.plugins.cluster.mounted FILE`: run the program that a mounted Secret describes.
 
-The program is the first process of a container. So when it ends, the container ends, and with it
-everything that the program started.
+The program is the first process of a container. So when the program ends, the container ends, and
+all processes that the program started are killed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def main(words: list[str]) -> int:
 def environment(image: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """Return the program's environment.
 
-    It consists of the given variables, and those that our image sets, such as its cache.
+    It consists of the given variables, and of those that our image sets, such as the cache folder.
     """
     own = {name: image[name] for name in FOR_EVERYBODY if name in image}
     passed = {name: value for name, value in given.items() if name not in PLACES}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet plan`: compute what a class needs from options and this installation's constants."""
+"""`duet plan`: from options and measured constants, estimate the resources that a class needs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class UseRow:
-    """The use of one resource according to the high estimate."""
+    """How much of one resource is used, according to the high estimate."""
 
     what: str
     share: float
@@ -61,7 +61,7 @@ class ConstantRow:
 
 @dataclass(frozen=True, slots=True)
 class CrowdRow:
-    """Simulated delays for a number of viewers of one recording, in seconds since each arrived."""
+    """Simulated delays for a number of viewers of one recording, in s since a viewer's arrival."""
 
     viewers: int
     first_p50_s: float
@@ -169,7 +169,8 @@ def plan(
     return 0
 
 
-# The result as lines of text. Ranges have two digits, because they are not more exact.
+# The result as lines of text. The ends of ranges have two digits, because the model is not more
+# exact.
 
 GB = 1e9
 BUSIEST = 4
@@ -362,7 +363,7 @@ def line(x1: float, y1: float, x2: float, y2: float) -> list[str]:
 
 
 def powers(values: Sequence[float]) -> list[float]:
-    """Return powers of ten from below the smallest to above the largest value."""
+    """Return consecutive powers of ten that span all values."""
     low = math.floor(math.log10(min(values)) + 1e-9)
     high = math.ceil(math.log10(max(values)) - 1e-9)
     return [10.0**n for n in range(low, max(high, low + 1) + 1)]
@@ -430,7 +431,7 @@ def crowds(
 ) -> list[CrowdRow]:
     """Simulate several numbers of viewers, up to the requested one.
 
-    They are the products of each of `digits` and a power of ten.
+    Each number is a power of ten, multiplied by one of `digits`.
 
     Raises:
         InputError: there are too many viewers.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`python -m duet.plugins.cluster.probe`: print facts about a lease's host as one JSON document.
 
-By itself it does not check whether a guest boots under KVM. `duet pool doctor` runs it together
-with a probe guest (duet.plugins.cluster.probe_program).
+This module does not check whether a guest boots under KVM. For that, `duet pool doctor` also boots
+a probe guest (duet.plugins.cluster.probe_program).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from duet.processes.cpus import cpu_time, host_ticks
 
 QEMU = "qemu-system-x86_64"
 SPIN_S = 1.0
-"""How long a CPU is kept busy to see whether others use it."""
+"""How long the probe keeps a CPU busy to find out whether other programs use it."""
 QEMU_S = 20.0
 """Time limit for QEMU to print its version. Usual: 30 ms."""
 
@@ -37,9 +37,10 @@ class Facts:
         own_cpus: number of CPUs that a program of the lease may use.
         model: the model of its CPUs.
         qemu: the version of QEMU, or "" if it is not installed.
-        kvm: why guests do not boot under KVM, or "" if a guest has booted.
+        kvm: why guests do not boot under KVM, or "" if a guest has booted under KVM.
         waited_share: part of SPIN_S for which a busy program waited for a CPU.
-        stolen_share: part of SPIN_S that a hypervisor gave to others. None if it is not counted.
+        stolen_share: part of SPIN_S for which a hypervisor gave the CPU to other guests. None if
+            the host does not count it.
     """
 
     host: str
@@ -85,7 +86,7 @@ def look(kvm: str = "not tried") -> Facts:
 
 
 def spin(for_s: float) -> tuple[float, float | None]:
-    """Keep a CPU busy as a guest does. Return the shares of waiting and of stolen time."""
+    """Keep a CPU busy as a guest does. Return the share of time waited, and the share stolen."""
     before, ticks = cpu_time(os.getpid()), host_ticks()
     until_s = time.monotonic() + for_s
     while time.monotonic() < until_s:

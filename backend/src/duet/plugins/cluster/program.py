@@ -35,11 +35,11 @@ class Launch:
     """How to start a runner on its host.
 
     Args:
-        words: the command that precedes the runner's: taskset, srun, or none.
+        words: the words before the runner's command: a taskset or srun command, or none.
         python: the interpreter on the host.
         joins: files of control groups to which the launcher writes its process id.
-        again: says whether to retry a launcher that failed before its runner began. Gets what the
-            launcher printed.
+        again: called with the output of a launcher that failed before its runner began. Returns
+            whether to retry the launcher.
     """
 
     words: Sequence[str] = ()
@@ -57,7 +57,7 @@ class Tail:
         self.cut_bytes = 0
 
     def feed(self, text: bytes) -> None:
-        """Append output, and drop the oldest if there is too much."""
+        """Append output, and drop the oldest output if there is too much."""
         self.held += text
         if (over := len(self.held) - self._most) > 0:
             del self.held[:over]
@@ -163,7 +163,7 @@ class PipedProgram:
         return Ended(self._code, self._lost, bytes(self._out.held), bytes(self._err.held), cut)
 
     async def _once(self) -> bool:
-        """Wait until the launcher has ended, and return whether to retry it."""
+        """Wait until the launcher has ended, and return whether to start it again."""
         try:
             await self._process.wait_for_output()
         finally:
@@ -195,7 +195,7 @@ PASSED_ON: Final = (
     *("DUET_TEMPLATES_MIB", "DUET_LOG", "PYTHONPATH"),
 )
 PLACES: Final = ("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "PYTHONPATH")
-"""The variables that are paths on the server. An image has its own paths."""
+"""Those of the variables that are paths on the server. An image has its own paths."""
 
 
 def environment() -> dict[str, str]:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs one program on a lease's host, and ends it with the lease (`python -m`).
 
-The program arrives as a frame on standard input (frames.py). The program and all that it started
-are ended when it exits, when the pool says so, when the pipe ends, or when no beat has come for the
-time that the pool set. So a host that loses its network keeps no orphans. SIGALRM enforces this
-even while the runner is blocked in a write.
+The program arrives as a frame on standard input (frames.py). The runner kills the program and all
+that it started when the program exits, when the pool says so, when the pipe ends, or when no
+heartbeat has come for the time that the pool set. So no orphans are left on a host that loses its
+network. SIGALRM enforces the heartbeat's time limit even while the runner is blocked in a write.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from duet.processes.reaper import PR_SET_CHILD_SUBREAPER, kill_all
 FOR_EVERYBODY = ("PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "SLURM_JOB_ID", "SLURMD_NODENAME")
 """Variables of the host that a program gets. The server's other variables may hold secrets."""
 NO_PROGRAM = 127
-"""Exit code for a program that cannot be started. Shells use the same."""
+"""Exit code for a program that cannot be started. Shells use the same exit code."""
 LOST = 137
 
 
@@ -43,10 +43,10 @@ class Runner:
         self._kill_at = float("inf")
 
     def run(self, also: list[int]) -> int:
-        """Run the program to its end and report the end. Return its exit code as a shell would.
+        """Run the program, and report its end. Return its exit code as a shell would.
 
         Args:
-            also: kinds of the frames that came together with the program.
+            also: kinds of the frames that arrived in the same read as the program.
         """
         own = {name: os.environ[name] for name in FOR_EVERYBODY if name in os.environ}
         reading, writing = os.pipe()
@@ -133,7 +133,7 @@ class Runner:
                 os.killpg(self._process.pid, signal.SIGTERM)
 
     def _drain(self) -> None:
-        """Read what is left in the pipes. They end, because all writers are dead."""
+        """Read the pipes to their end, which comes soon because all writers are dead."""
         until = time.monotonic() + TERM_S
         while time.monotonic() < until and any(
             key.data in (OUT, ERR) for key in self._looks.get_map().values()
@@ -142,7 +142,7 @@ class Runner:
 
 
 def say(kind: int, payload: bytes = b"") -> None:
-    """Write a frame. Wait if the reader is slow, and end everything if it is gone."""
+    """Write a frame. Wait if the reader is slow, and end everything if the reader is gone."""
     try:
         write_all(partial(os.write, 1), pack_frame(kind, payload))
     except OSError:
@@ -150,7 +150,7 @@ def say(kind: int, payload: bytes = b"") -> None:
 
 
 def alarm(silent_s: float) -> None:
-    """Restart the timer that ends everything if the pool sends no beat in time."""
+    """Restart the timer that ends everything if the pool sends no heartbeat in time."""
     signal.setitimer(signal.ITIMER_REAL, silent_s)
 
 
@@ -162,7 +162,7 @@ def leave(number: int = 0, frame: FrameType | None = None) -> None:
 
 
 def read_start(frames: FrameCutter) -> tuple[Start, list[int]]:
-    """Read the program from standard input. Also return the kinds of the frames that came with it.
+    """Read the program from standard input. Also return the kinds of frames that came with it.
 
     Raises:
         BadFrame: the input is invalid.

@@ -16,7 +16,7 @@ from duet.server.hosts.door import HostDoor
 
 
 def stage(settings: KernelSettings, usual_url: str) -> tuple[HostStage, int, HostDoor] | None:
-    """Return where live runs take place, how many at once, and the door for their hosts.
+    """Return where live runs take place, how many may run at once, and the door for their hosts.
 
     Args:
         usual_url: the address that host processes dial, unless $DUET_POOL_SERVER is set.
@@ -55,7 +55,7 @@ def server_url(usual_url: str) -> str:
 def dialled(usual_url: str) -> str:
     """Return the address by which host processes reach this server.
 
-    It is empty if no host processes run elsewhere.
+    The address is "" if no host processes run on other machines.
     """
     local = PoolSettings.from_environment().pool == "local"
     return "" if local else server_url(usual_url)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Requests to a pool, its answers, and the interface of its backends.
 
-Refusals and losses are returned as data, because the caller shows the sentence or plays a recording
-meanwhile. A `DuetError` reports a mistake of a caller or an operator.
+Refusals and losses are returned as data, because the caller shows their sentence, or plays a
+recording instead. A `DuetError` reports a mistake of a caller or an operator.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Accel = Literal["tcg", "kvm"]
 HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
-"""Allowed names of hosts. They become arguments of commands."""
+"""Pattern of allowed host names, because host names become arguments of commands."""
 Whose = Literal["host", "pool", "deadline", "cancelled", "released"]
 
 
@@ -36,15 +36,16 @@ class Want:
         lanes: number of places for programs. Each runs one program at a time.
         vcpus: number of CPUs for each lane.
         memory_bytes: memory for each lane.
-        alike: whether all lanes must be on hosts of one kind, so that they can be compared.
-        exclusive: whether the lease gets CPUs that nobody else uses, for measurements. Its lanes
-            are on one host and run one after another, so it needs the CPUs and memory of only one
-            lane.
+        alike: whether all lanes must be on hosts of one kind, so that their results can be
+            compared.
+        exclusive: whether the lease gets CPUs that nobody else uses, for measurements. The lanes of
+            such a lease are on one host and run one after another, so the lease needs the CPUs and
+            memory of only one lane.
         accel: "kvm" requests hosts where guests boot under KVM.
         within_s: how long to wait for the lease. With 0 there is no wait.
         ttl_s: time after which the lease ends by itself.
         kind: the name of one of `Pool.kinds()`. "" means any kind.
-        avoid: names of hosts to avoid, such as one that has just failed.
+        avoid: names of hosts to avoid, such as a host that has just failed.
     """
 
     lanes: int = 1
@@ -104,9 +105,9 @@ class Loss:
     """Why a lease is over. A guest kernel is never the reason.
 
     Args:
-        whose: what to look at: "host" (a host or the connection to it failed), "pool" (its
-            controller failed), "deadline", "cancelled" (somebody else ended the lease) or
-            "released".
+        whose: the cause: "host" (a host or the connection to it failed), "pool" (the pool's
+            controller failed), "deadline" (the lease's time was over), "cancelled" (somebody else
+            ended the lease) or "released" (we ended the lease).
     """
 
     sentence: str
@@ -118,11 +119,12 @@ class Ended:
     """How a program ended.
 
     Args:
-        code: its exit code, or the negative number of a signal. If it is None, see `lost`.
-        lost: a sentence that says why it was ended from outside. "" if it was not.
+        code: its exit code, or the negative number of the signal that killed it. If it is None,
+            `lost` says why.
+        lost: a sentence that says why the program was ended from outside. "" if it ended by itself.
         output: the last OUTPUT_BYTES of its standard output.
         errors: the last OUTPUT_BYTES of its standard error.
-        cut_bytes: number of bytes that were dropped from both.
+        cut_bytes: number of bytes that were dropped from output and errors together.
     """
 
     code: int | None
@@ -177,7 +179,7 @@ class Program(Protocol):
 
     @property
     def running(self) -> bool:
-        """Has the program begun and not ended?"""
+        """Has the program begun, and not yet ended?"""
 
     async def begin(self) -> None:
         """Start the program. Only the lease calls this.
@@ -187,13 +189,13 @@ class Program(Protocol):
         """
 
     async def wait(self) -> Ended:
-        """Wait for the program's end. The lease's deadline bounds the wait."""
+        """Wait for the program's end, at most until the lease's deadline."""
 
     async def end(self, lost: str = "") -> None:
-        """End the program and all that it started, with SIGTERM and TERM_S later with SIGKILL.
+        """End the program and all that it started with SIGTERM, and after TERM_S with SIGKILL.
 
         Args:
-            lost: value for `Ended.lost`, unless the program has ended by itself before.
+            lost: becomes `Ended.lost`, unless the program has ended by itself before.
         """
 
 
@@ -230,8 +232,8 @@ class Pool(Protocol):
 
 POOLS: Final = ("local", "slurm", "kubernetes")
 WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,127}")
-"""Allowed names. They become arguments of a command or parts of a manifest, so they must not look
-like an option or an expression.
+"""Patterns of allowed names. Names become arguments of a command or parts of a manifest, so they
+must not look like an option or an expression.
 """
 KIND_LABEL: Final = "kernel-duet/kind"
 IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
@@ -245,12 +247,13 @@ class PoolSettings:
         pool: $DUET_POOL: local (default), slurm or kubernetes.
         partition: $DUET_POOL_PARTITION, for Slurm. "" means the cluster's default.
         account: $DUET_POOL_ACCOUNT, for Slurm. "" means the user's default.
-        kinds: $DUET_POOL_KINDS, separated by ','. Says which hosts can be compared, by features of
-            Slurm's nodes or by values of the label $DUET_POOL_KIND_LABEL of Kubernetes' nodes.
-        kvm: $DUET_POOL_KVM. Says where guests boot under KVM, by a feature of Slurm's nodes or by
-            the resource of a Kubernetes device plugin. "" means nowhere.
-        python: $DUET_POOL_PYTHON: the checkout's interpreter on Slurm's nodes. The default is ours,
-            which suits a shared file system.
+        kinds: $DUET_POOL_KINDS, separated by ','. Hosts of one kind can be compared. A kind is a
+            feature of Slurm nodes, or a value of the label $DUET_POOL_KIND_LABEL of Kubernetes
+            nodes.
+        kvm: $DUET_POOL_KVM: a feature of Slurm nodes, or the resource of a Kubernetes device
+            plugin. Guests boot under KVM on the nodes that have it. "" means on no node.
+        python: $DUET_POOL_PYTHON: the checkout's interpreter on Slurm's nodes. The default is the
+            path of this server's interpreter, which suits a shared file system.
         namespace: $DUET_POOL_NAMESPACE, for Kubernetes. "" means the context's namespace.
         image: $DUET_POOL_IMAGE, for Kubernetes.
         claim: $DUET_POOL_CLAIM, for Kubernetes: a persistent volume claim that holds the kernel

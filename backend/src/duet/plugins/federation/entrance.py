@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Accepts connections from other servers, which know the secret from the database.
+"""Accepts connections from other servers. They prove themselves with a secret in the database.
 
 Pages cannot connect here, because a request with an Origin is refused. The other server has
 authenticated each visitor. The identity that it sends is valid for this connection only.
@@ -41,7 +41,7 @@ _NUMBERS = itertools.count(1)
 class RelayedViewer(Viewer):
     """A page of another server, as the owner of its class sees it.
 
-    Messages go to the other server at once, and that server bounds their queue.
+    Messages are sent to the other server at once. That server limits the queue of each page.
 
     Args:
         give: takes each message for the page.
@@ -55,22 +55,22 @@ class RelayedViewer(Viewer):
         self.put(framed.packet)
 
     def put(self, packet: Packet) -> None:
-        """Send the message if it belongs to a class. Runs come from the page's own server."""
+        """Send the message if it belongs to a class. The page gets runs from its own server."""
         if is_for_page(packet) and not self.gone:
             self._give(packet)
 
     def expel(self, why: str, comes_back: bool = False) -> None:
-        """Do nothing, because the connection between the servers is ended instead."""
+        """Do nothing, because the owner ends the connection between the servers instead."""
 
     def watch(self, log: RunLog) -> None:
         """Do nothing, because the page gets its runs from its own server."""
 
 
 class Outgoing:
-    """Collects the pages of each message during one pass of the event loop, to send it once.
+    """Collects the pages that are to get a message, so that the message is sent only once.
 
     Args:
-        send: sends a message with the list of its pages.
+        send: sends a message with the list of its pages. Called after each pass of the event loop.
     """
 
     def __init__(self, send: Callable[[OutgoingMessage], None]) -> None:
@@ -146,7 +146,7 @@ class RunSender:
 async def _send_all(viewer: Viewer, peer: Peer, event: Events) -> None:
     """Send a run until it is over. A slow connection causes gaps, which are reported.
 
-    If the run is already over, its end is sent first, and then everything else.
+    If the run is already over, the message about its end is sent before all other messages.
     """
     over = False
     while True:
@@ -196,7 +196,7 @@ class ServerEntrance:
     """Serves all connections from other servers.
 
     Args:
-        secret: returns the secret that they must send.
+        secret: returns the secret that other servers must send.
     """
 
     def __init__(self, owner: Owner, secret: Callable[[], Awaitable[str]]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shows other servers' live runs while they run. Each is fetched once for all pages.
+"""Shows other servers' live runs. Each run is fetched once for all pages.
 
 Such a run can be watched here but not controlled. When the run is over and saved, pages get its
 file instead.
@@ -38,8 +38,8 @@ class Mirror:
     """A live run of another server. Implements Run (server/interfaces.py).
 
     Attributes:
-        begun: set when the run can be shown, or when `trouble` says why it cannot.
-        over: true if nothing more will come.
+        begun: set when the run can be shown, or when `trouble` says why it cannot be shown.
+        over: true if no more messages of the run will come.
         broken: true if the run is incomplete because its server disappeared.
     """
 
@@ -139,7 +139,7 @@ class Mirrors(Service):
     """Finds and shows other servers' live runs.
 
     Args:
-        here: says whether a run is one of this server's.
+        here: says whether a run takes place on this server.
         file_of: returns a saved run's file, or None.
     """
 
@@ -236,7 +236,7 @@ class Mirrors(Service):
         return server
 
     async def _follow(self, mirror: Mirror, server: str) -> None:
-        """Receive the run over a connection of its own, so that it delays no class."""
+        """Receive the run over a separate connection, so that it delays no class."""
         relay, run_id = Relay(server, lambda _: None), mirror.log.run_id
         try:
             await relay.dial(await self._classes.directory.secret())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Relays pages' commands to the server that owns their class, and messages back to the pages.
 
-There is one connection to each other server. When it breaks, its pages reconnect and find their
-class again, whichever server owns it by then.
+There is one connection to each other server. When a connection breaks, the pages that used it
+reconnect, and find their class again, whichever server owns the class by then.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ENDED = "the connection has ended"
 async def carry(
     peer: Peer, send: Callable[[bytes], Awaitable[None]], receive: Callable[[], Awaitable[bytes]]
 ) -> None:
-    """Carry messages until either side ends the connection. The peer is over after that.
+    """Carry messages until either side ends the connection. Afterwards the peer is unusable.
 
     Args:
         send: sends one WebSocket message.

@@ -40,14 +40,14 @@ log = logging.getLogger("duet.store")
 
 
 class Silent(InfraError):
-    """The owner of a class does not answer, but is still alive."""
+    """The owner of a class does not answer, but still holds the class's lock."""
 
 
 class OwnerFinder:
-    """Finds the owner of a class, which is this server or the server that holds the class's lock.
+    """Finds the owner of a class: this server, or the other server that holds the class's lock.
 
     Args:
-        server: this server's address for other servers.
+        server: the address at which other servers reach this server.
     """
 
     def __init__(self, server: str, relays: Relays) -> None:
@@ -102,8 +102,9 @@ class OwnerFinder:
 
 # Polls the database every second, to detect when it becomes unreachable.
 #
-# After DEAD_PEER_S the database frees the classes of a server that it cannot reach, and another
-# server may load them. So this server releases them a little earlier.
+# The database frees the classes of a server that it cannot reach for DEAD_PEER_S, and then another
+# server may load them. So a server that cannot reach the database releases its classes a little
+# earlier.
 
 LEAST_S: Final = 0.1
 
@@ -112,9 +113,9 @@ class DatabasePoll:
     """Polls the database.
 
     Args:
-        look: queries the database within the given number of seconds. Raises DuetError if there is
-            no answer.
-        held: reads which saved runs classes keep. Raises DuetError.
+        look: queries the database within the given number of seconds. Raises DuetError if the
+            database does not answer.
+        held: reads from the database which saved runs the classes keep. Raises DuetError.
         lost: releases all classes. Called once each time the database becomes unreachable.
     """
 
@@ -209,7 +210,7 @@ class SharedOwnership(Ownership):
         return super().start(connection, facts)
 
     def load(self, connection: Connection, class_id: str) -> Stored | str | None:
-        """Claim and load a class. Its unfinished runs were on a dead server, and have failed."""
+        """Claim and load a class. Its unfinished runs died with their server, so they failed."""
         owner = claims.claim(connection, class_id)
         if owner is not None:
             return owner
@@ -230,7 +231,7 @@ AWAY = "This class cannot be loaded now; this page tries again."
 class SharedClassrooms(Classrooms):
     """Classes that several servers share.
 
-    A page is in a class here, or through a relay in a class on another server.
+    A page is in a class of this server, or through a relay in a class of another server.
     """
 
     def __init__(self, store: Store, live: LiveParts | None, days: int = CLASSES_DAYS) -> None:
@@ -354,7 +355,7 @@ class SharedClassrooms(Classrooms):
         self._work.begin(let_go(self._own, room.facts.class_id))
 
     def _lost(self) -> None:
-        """Disconnect all pages: the database session broke, so others may own the classes soon."""
+        """Disconnect all pages, because without a database session this server owns no class."""
         for room in self._own:
             for seat in list(room.seats.values()):
                 seat.viewer.expel(MOVED, comes_back=True)
@@ -362,7 +363,7 @@ class SharedClassrooms(Classrooms):
         self.entrance.close("its session with the database broke")
 
     async def _look(self, within_s: float) -> None:
-        """Read which classes other servers began and ended. This also tests the session."""
+        """Read which classes other servers began and ended. Also tests the database session."""
         await self._own.going.look(self._store, within_s)
 
     async def _look_at_held(self) -> None:

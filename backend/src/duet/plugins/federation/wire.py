@@ -21,7 +21,7 @@ from duet.rpc.link import protocol_violation
 PATH: Final = "/servers/relay/1"
 """Path of the WebSocket. Its number changes whenever the messages change."""
 GIVEN: Final = ("class", "error")
-"""Prefixes of the message types that may reach a page of another server."""
+"""Prefixes of the message types that may be sent to a page of another server."""
 Number = Annotated[int, Field(ge=0, lt=1 << 53)]
 Word = Annotated[str, Field(max_length=256)]
 Entering = cm.StartClass | cm.ResumeClass | cm.JoinClass

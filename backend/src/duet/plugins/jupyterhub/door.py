@@ -55,12 +55,12 @@ from duet.stream.viewer import CLOSE_TOKEN
 # There are two signed cookies: the session, which holds the hub's token, and a login in progress.
 #
 # The key is derived from the service's own token, as in jupyterhub's HubOAuth. So nothing is
-# stored, and sessions survive a restart. A token that somebody pastes into a cookie is rejected,
+# stored, and sessions survive a restart. If somebody pastes a token into a cookie, it is rejected,
 # because it has no signature.
 
 MOST_QUERY = 2000
-"""Maximum length of the query with which a login returns to the requested page. A longer query is
-dropped.
+"""Maximum length of the requested page's query, to which the browser returns after the login. A
+longer query is dropped.
 """
 
 
@@ -89,7 +89,7 @@ class Signer:
         return f"{body}.{self._signature(kind, body)}"
 
     def read(self, kind: str, value: str) -> str | None:
-        """Return the signed text, or None if we have not signed it as this kind."""
+        """Return the signed text, or None if its signature is not ours or is for another kind."""
         body, _, signature = value.rpartition(".")
         if not hmac.compare_digest(self._signature(kind, body).encode(), signature.encode()):
             return None
@@ -109,7 +109,7 @@ def new_login(scope: Scope) -> Login:
 
 
 def login_name(scope: Scope, state: str) -> str:
-    """Return a login's cookie name, which differs between logins because two may go on at once."""
+    """Return the cookie name of one login. Logins that overlap have different names."""
     return f"{cookie_name(scope)}-login-{state[:8]}"
 
 
@@ -128,7 +128,7 @@ def login_over(scope: Scope, state: str) -> str:
 
 
 def read_login(scope: Scope, signer: Signer, state: str) -> Login | None:
-    """Return the login that this browser started with that state, or None if it did not."""
+    """Return the login that this browser started with that state, or None if there is none."""
     text = signer.read("login", named_cookie(scope, login_name(scope, state)))
     if text is None:
         return None
@@ -170,7 +170,7 @@ SCHEMES = ("token ", "bearer ")
 
 
 class HubDoor:
-    """Lets in users of the hub. It is one of the doors of api/identity.py."""
+    """Admits users of the hub. It is one of the doors that api/identity.py describes."""
 
     def __init__(self, service: HubService, checks: Checks | None = None) -> None:
         self._service = service
@@ -216,7 +216,7 @@ class HubDoor:
     async def _come_back(self, scope: Scope) -> Response:
         """Start a session for a browser that returns from the hub with a code.
 
-        The browser must have started a login.
+        Refuse the login if another browser started it.
         """
         query = parse_qs(scope["query_string"].decode("latin-1"))
         state, code = (query.get(name, [""])[0] for name in ("state", "code"))
@@ -258,7 +258,7 @@ class HubDoor:
     def _visitor(self, token: str, user: HubUser) -> Visitor:
         """Return the visitor for a user.
 
-        It is the same in each of the user's browsers, so saved runs and classes belong to the user.
+        A user is the same visitor in all browsers, so saved runs and classes belong to the user.
         """
         key = hashlib.sha256(f"jupyterhub {user.name}".encode()).hexdigest()
         return Visitor(

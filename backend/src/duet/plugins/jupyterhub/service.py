@@ -165,8 +165,8 @@ def _gone(why: str) -> HubGone:
     )
 
 
-# Tokens' users, cached for HUB_CHECK_S. Logging out at the hub or losing a role takes effect here
-# within this time.
+# A cache of each token's user, valid for HUB_CHECK_S. When a user logs out at the hub or loses a
+# role, this takes effect here within that time.
 
 log = logging.getLogger("duet.api")
 
@@ -177,7 +177,7 @@ class Known:
 
     Args:
         user: the token's user. None if the token is invalid.
-        at_s: time of the answer on the clock of Checks.
+        at_s: when the hub answered, on the clock of Checks.
     """
 
     token: str
@@ -216,7 +216,7 @@ class Checks:
         return await asyncio.shield(asking)
 
     async def user_by_ident(self, ident: str) -> HubUser | None:
-        """Return the user of a token that was checked before, or None if it was not recently."""
+        """Return the user of a token that was checked recently, or None if none has this ident."""
         known = self._known.get(ident)
         return None if known is None else await self.user(known.token)
 
@@ -237,5 +237,5 @@ class Checks:
 
 
 def ident_of_token(token: str) -> str:
-    """Return an id for a token that does not reveal the token."""
+    """Return an id that identifies a token without revealing it."""
     return hashlib.sha256(f"hub token {token}".encode()).hexdigest()[:32]

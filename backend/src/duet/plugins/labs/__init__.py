@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs, which consist of the tasks in a lab.yaml, people's answers, and their points.
+"""Labs: tasks in lab.yaml files, the answers that people give, and the points for them.
 
 Answers are stored unchanged, in a hash chain. Points are never stored, because scoring.py computes
 them from the answers each time. `labs.py` is the service that a server runs for labs.

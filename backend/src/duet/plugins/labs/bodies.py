@@ -82,7 +82,7 @@ class LabView(Body):
 
 
 class MarkGiven(Body):
-    """A mark at which somebody pointed. Times are guest times."""
+    """A mark to which somebody pointed in the picture. Times are guest times."""
 
     run: str
     arm: str
@@ -92,7 +92,7 @@ class MarkGiven(Body):
 
 
 class AnswerGiven(Body):
-    """An answer. The task's kind determines which of the fields is set."""
+    """An answer, in a field that depends on the task's kind. The other fields are null."""
 
     choice: int | None = None
     value: float | None = None
@@ -240,8 +240,8 @@ class MyData(Body):
     grades: list[dict[str, Any]]
 
 
-# Builds the models of labs and of a person's results. Right answers are included only when they may
-# be shown.
+# Builds the models of a lab and of a person's results. Right answers are included only when they
+# may be shown.
 
 Rows = Sequence[tuple[Participant, Work]]
 
@@ -356,13 +356,13 @@ def _attempt(work: Work, task: Task, one: Attempt, points: bool) -> MyAttempt:
 
 
 def run_of(attempt: Attempt) -> str | None:
-    """Return an attempt's run for a link, or None if it has no run."""
+    """Return the run that an attempt links to, or None if it has no run."""
     run = attempt.found.get("run")
     return str(run) if run else None
 
 
 def found_words(file: LabFile, task: Task, found: dict[str, Any]) -> list[str]:
-    """Describe what the server saw, in sentences or figures."""
+    """Describe the server's evidence for an answer, in sentences or figures."""
     if isinstance(task, Measure) and found:
         if why := misfit(task, found):
             return [why]

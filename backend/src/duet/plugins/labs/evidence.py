@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the server itself saw that supports an answer: the visitor's run, or a judge's verdict."""
+"""The server's own evidence for an answer: the visitor's run, or a judge's verdict."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from duet.server.recordings import MEASURED, read_own_tables
 
 OVER: Final = ("done", "stopped")
 NEAR_NS: Final = 1e6
-"""How much wider than its span a page may draw a mark."""
+"""A page may draw a mark wider than its span, by at most this much."""
 
 
 def state_of(run: Run, folder: LessonFolder) -> m.Run:
@@ -75,7 +75,7 @@ async def found_in_run(run: Run, folder: LessonFolder) -> dict[str, Any]:
 
 
 async def found_at_mark(run: Run, folder: LessonFolder, mark: PointedMark) -> dict[str, Any]:
-    """Return what is at a mark. A kind that a view only draws from points is not checked.
+    """Return whether the marked span exists. Kinds that only the page makes are not checked.
 
     Raises:
         InputError: the run belongs to another lesson, or has no such lane.
@@ -94,13 +94,13 @@ async def found_at_mark(run: Run, folder: LessonFolder, mark: PointedMark) -> di
 
 
 def span_kinds(lesson: Lesson) -> set[str]:
-    """Return the kinds for which the session itself makes spans, including their times."""
+    """Return the kinds of spans that the session makes. The page makes those of other kinds."""
     phases = (phase.opens for track in lesson.tracks for phase in track.phases)
     return {kind for kind in (*(span.kind for span in lesson.spans), *phases) if kind}
 
 
 def has_span(packets: Iterable[Packet], mark: PointedMark, kind: int) -> bool:
-    """Does a lane have a span of a kind within a mark's time?
+    """Does the marked lane have a span of this kind at the mark's time?
 
     Args:
         packets: a run's batches.
@@ -119,7 +119,7 @@ def has_span(packets: Iterable[Packet], mark: PointedMark, kind: int) -> bool:
 
 
 VerdictKey = tuple[str, str, str, str]
-"""The visitor's ident, the lesson, the challenge and the arm."""
+"""Identifies a verdict by the visitor's ident, the lesson, the challenge and the arm."""
 
 
 class Runs(Protocol):
@@ -156,13 +156,14 @@ class Evidence:
     async def of(
         self, visitor: str, folder: LessonFolder, task: Task, answer: Answer
     ) -> dict[str, Any]:
-        """Return what the server saw. It is empty for answers that need no evidence.
+        """Return the server's evidence for an answer, or {} if such an answer needs none.
 
         Args:
             visitor: ident of the visitor's browser.
 
         Raises:
-            InputError: the run is not this visitor's or does not fit, or the arm has no verdict.
+            InputError: the run is another visitor's or does not fit the task, or the arm has no
+                verdict.
         """
         match answer:
             case Pointing():
@@ -194,13 +195,13 @@ class Evidence:
 # Right answers to a lesson's predictions of `ops_ratio`, from its recordings and recorded tables.
 
 OPS_RATIO: Final = "ops_ratio"
-"""Metric whose answers can be computed here. Other predictions belong to views, and only the page
-can compute their answers.
+"""The server can compute right answers only for predictions of this metric. Other predictions are
+about views, and only the page can compute their answers.
 """
 
 
 def recorded_choice(prediction: Prediction, folder: LessonFolder) -> int | None:
-    """Return a prediction's right choice, from 0, or None if no recording tells it.
+    """Return a prediction's right choice, counted from 0, or None if no recording shows it.
 
     Raises:
         InputError: a recording or a table cannot be read.
@@ -233,7 +234,7 @@ def recorded_ratio(prediction: Prediction, folder: LessonFolder) -> float | None
 
 @lru_cache(maxsize=64)
 def _tables(path: Path, when: object) -> list[Measured]:
-    """Read a lesson's recorded tables. `when` is only part of the cache key."""
+    """Read a lesson's recorded tables. `when` is not used, except as a part of the cache key."""
     del when
     return read_own_tables(path)
 
@@ -242,7 +243,7 @@ def _tables(path: Path, when: object) -> list[Measured]:
 def _figures(path: Path, when: object) -> tuple[dict[str, int], dict[str, int | None]]:
     """Read a recording's knobs, and the operations of each lane.
 
-    `when` is only part of the cache key.
+    `when` is not used, except as a part of the cache key.
     """
     del when
     manifest = read_manifest(path)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Finds labs in lab.yaml in a lesson's folder, and in labs/SLUG/lab.yaml.
 
-A lab in a lesson's folder has the lesson's slug. A folder labs/ is in the checkout, or in a folder
-that DUET_LESSONS names. The labs in it may have tasks about several lessons.
+A lab in a lesson's folder has the lesson's slug. The folder labs/ may be in the checkout and in
+each folder that DUET_LESSONS names. The labs in it may have tasks about several lessons.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ class LabFile:
 
 
 def paths() -> dict[str, tuple[Path, str | None]]:
-    """Return a mapping from each lab's slug to its file and the slug of its lesson, or None.
+    """Return lab's slug -> (the lab's file, the slug of the lab's lesson or None).
 
-    The lesson is the one in whose folder the lab is.
+    A lab's lesson is the lesson in whose folder the lab is.
 
     Raises:
         InputError: two labs have the same slug, or DUET_LESSONS names something unusable.
@@ -111,10 +111,10 @@ _cached: dict[Path, tuple[tuple[int, int], LabFile]] = {}
 
 
 def find(slug: str) -> LabFile:
-    """Return the lab with that slug. Its file is read again only if it has changed.
+    """Return the lab with that slug. The lab's file is read again only if it has changed.
 
     Raises:
-        InputError: there is no such lab.
+        InputError: no lab has that slug.
         LessonError: its file is invalid. The sentence names file, line and key.
     """
     known = paths()
@@ -176,7 +176,7 @@ def shown(path: Path) -> str:
 def _found(error: ErrorDetails) -> Found:
     """Translate pydantic's error.
 
-    Its location includes the kind of a task, which is no level of the file.
+    The error's location includes the kind of the task, but the file has no such level.
     """
     loc = error["loc"]
     if loc[:1] == ("tasks",) and len(loc) > 2 and loc[2] in KINDS:

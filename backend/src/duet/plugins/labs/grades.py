@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 TaskState = Literal["open", "scored", "ungraded"]
-"""`open` means that there is no attempt yet, and `ungraded` that a person still has to grade."""
+"""`open` means that there is no attempt yet. `ungraded` means that a person still has to grade
+one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskScore:
-    """A person's score for one task, which is that of the best attempt.
+    """A person's score for one task, which is the score of their best attempt.
 
     Args:
-        points: from 0 to `most`. They are 0 unless the state is `scored`.
+        points: number of points, from 0 to `most`. It is 0 unless the state is `scored`.
     """
 
     task: str

@@ -79,7 +79,7 @@ def refuse_late(work: Work, task: str, now_s: float) -> None:
         )
 
 
-# Answers are deleted when their person has been inactive for as long as the operator allows.
+# A person's answers are deleted after the person has been inactive for $DUET_LABS_DAYS.
 
 log = logging.getLogger("duet.plugins.labs")
 
@@ -111,10 +111,10 @@ Listener = Callable[[LabScore], None]
 
 
 class Listeners(list[Listener]):
-    """Callbacks for scores. They run on the event loop after the commit. Failures are logged."""
+    """Callbacks that get scores. They run on the event loop after the commit. Errors are logged."""
 
     def call(self, score: LabScore) -> None:
-        """Report a score that has changed, or that is to be sent again."""
+        """Call all listeners with a score that has changed, or that is to be sent again."""
         for listener in self:
             try:
                 listener(score)
@@ -133,8 +133,8 @@ class Labs(Service):
         days: people who were inactive for this many days are deleted with their answers.
 
     Attributes:
-        listeners: called with each score that changes.
-        forgetting: called with each person who is deleted.
+        listeners: callbacks that get each score that changes.
+        forgetting: callbacks that get the key of each person who is deleted.
     """
 
     actions = routes.ACTIONS
@@ -160,7 +160,7 @@ class Labs(Service):
             await asyncio.gather(self._sweeping, return_exceptions=True)
 
     def needs(self, command: m.Command) -> Action | None:
-        """Let students have a change judged if a lab's task needs this."""
+        """Return the permission for `judge` if a lab's task needs that command, otherwise None."""
         in_lab = isinstance(command, m.Judge) and asks_for(command.lesson, command.challenge)
         return Action.ANSWER if in_lab else None
 
@@ -254,10 +254,10 @@ class Labs(Service):
         return await self._report(before.score, await self.work(person, file))
 
     async def regrade(self, slug: str, person: str | None = None) -> list[LabScore]:
-        """Score again after lab.yaml or the lesson has changed, and call all listeners.
+        """Compute scores again after lab.yaml or the lesson has changed, and call all listeners.
 
         Args:
-            person: key of the person. None means everybody.
+            person: key of the person whose scores are computed. None means everybody.
         """
         file = await asyncio.to_thread(files.find, slug)
         scores = [w.score for one, w in await self.all_work(file) if person in (None, one.person)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs' stored data as plain values, the hash chain of attempts, and answers as sent."""
+"""Labs' stored data as plain values, the hash chain of attempts, and checks of answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from duet.plugins.labs.schema import (
 )
 
 FIRST: Final = ""
-"""The first attempt of a chain has this as its previous hash."""
+"""Stands for the previous hash in the first attempt of a chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,20 +115,20 @@ def broken(attempts: Iterable[Attempt]) -> str:
     return ""
 
 
-# Checks answers against their task as they are sent. Pure.
+# Models of answers as they are sent, and a check of an answer against its task. Pure.
 
 RunId = Annotated[str, Field(min_length=1, max_length=200)]
 Word = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class Answer(BaseModel):
-    """Base of the answers. They are frozen, and have no unknown keys."""
+    """Base class of answers. Answers are immutable, and unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Choice(Answer):
-    """One of the choices, from 0."""
+    """The number of a choice, counted from 0."""
 
     choice: int = Field(ge=0, le=20)
 
@@ -185,7 +185,7 @@ def read_answer(task: Task, choices: int, given: dict[str, Any]) -> Answer:
     """Check an answer against its task.
 
     Args:
-        choices: number of choices of a prediction. With 0 it asks for a number.
+        choices: number of a prediction's choices. 0 means that the task asks for a number.
 
     Raises:
         InputError: the answer does not fit.

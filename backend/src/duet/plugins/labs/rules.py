@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lint rules for labs. Tasks must refer to existing parts of a lesson, with a known answer."""
+"""Lint rules for labs: a task must name existing parts of a lesson, and have a known answer."""
 
 from __future__ import annotations
 
@@ -111,9 +111,9 @@ BESIDE: Mapping[str, type[BaseModel]] = {files.FILE: Lab}
 
 
 def problems(slug: str) -> Iterator[tuple[str, Problem]]:
-    """Return a name and a problem for each problem of the lab in a lesson's folder.
+    """Yield (name, problem) for each problem of the lab in a lesson's folder.
 
-    For an empty slug, return the problems of the labs below labs/.
+    For an empty slug, yield the problems of the labs below labs/.
     """
     for lab in labs_of(slug):
         try:

@@ -51,7 +51,7 @@ class AnyTask(Strict):
 
 
 class Predict(AnyTask):
-    """Predict what will happen, by a prediction of the lesson, a choice, or a number."""
+    """Predict what will happen. The question is a prediction of the lesson, or the task's own."""
 
     kind: Literal["predict"]
     prediction: Name | None = Field(
@@ -104,7 +104,7 @@ class Predict(AnyTask):
 
 
 class Point(AnyTask):
-    """Point at the mark in the picture that a question of the lesson asks for."""
+    """Point to the mark in the picture for which a question of the lesson asks."""
 
     kind: Literal["point"]
     question: int = Field(
@@ -156,7 +156,7 @@ class Limit(Strict):
 
     @model_validator(mode="after")
     def has_a_bound(self) -> Limit:
-        """Require a bound that can be reached."""
+        """Require at least one bound, and that two bounds do not exclude each other."""
         low, high = self.at_least, self.at_most
         if low is None and high is None:
             remedy = "Add `at_least:`, `at_most:`, or both."
@@ -168,7 +168,7 @@ class Limit(Strict):
 
 
 class Measure(AnyTask):
-    """Reach the limits with a run of one's own, by turning its knobs or by changing an arm."""
+    """Start a run that meets the limits, by changing its knobs or an arm."""
 
     kind: Literal["measure"]
     ask: str = Field(min_length=1, description="what the run has to reach, and by which means")
@@ -184,7 +184,7 @@ class Measure(AnyTask):
 
 
 class ChallengeTask(AnyTask):
-    """Meet a challenge of the lesson. The challenge's judge decides."""
+    """Meet a challenge of the lesson. The challenge's judge decides whether it is met."""
 
     kind: Literal["challenge"]
     challenge: Name = Field(description="name of a challenge in the lesson's challenges.yaml")
@@ -243,7 +243,7 @@ class Lab(Strict):
 
     @model_validator(mode="after")
     def later_has_a_moment(self) -> Lab:
-        """Require a deadline if any feedback comes later."""
+        """Require a deadline if any task has the feedback `later`."""
         faults = []
         if self.deadline is None:
             later = [name for name, task in self.tasks.items() if task.feedback == "later"]
@@ -259,14 +259,14 @@ class Lab(Strict):
 
     @property
     def closes_s(self) -> float | None:
-        """Return the Unix time after which answers do not count, or None if they always count."""
+        """Return the Unix time after which answers do not count, or None if there is no limit."""
         if self.deadline is None:
             return None
         return self.deadline.timestamp() + 60 * self.grace_minutes
 
     @property
     def most(self) -> float:
-        """Return the points that all tasks give together."""
+        """Return the maximum points of all tasks together."""
         return sum(task.points for task in self.tasks.values())
 
     def attempts_of(self, task: Task) -> int | None:

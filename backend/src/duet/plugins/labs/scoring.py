@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Computes points from the answers each time, so a new key or deadline changes them. Pure."""
+"""Computes points from answers on each call, so a changed key or deadline takes effect. Pure."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Key:
     """A task's right answer. Some kinds of tasks have none.
 
     Args:
-        choice: the right choice, from 0.
-        within: how far an answer may be from `number`.
-        mark: the question that says at what to point.
+        choice: number of the right choice, counted from 0.
+        within: maximum difference between an accepted answer and `number`.
+        mark: the question that says to which mark to point.
         words: the right answer in words. Empty if there is no single right answer.
     """
 
@@ -47,7 +47,8 @@ def key_of(task: Task, lesson: Lesson, recorded: int | None) -> Key:
     """Return a task's right answer.
 
     Args:
-        recorded: the right choice according to recordings, from 0. None if it is unknown.
+        recorded: number of the right choice according to recordings, counted from 0. None if it is
+            unknown.
     """
     if isinstance(task, Point):
         asked = question_of(task, lesson)
@@ -97,7 +98,7 @@ def ask_of(task: Task, lesson: Lesson) -> str:
 
 
 def step_of(task: Task, lesson: Lesson) -> str | None:
-    """Return the step to open for a task, or None if any step will do."""
+    """Return the step to open for a task, or None if the task fits any step."""
     if task.step is not None:
         return task.step
     if isinstance(task, Predict) and task.prediction is not None:
@@ -109,12 +110,14 @@ def step_of(task: Task, lesson: Lesson) -> str | None:
 
 
 def stands_for(arm: str, wanted: str) -> bool:
-    """Is an arm the wanted arm, or a visitor's change of the wanted arm?"""
+    """Is an arm the wanted arm, or the wanted arm with a visitor's change?"""
     return arm == wanted or changed_arm(arm) == wanted
 
 
 HALF_WAY: Final = 0.5
-"""Share of the points for reaching all of a challenge's goals without meeting the challenge."""
+"""Share of the points that a change gets if it reaches all goals, but does not meet the
+challenge.
+"""
 SLACK: Final = 1e-9
 """Tolerance for rounding, so that 0.1 + 0.2 counts as within 0.3."""
 
@@ -131,8 +134,8 @@ def lab_score(
 
     Args:
         attempts: all attempts of this person in this lab, in order.
-        grades: attempt's number -> grade.
-        keys: task's name -> right answer.
+        grades: maps an attempt's number to its grade.
+        keys: maps a task's name to its right answer.
     """
     by_task: dict[str, list[Attempt]] = {name: [] for name in lab.tasks}
     for attempt in attempts:
@@ -147,14 +150,14 @@ def lab_score(
 
 
 def in_time(lab: Lab, attempt: Attempt) -> bool:
-    """Was an attempt made before the deadline and its grace period were over?"""
+    """Was an attempt made before the end of the deadline's grace period?"""
     return lab.closes_s is None or attempt.at_s <= lab.closes_s
 
 
 def task_score(
     name: str, task: Task, attempts: Sequence[Attempt], grades: Mapping[int, Grade], key: Key
 ) -> TaskScore:
-    """Score a task by its best attempt. It is ungraded while its newest explanation is ungraded."""
+    """Score a task by its best attempt, or mark it ungraded if its newest text has no grade."""
     if not attempts:
         return TaskScore(name, 0.0, task.points, "open")
     if isinstance(task, Explain) and attempts[-1].number not in grades:
@@ -197,7 +200,7 @@ def _points_at(found: Mapping[str, Any], key: Key) -> bool:
 
 
 def reached(task: Measure, found: Mapping[str, Any]) -> float:
-    """Return the share of the limits that a run met, or 0 if the run does not fit the task."""
+    """Return which share of the limits a run met, or 0 if the run does not fit the task."""
     if misfit(task, found):
         return 0.0
     return sum(holds(one, found["values"]) for one in task.limits) / len(task.limits)
@@ -228,7 +231,7 @@ def figures(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> list[flo
     """Return the figures to compare with a limit, one for each lane that stands for its arm.
 
     Args:
-        values: metric -> arm -> value.
+        values: maps a metric, and then an arm, to a value.
     """
     lanes = values.get(limit.metric, {})
     own = [value for arm, value in lanes.items() if stands_for(arm, limit.arm)]
@@ -241,8 +244,8 @@ def figures(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> list[flo
 def _met(found: Mapping[str, Any]) -> float:
     """Return the share of points for a verdict.
 
-    It is 1 if the challenge was met. Otherwise it is half the share of goals that were reached, or
-    0 if anything was broken.
+    The share is 1 if the challenge was met. If the change broke a rule, it is 0. Otherwise it is
+    half the share of goals that were reached.
     """
     if found.get("met"):
         return 1.0

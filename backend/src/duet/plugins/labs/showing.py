@@ -24,7 +24,7 @@ class Shown:
 
 
 def shown(lab: Lab, task: Task, made: int, score: TaskScore, now_s: float) -> Shown:
-    """Return what a person sees after having made that many attempts."""
+    """Return what is shown to a person who has made that many attempts."""
     if closed(lab, now_s):
         return Shown(True, True)
     if lab.feedback_of(task) == "later":
@@ -35,5 +35,5 @@ def shown(lab: Lab, task: Task, made: int, score: TaskScore, now_s: float) -> Sh
 
 
 def closed(lab: Lab, now_s: float) -> bool:
-    """Are the deadline and its grace period over?"""
+    """Is the deadline's grace period over?"""
     return lab.closes_s is not None and now_s > lab.closes_s

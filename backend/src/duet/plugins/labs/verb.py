@@ -77,8 +77,8 @@ def lab(
 ) -> int:
     """Show or export a lab's scores, set a grade, delete answers.
 
-    The server may run meanwhile. A grade that is set here reaches the learning platform with the
-    next change of that person's score. docs/LABS.md says how to write and grade a lab.
+    The server may run meanwhile. A grade that is set here reaches the learning platform only when
+    the server next sends this person's score. docs/LABS.md says how to write and grade a lab.
     """
     from duet.plugins.labs import files
     from duet.plugins.labs import routes as tables

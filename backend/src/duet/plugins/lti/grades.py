@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sends labs' scores to platforms. Each score is stored first, then sent until it arrives.
 
-Each score is sent separately, so that a refused score does not delay others. Its form suits Canvas
-and Moodle: Canvas ignores the points of a score whose grading is not `FullyGraded`, and Moodle
-refuses a score without user, timestamp or progress.
+Each score is sent separately, so that a refused score does not delay others. The format of a score
+suits both Canvas and Moodle. Canvas ignores the points of a score whose grading is not
+`FullyGraded`. Moodle refuses a score without user, timestamp or progress.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 CONFLICT: Final = 409
 UNAUTHORIZED: Final = 401
 LATER: Final = frozenset({UNAUTHORIZED, 403, 408, 423, 425, 429})
-"""Status codes that refuse a score only for now: the token has expired (401), an operator has yet
-to grant a right or Canvas gets too many requests (403), a time limit (408), a lock (423), or the
-request comes too early (425) or too often (429). After any other refusal a retry would fail, too,
-because the column or the student is gone, or the score is invalid.
+"""HTTP status codes after which a score is sent again: the token has expired (401), a right is
+still missing or Canvas gets too many requests (403), a timeout (408), a locked resource (423), or
+the request came too early (425) or too often (429). After any other refusal, a retry would fail,
+too, because the column or the student is gone, or because the score is invalid.
 """
 REASON_CHARACTERS: Final = 150
 
@@ -79,13 +79,13 @@ class NotTaken(InfraError):
 
 
 class _NotDone(Exception):
-    """The platform did not do what was requested. The text says why."""
+    """The platform refused a request. The text says why."""
 
 
 UNUSABLE: Final = (
     _NotDone, requests.RequestException, ValueError, KeyError, TypeError, AttributeError
 )  # fmt: skip
-"""Errors which mean that the platform does not answer, or that its answer is invalid."""
+"""Exceptions that mean that the platform does not answer, or that its answer is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Member:
 
 
 class Services:
-    """Gets access tokens and calls platforms' services. Thread-safe.
+    """Requests access tokens, and calls platforms' services. Thread-safe.
 
     Args:
         clock: returns Unix time in seconds.
@@ -120,7 +120,7 @@ class Services:
         Raises:
             NewerThere: the platform has a newer score.
             NotTaken: the platform will never accept this score.
-            InfraError: the platform did not accept the score now.
+            InfraError: the platform did not accept the score, but may accept it later.
         """
         path, mark, query = lineitem.partition("?")
         url, headers = f"{path.removesuffix('/')}/scores{mark}{query}", {"Content-Type": SCORE_TYPE}
@@ -140,7 +140,8 @@ class Services:
     ) -> str:
         """Return the grade book column for an activity, or "" if the platform offers none.
 
-        The launch message names the column. Otherwise it is found or created (AGS, 3.1 and 3.2).
+        Usually the launch message names the column. If it does not, the column is looked up or
+        created (AGS, 3.1 and 3.2).
 
         Raises:
             InfraError: the platform did not answer.
@@ -196,7 +197,7 @@ class Services:
     def _authorized(self, platform: Platform, scopes: list[str]) -> Iterator[PlatformSession]:
         """Open a session whose requests carry an access token.
 
-        Errors within it become an InfraError (Security Framework, 4.1; RFC 6750, 2.1).
+        Errors within the block become an InfraError (Security Framework, 4.1; RFC 6750, 2.1).
         """
         try:
             with PlatformSession() as session:
@@ -208,9 +209,9 @@ class Services:
             raise _trouble(platform, error) from error
 
     def _access_token(self, session: PlatformSession, platform: Platform, scopes: list[str]) -> str:
-        """Get a token with the client-credentials grant.
+        """Request an access token by the client-credentials grant.
 
-        A signed assertion identifies us (Security Framework, 4.1.1; RFC 7523, 2.2 and 3).
+        A signed assertion proves who we are (Security Framework, 4.1.1; RFC 7523, 2.2 and 3).
         """
         scope = " ".join(sorted(scopes))
         name = f"{platform.ident} {scope}"
@@ -246,7 +247,7 @@ class Services:
 
 
 def _pages(session: PlatformSession, platform: Platform, url: str, kind: str) -> Iterator[Any]:
-    """Return a list page by page. Each page names the next one (RFC 8288: `rel="next"`)."""
+    """Yield the pages of a list. Each page names the next page (RFC 8288: `rel="next"`)."""
     for _ in range(PAGES):
         if not platform.takes(url):
             raise _NotDone("it named an address that is not safe")
@@ -318,7 +319,7 @@ def score_of(due: rows.Due) -> dict[str, Any]:
 
 
 def pause_s(tries: int) -> float:
-    """Return how long to wait after that many failed tries."""
+    """Return how long to wait before the next try, given the number of failed tries."""
     return float(min(RETRY_FIRST_S * 2 ** min(tries, 20), RETRY_MOST_S))
 
 
@@ -329,7 +330,7 @@ class Outbox:
         store: the server's database. Its owner opens and closes it.
 
     Attributes:
-        loop: the event loop on which the outbox runs, for threads that have a score.
+        loop: the event loop on which the outbox runs. Other threads use it to hand over scores.
     """
 
     def __init__(self, store: Store, platforms: Platforms, services: Services) -> None:
@@ -368,7 +369,7 @@ class Outbox:
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Send in the background. Scores that are left at the end are sent by the next server."""
+        """Send scores in the background. The next server sends those that are left at the end."""
         self.loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(self._run(), name="lti scores")
@@ -396,7 +397,7 @@ class Outbox:
         return len(found)
 
     def _due(self, connection: Connection) -> list[rows.Due]:
-        """Return the scores to send now.
+        """Return the scores that are due now.
 
         Of several servers only one sends scores. When it dies, another server takes over.
         """
@@ -420,7 +421,7 @@ class Outbox:
                 log.warning("sending a score of %s is retried: %s", one.link.lab, trouble)
 
     def _trouble(self, one: rows.Due) -> Exception | None:
-        """Send a score. Return why that failed, or None if the platform has it or a newer one."""
+        """Send a score. Return why it failed, or None if the platform has this or a newer score."""
         platform = self._platforms.by_ident(one.link.platform)
         if platform is None:
             return LookupError("its platform is no longer registered.")

@@ -30,7 +30,9 @@ ANSWER_BYTES: Final = 2 << 20
 ASSERTION_S: Final = 60
 """How long our request for an access token is valid."""
 ASSERTION_EARLY_S: Final = 5
-"""The request is backdated by this much, in case the platform's clock is slow."""
+"""Our request for an access token is backdated by this much, in case the platform's clock is
+slow.
+"""
 TOKEN_EARLY_S: Final = 60.0
 """An access token is no longer used when less than this is left of its lifetime."""
 TOKENS: Final = 64
@@ -38,7 +40,7 @@ TOKENS: Final = 64
 MEMBERS: Final = 5000
 """Maximum number of members that are read of a course. Usual: 30-400."""
 PAGES: Final = 500
-"""Maximum number of pages in a platform's list. More are an error. Usual: 1-10."""
+"""Maximum number of pages in a platform's list. A longer list is an error. Usual: 1-10."""
 FORM_BYTES: Final = 64 * 1024
 """Maximum size of a login or a launch. Usual: 4 KiB."""
 SEND_EVERY_S: Final = 30.0
@@ -47,11 +49,11 @@ SEND_TOGETHER: Final = 4
 """Number of scores that are sent at the same time."""
 RETRY_FIRST_S: Final = 5.0
 RETRY_MOST_S: Final = 3600.0
-"""Maximum pause between two tries to send a score. Each pause is twice the one before.
+"""Maximum pause between two tries to send a score. Each pause is twice as long as the last.
 """
 SCORE_DAYS: Final = 14
-"""A score that its platform has not accepted for this long is dropped, with a log line. A score
-that can never be accepted is dropped at once (grades.LATER).
+"""A score that the platform has not accepted after this time is dropped, and this is logged. A
+score that the platform can never accept is dropped at once (grades.LATER).
 """
 PLATFORMS: Final = 64
 FILE_BYTES: Final = 256 * 1024

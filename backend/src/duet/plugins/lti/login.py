@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks messages that come through a browser: the start of a login, a launch, a choice.
+"""Checks or signs messages that pass through a browser: logins, launches, and choices.
 
-The caller still has to mark the nonce of a returned launch as used (store.py). Section numbers are
-those of LTI 1.3 core, IMS Security Framework 1.0 and Deep Linking 2.0 (addresses: __init__.py).
+The caller of read_launch() still has to mark the launch's nonce as used (store.py). Section numbers
+are those of LTI 1.3 core, IMS Security Framework 1.0 and Deep Linking 2.0 (addresses: __init__.py).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ VERSION: Final = "1.3.0"
 DEEP_CLAIM: Final = "https://purl.imsglobal.org/spec/lti-dl/claim/"
 REASON_CHARACTERS: Final = 200
 Cookie = Callable[[str], str]
-"""Returns the browser's secret for a nonce, or "" if the browser sends none."""
+"""Function that returns the browser's secret for a nonce, or "" if the browser sends no secret."""
 
 
 def begin_login(
@@ -55,7 +55,7 @@ def begin_login(
         browser: a new secret for the browser's cookie.
 
     Raises:
-        LaunchRefused: the login was not started by a registered platform, or is not usable.
+        LaunchRefused: no registered platform started the login, or its parameters are invalid.
     """
     platform = platforms.find(values.get("iss", ""), values.get("client_id", ""))
     deployment = values.get("lti_deployment_id", "")
@@ -109,7 +109,8 @@ def read_launch(
     Source: Security Framework, 5.1.1.3.
 
     Raises:
-        LaunchRefused: the launch is forged, mangled, too old, for another browser, or not for us.
+        LaunchRefused: the launch is forged, malformed or too old, or it is meant for another
+            browser or another server.
         InfraError: the platform did not provide its keys.
     """
     login = _own_login(keys, values.get("state", ""), cookie)
@@ -163,7 +164,7 @@ def _unproven(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _platform(platforms: Platforms, login: Login, claimed: Mapping[str, Any]) -> Platform:
-    """Return the login's platform if it sent the message, and sent it to us.
+    """Return the login's platform. Check that it sent the message, and that it is for us.
 
     Source: Security Framework, 5.1.3, 2 and 3.
     """
@@ -186,8 +187,8 @@ def _proven(
 ) -> dict[str, Any]:
     """Return the claims of a token that the platform has just signed for us.
 
-    Sources: Security Framework, 5.1.3, 1 to 8, and 6.3; RFC 8725, 3.1, which requires that we
-    choose the algorithm and not the token.
+    Sources: Security Framework, 5.1.3, 1 to 8, and 6.3; RFC 8725, 3.1, which requires that we and
+    not the token choose the algorithm.
     """
     kid, algorithm = header.get("kid"), header.get("alg")
     if not kid:
@@ -272,7 +273,7 @@ class Choice:
     """An item that a teacher may choose.
 
     Args:
-        custom: parameters that its launches get: `lesson`, `lab`, `step`.
+        custom: custom parameters of the item's launches: `lesson`, `lab`, `step`.
         most: maximum points of its grade book column. None if it has no column.
     """
 
@@ -325,7 +326,7 @@ def answer(launch: Launch, keys: ToolKeys, choice: Choice, launch_url: str) -> s
 def _item(given: DeepLinking, choice: Choice, launch_url: str) -> dict[str, Any]:
     """Return a link to an activity (Deep Linking, 3.2).
 
-    It opens in a window, because frames do not get our cookie.
+    The link opens in a window, because browsers do not send our cookie in frames.
     """
     item: dict[str, Any] = {"type": "ltiResourceLink", "title": choice.title, "url": launch_url}
     if choice.most and given.accept_lineitem is not False:

@@ -31,8 +31,8 @@ STUDENTS: Final = frozenset({"Learner"})
 def role_of(roles: Iterable[str]) -> Role:
     """Return the highest of the course roles.
 
-    Institution and system roles do not count, because Canvas sends an administrator's role even in
-    courses in which that person is a student.
+    Institution and system roles do not count, because Canvas sends an administrator's role even for
+    a course in which the administrator is a student.
     """
     found = {name for role in roles for name in _of_course(role)}
     if found & TEACHERS:
@@ -41,7 +41,7 @@ def role_of(roles: Iterable[str]) -> Role:
 
 
 def _of_course(role: str) -> tuple[str, ...]:
-    """Return a course role's names. A sub-role has its own name and that of its principal role.
+    """Return a course role's names. A sub-role has two: its own and its principal role's name.
 
     Examples: `membership#Instructor`, `membership/Instructor#TeachingAssistant`, and `Learner`.
     """
@@ -65,8 +65,8 @@ DEEP: Final = "https://purl.imsglobal.org/spec/lti-dl/claim/deep_linking_setting
 OPENING: Final = "LtiResourceLinkRequest"
 CHOOSING: Final = "LtiDeepLinkingRequest"
 PLACE_KEYS: Final = ("lesson", "lab", "step")
-"""Custom parameters that say what to open. The page's address has query parameters of these
-names.
+"""Names of the custom parameters that say what to open. They become query parameters of the page's
+address.
 """
 PLACE_CHARACTERS: Final = 100
 
@@ -107,7 +107,7 @@ class Roster(_Part):
 
 
 class DeepLinking(_Part):
-    """Settings for the choice of what an activity opens (Deep Linking 2.0, 4.4.1)."""
+    """What a platform accepts when a teacher chooses an activity (Deep Linking 2.0, 4.4.1)."""
 
     deep_link_return_url: Address
     accept_types: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ class Launch:
 
     @property
     def person(self) -> Person:
-        """The person, who is the same for all registrations of an issuer.
+        """The person of the launch, who is the same in all registrations of an issuer.
 
         Each anonymous launch creates a new person.
         """
@@ -214,8 +214,9 @@ def name_of(claims: Claims) -> str:
 # The `state` of a login is signed, bound to one browser, and expires after LOGIN_S (IMS Security
 # Framework 1.0, 7.3.1).
 #
-# A login stores nothing, so even a million logins use no disk space. At the launch, the nonce in
-# the state must equal the token's nonce, which is then stored as used (store.py).
+# The server stores nothing at a login, so even a million logins use no disk space. At the launch,
+# the nonce in the state must equal the nonce in the token. Then the nonce is stored as used
+# (store.py).
 
 FORM: Final = re.compile(
     r"([0-9a-f]{16})\.([0-9a-f]{32})\.([0-9a-f]{32})\.([0-9]{1,12})"
@@ -233,7 +234,7 @@ class Login:
         platform: `Platform.ident`.
         browser: hash of the secret in the browser's cookie.
         until_s: Unix time.
-        target: hash of the address that the platform said it would open; "" if it named none.
+        target: hash of the address that the platform said it would open; "" if it named no address.
     """
 
     platform: str

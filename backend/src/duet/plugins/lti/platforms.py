@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Registered learning platforms, from a YAML file named by $DUET_LTI, and our keys."""
+"""Learning platforms that are registered in the YAML file $DUET_LTI, and our own keys."""
 
 from __future__ import annotations
 
@@ -77,16 +77,16 @@ Origin = Annotated[str, Field(max_length=255), AfterValidator(_origin)]
 
 
 class Platform(BaseModel):
-    """One registration. The quoted terms are those of the platforms' own pages.
+    """One registration. The quoted terms are the settings' names on platforms' own pages.
 
     Args:
         issuer: "Platform ID".
-        deployments: ids of accepted deployments. None accepts all, for platforms with one per
-            course.
+        deployments: ids of accepted deployments. None means that all are accepted, which suits
+            platforms that have a deployment for each course.
         auth_url: "Authentication request URL".
         token_url: "Access token URL".
         keys_url: "Public keyset URL".
-        audience: audience of access tokens if it is not `token_url`.
+        audience: audience of requests for access tokens, if it is not `token_url`.
         frames: origins whose pages may frame login, launch and list. The default is the origin of
             `auth_url`.
     """
@@ -105,7 +105,7 @@ class Platform(BaseModel):
 
     @property
     def ident(self) -> str:
-        """Id of the registration in sessions and in the database."""
+        """The registration's id in sessions and in the database."""
         text = f"lti platform {self.issuer}\n{self.client_id}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -129,7 +129,7 @@ class Platform(BaseModel):
     def takes(self, url: str) -> bool:
         """Return whether we may send to an address from the platform's messages.
 
-        It must be as safe as the registered addresses.
+        The address must be as safe as the registered addresses.
         """
         try:
             return _safe(url) == url and len(url) <= 2000
@@ -159,7 +159,7 @@ class Platforms(BaseModel):
         return iter(self.platforms)
 
     def find(self, issuer: str, client_id: str) -> Platform | None:
-        """Return the registration, or the issuer's only registration if `client_id` is empty."""
+        """Return the registration, or if `client_id` is "", the only registration of the issuer."""
         found = [one for one in self.platforms if one.issuer == issuer]
         if client_id:
             found = [one for one in found if one.client_id == client_id]
@@ -258,7 +258,7 @@ class Content(BaseModel):
 
 @dataclass(frozen=True)
 class ToolKeys:
-    """The keys as read from the file."""
+    """The keys that were read from the file."""
 
     content: Content
 
@@ -286,7 +286,7 @@ def _shown(replaced_s: float | None, now_s: float) -> bool:
 
 
 class KeyFile:
-    """The key file. It is read again after a change, so a running server follows `duet lti`.
+    """The key file. It is read again when it changes, so a running server uses rotated keys.
 
     Args:
         clock: Unix time in s.
@@ -387,7 +387,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class PlatformSession(requests.Session):
-    """A session whose requests all have these limits."""
+    """A session that applies these limits to all requests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -433,7 +433,7 @@ class PlatformKeys:
     """Thread-safe cache of each platform's key set.
 
     Args:
-        again_s: least time between two reads of a key set that unknown keys cause.
+        again_s: minimum time before an unknown key causes another read of a key set.
         clock: monotonic time in s.
     """
 

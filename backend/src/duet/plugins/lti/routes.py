@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LTI 1.3 routes: login, launch, our key set, and the members of a teacher's course.
+"""LTI 1.3 routes for logins, launches, our key set, and the members of a teacher's course.
 
 Login and launch accept requests from a platform's pages without a session and from a foreign origin
-(api/guard.py: Foreign). They are protected by the platform's signature over a nonce. This server
-issued the nonce to this browser, and it is valid only once.
+(api/guard.py: Foreign). They are protected by the platform's signature over a nonce, which this
+server issued to this browser. A nonce is valid only once.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ def launch_url(request: Request) -> str:
 
 
 def state_name(scope: Any, nonce: str) -> str:
-    """Return the cookie name of one login. It is unique, as several logins may run at once."""
+    """Return the cookie name of one login. Each login has its own, because logins may overlap."""
     return f"{cookie_name(scope)}-lti-{nonce[:12]}"
 
 
 def state_cookie(scope: Any, nonce: str, value: str, seconds: int) -> str:
     """Return the Set-Cookie header of a login; 0 s removes the cookie.
 
-    The launch is a POST from the platform's page. With TLS the cookie has the attributes that let
-    browsers send it with this POST and, in a frame, partition it by the surrounding page. Without
-    TLS browsers reject these attributes. Then only Chromium sends the cookie, because it sends
-    cookies without SameSite for two minutes.
+    The launch is a POST from the platform's page. With TLS, the cookie's attributes let browsers
+    send the cookie with this POST. In a frame, browsers also partition the cookie by the
+    surrounding page. Without TLS, browsers reject these attributes. Then only Chromium sends the
+    cookie, because it sends a new cookie without SameSite for two minutes.
     """
     line = f"{state_name(scope, nonce)}={value}; Path={requested_address(scope).root}/lti/; "
     line += f"Max-Age={seconds}; HttpOnly"
@@ -112,8 +112,9 @@ def window_page(values: Mapping[str, str]) -> str:
 def entry_page(place: Mapping[str, str]) -> str:
     """Return a page that opens the lesson automatically.
 
-    A redirect would belong to the platform's request, so the browser would withhold the new
-    SameSite=Strict cookie. Our own page makes a new request.
+    A redirect would continue the platform's cross-site request, so the browser would withhold the
+    new SameSite=Strict cookie. The page that this function returns makes a new request, with which
+    the browser sends the cookie.
     """
     address = escape(f"../?{urlencode(place)}" if place else "../")
     head = f'<meta http-equiv="refresh" content="0; url={address}">\n'
@@ -149,8 +150,8 @@ ACTIONS: Final[Mapping[str, Action]] = dict.fromkeys(UNASKED, Action.WATCH) | {
     MEMBERS: Action.TEACH
 }
 CHOOSE: Final = "choose=1"
-"""Query of the launch address that requests the list of lessons. The list may stay in the
-platform's frame, because the teacher's choice is sent to the platform there.
+"""Query that makes the launch address return the list of lessons. The list may stay in the
+platform's frame, because the teacher's choice is sent from there to the platform.
 """
 KEYS_FRESH_S: Final = 300
 
@@ -198,7 +199,7 @@ def used(lti: Lti | None) -> Lti:
     """Return `lti` if this server uses LTI.
 
     Raises:
-        InputError: it does not.
+        InputError: this server does not use LTI.
     """
     if lti is None:
         raise InputError(
@@ -209,7 +210,7 @@ def used(lti: Lti | None) -> Lti:
 
 
 def begin(request: Request, lti: Lti, values: dict[str, str]) -> Response:
-    """Answer a login: redirect to the platform, or in a frame open a new window first."""
+    """Answer a login with a redirect to the platform, or in a frame by opening a window first."""
     scope = request.scope
     in_frame = request.headers.get("sec-fetch-dest") in ("iframe", "frame")
     if in_frame and urlsplit(values.get("target_link_uri", "")).query != CHOOSE:

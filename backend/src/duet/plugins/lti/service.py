@@ -76,8 +76,8 @@ class Lti:
         """Check a launch, and mark it as used.
 
         Raises:
-            LaunchRefused: it is too old, was used, is not from a registered platform, or is not for
-                this browser.
+            LaunchRefused: the launch is too old, was used before, is not from a registered
+                platform, or is not meant for this browser.
             InfraError: the platform did not provide its keys, or the database failed.
         """
         here = self.registered
@@ -89,7 +89,7 @@ class Lti:
         return launch
 
     async def arrived(self, launch: Launch) -> None:
-        """Store where a student's scores go, or from which course a teacher came.
+        """Store to which column a student's scores go, or from which course a teacher came.
 
         Errors are only logged: the person may use the page anyway.
         """
@@ -200,7 +200,7 @@ UNGUARDED: Final = (
 
 
 def grants() -> frozenset[str]:
-    """Return the grants with which platforms admit people; they are empty if LTI is not used.
+    """Return a grant for each platform that admits people, or nothing if LTI is not used.
 
     Raises:
         InputError: a file is unusable.

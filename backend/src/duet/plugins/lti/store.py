@@ -19,7 +19,7 @@ from duet.store.limits import DAY_S
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An activity of one student.
+    """An activity that one student has launched.
 
     Args:
         person: `Person.key`.
@@ -58,8 +58,8 @@ def use_nonce(connection: Connection, nonce: str, until_s: float) -> None:
 def put_link(connection: Connection, link: Link) -> None:
     """Store an activity at its launch.
 
-    The student's earlier score for the lab becomes due for this activity, too. So does a score that
-    was given up, because the launch may name another column.
+    The student's earlier score for the lab becomes due for this activity, too. A score that the
+    outbox has given up becomes due again, because the launch may name another column.
     """
     values = {name: getattr(link, name) for name in Link.__dataclass_fields__}
     values["launched_s"] = time.time()
@@ -87,7 +87,7 @@ def put_course(connection: Connection, person: str, platform: str, members_url: 
 
 
 def course(connection: Connection, person: str) -> tuple[str, str] | None:
-    """Return (platform, members' address) of a teacher's course, or None if there is none."""
+    """Return (platform, address of the member list) of a teacher's course, or None without one."""
     asked = select(LTI_COURSES.c.platform, LTI_COURSES.c.members_url)
     row = connection.execute(asked.where(LTI_COURSES.c.person == person)).first()
     return None if row is None else (row.platform, row.members_url)
@@ -127,8 +127,8 @@ class Due:
 
     Args:
         at_s: Unix time at which the score was reached.
-        stamp_ms: this time in ms as the platform gets it, but always later than that of the link's
-            former score.
+        stamp_ms: the timestamp in ms that is sent. It is `at_s`, but always later than the
+            timestamp of the link's former score.
     """
 
     link: Link
@@ -142,14 +142,14 @@ class Due:
 
     @property
     def old(self) -> bool:
-        """Whether it is too old to be retried."""
+        """Whether the score is too old to be retried."""
         return time.time() - self.stamp_ms / 1000 > SCORE_DAYS * DAY_S
 
 
 def put_score(connection: Connection, score: LabScore) -> int:
-    """Make a score due for each activity of the person in the lab; return how many became due.
+    """Make a score due for each of the person's activities for the lab. Return how many are due.
 
-    A score that is older than the stored score or equal to it changes nothing.
+    A score changes nothing if it is older than the stored score, or if it has the same points.
     """
     if not score.tasks or score.most <= 0:
         return 0
@@ -211,7 +211,7 @@ def waiting(connection: Connection) -> list[tuple[str, int, str]]:
 
 
 def settled(connection: Connection, one: Due, trouble: str = "") -> None:
-    """Mark a score as done unless a newer score has arrived meanwhile."""
+    """Mark a score as sent or given up, unless a newer score has arrived meanwhile."""
     _change(connection, one, pending=False, trouble=trouble[:300])
 
 

@@ -135,7 +135,7 @@ def moment(at_s: float) -> str:
 
 
 def print_platforms(result: LtiResult) -> None:
-    """Print what an administrator has to enter, in Moodle's terms, and the registered platforms."""
+    """Print what an administrator has to enter, in Moodle's terms. Then list the platforms."""
     print("Addresses to enter at a platform (docs/LTI.md):")
     for name, address in (
         ("Initiate login URL", result.login_url),

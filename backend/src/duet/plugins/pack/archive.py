@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write a pack as one tar file, which is small because xz compresses its kernels in one stream.
 
-Kernels that differ by one patch are nearly equal until they are compressed. So of each bzImage, the
-pack stores the uncompressed kernel and the parts around its compressed form. Then xz finds what the
-kernels share. The host compresses each kernel again with the pack's own lz4, which gives the same
-bytes.
+Kernels that differ by one patch are nearly identical before they are compressed. So for each
+bzImage, the pack stores the uncompressed kernel, and the parts of the bzImage before and after the
+compressed kernel. Then xz finds what the kernels share. The host compresses each kernel again with
+the pack's own lz4, which gives the same bytes.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ FILTERS: Final = [
     {"id": lzma.FILTER_X86},
     {"id": lzma.FILTER_LZMA2, "preset": 2, "dict_size": 160 << 20},
 ]
-"""The dictionary is as long as four kernels. Unpacking needs that much memory."""
+"""Size of xz's dictionary. It holds four kernels. Unpacking needs that much memory."""
 AT_ONCE: Final = ("measure", "README", "pack.json", "unpack.py", "libexec/python3", "python/")
-"""Files outside the payload. Together with Python's libraries they suffice to start Python."""
+"""Files outside the payload. Python can start with only these files and its libraries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Parts:
 
 
 def split_kernel(bzimage: bytes) -> Parts | None:
-    """Return the parts of an lz4-compressed kernel, or None if they do not give the same bytes.
+    """Split an lz4-compressed kernel. Return None if its parts would not give the same bytes again.
 
     Source: Documentation/arch/x86/boot.rst (payload_offset), scripts/Makefile.lib (cmd_lz4).
 
@@ -93,7 +93,7 @@ def write_archive(folder: Path, target: Path, libraries: Collection[str]) -> Non
     payload = folder.parent / PAYLOAD
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
     first = sorted(n for n in names if n in libraries or n.startswith(AT_ONCE))
-    # By file name, so that the bodies of the kernels follow each other.
+    # Files are sorted by name, so that the bodies of the kernels follow each other.
     rest = sorted(set(names) - set(first), key=lambda name: (name.rpartition("/")[2], name))
     try:
         _write_payload(folder, rest, payload)

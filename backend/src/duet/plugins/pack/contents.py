@@ -48,7 +48,9 @@ PROGRAMS: Final = {
     "bwrap": "bubblewrap",
 }
 OPTIONAL: Final = {"bwrap"}
-"""Without bwrap, guests have no namespaces of their own, as on hosts that do not allow them."""
+"""Programs that a pack may lack. Without bwrap, guests get no namespaces, as on hosts that do not
+allow namespaces.
+"""
 FIRMWARE: Final = ("bios-256k.bin", "kvmvapic.bin", "linuxboot_dma.bin", "linuxboot.bin")
 """Firmware that QEMU loads for `-M q35 -kernel` without graphics."""
 QEMU_DATA: Final = (Path("/usr/share/qemu"), Path("/usr/share/seabios"))
@@ -65,8 +67,8 @@ PACKAGES: Final = (
     "numpy",
     "numpy.libs",
 )
-"""Packages in site-packages. Hosts only take samples and judge nothing, so scipy and drgn are left
-out.
+"""Packages from site-packages. scipy and drgn are left out, because the host only measures, and
+does not judge the results.
 """
 NOT_PACKED: Final = (
     "tests",
@@ -118,7 +120,7 @@ class Draft:
         shutil.copyfile(root.image, place / "root.cpio.gz")
 
     def add_programs(self) -> None:
-        """Add QEMU and the few programs that start it, with their libraries.
+        """Add QEMU and the few programs that are needed to start it.
 
         Raises:
             InfraError: a program is not installed.
@@ -218,8 +220,8 @@ class Draft:
     def strip(self) -> None:
         """Remove the interpreter's debug information if binutils is installed.
 
-        Other files are left unchanged. Debian's have no debug information, and those of wheels
-        would break because their ELF headers were rewritten.
+        Other files are left unchanged. Debian's files have no debug information. Files from wheels
+        would break, because their ELF headers were rewritten.
         """
         program = shutil.which("strip")
         if program is None:

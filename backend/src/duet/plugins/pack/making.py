@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Make a pack: its jobs, its record, its files."""
+"""Make a pack: choose its jobs, write its record, and collect its files."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResul
     """Write a pack of lessons and return what it holds.
 
     Args:
-        condition: what to measure instead of the published figures.
+        condition: the condition to measure instead of those of the published figures.
 
     Raises:
         InputError: the output cannot be written, or a lesson has nothing to measure.

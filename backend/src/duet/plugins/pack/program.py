@@ -45,9 +45,9 @@ from duet.runs.sources import image_source, lesson_symbols
 from duet.session import LaneSource
 
 RUN_S: Final = 12.0
-"""Estimated time of a run (boot, workload, end) until one has been timed."""
+"""Estimated duration of a run (boot, workload, end) until a run has been timed."""
 LEAST_S: Final = 20.0
-"""If less time is left, no job is started."""
+"""If less time than this is left, no further job is started."""
 TIME: Final = re.compile(r"^(\d+(?:\.\d+)?)(s|m|h)?$")
 INTERRUPTED: Final = 130
 UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0, None: 60.0}
@@ -76,10 +76,10 @@ class Pace:
 
 
 def ordered(jobs: Sequence[PackedJob]) -> list[int]:
-    """Return the indexes of jobs. Jobs that change the most verdicts per run come first.
+    """Return the indexes of jobs, sorted so that early runs can change the most verdicts.
 
-    First come jobs that need a host with more CPUs, then other jobs on the wall clock. The count
-    clock gives the same figures on every host, so its jobs come last.
+    Jobs that need a host with more CPUs come first, then other jobs on the wall clock. Jobs on the
+    count clock come last, because they give the same figures on every host.
     """
 
     def rank(number: int) -> tuple[int, int, int]:
@@ -131,7 +131,7 @@ class Pack:
         return replace(source, vmlinux=None, scope=None)
 
     def measuring(self, job: PackedJob, host: Mapping[str, str]) -> Measuring:
-        """Return a job that is ready to run."""
+        """Prepare a job to run on this host."""
         plan = job.plan()
         arms = self.record.arms[job.lesson]
         return Measuring(
@@ -145,9 +145,9 @@ class Pack:
         )
 
     async def accelerator(self) -> tuple[str, str]:
-        """Return tcg or kvm, and why it is not kvm.
+        """Return the accelerator, tcg or kvm. If it is tcg, also say why.
 
-        If /dev/kvm can be opened, boot a probe guest to find out.
+        If /dev/kvm can be opened, boot a probe guest to find out whether KVM works.
         """
         if why := kvm_refusal():
             return str(Accel.TCG), why.rstrip(".")
@@ -191,7 +191,7 @@ def _read(path: Path) -> str:
 
 
 def host_name(facts: Mapping[str, str]) -> str:
-    """Return a name for tables: '16 x Example CPU'."""
+    """Return the host's name for tables, such as '16 x Example CPU'."""
     model = re.sub(r"\((?:R|TM)\)| CPU| Processor|@.*", "", facts["cpu"]).strip()
     return f"{facts['cpus']} x {' '.join(model.split())}"[:60]
 
@@ -201,7 +201,7 @@ class Session:
     """One start of ./measure.
 
     Args:
-        until_s: monotonic time at which to stop; None to stop when everything is measured.
+        until_s: monotonic time at which to stop; None to stop only when everything is measured.
     """
 
     pack: Pack

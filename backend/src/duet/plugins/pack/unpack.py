@@ -3,8 +3,8 @@
 
     unpack.py FOLDER [ARGUMENTS]
 
-The archive has Python, this file and `payload.tar.xz`. Unpacking writes what the payload holds
-below FOLDER, compresses the kernels again, and compares every file with pack.json. Then it starts
+The archive has Python, this file and `payload.tar.xz`. This program unpacks the payload into
+FOLDER, compresses the kernels again, and compares every file with pack.json. Then it starts
 duet.plugins.pack.program with ARGUMENTS.
 """
 
@@ -62,7 +62,7 @@ def write_wrappers(folder: Path) -> None:
 
 
 def unpack(folder: Path) -> None:
-    """Unpack the payload, if that was not done before, and write the wrappers.
+    """Unpack the payload unless an earlier start did this, and write the wrappers.
 
     The wrappers are written at each start, since the folder may have been moved.
     """
@@ -131,13 +131,13 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 
 PASSED = ("DUET_ACCEL", "XDG_RUNTIME_DIR", "TMPDIR", "TERM", "LANG", "LC_ALL", "COLUMNS")
-"""The host's environment variables that are passed on. Others may refer to the host's copies of
-what the pack contains.
+"""The host's environment variables that the pack's programs get. Other variables may refer to the
+host's own QEMU, Python or libraries.
 """
 
 
 BAD_PACK = (OSError, PackDamaged, subprocess.SubprocessError, tarfile.TarError, ValueError)
-"""Exceptions that a damaged archive or a folder without write permission raises."""
+"""Exceptions that are raised if the archive is damaged or the folder is not writable."""
 
 
 def main(words: list[str]) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet pack`: collect measurements, and all that they need, for another host."""
+"""`duet pack`: collect measurements, and all files that they need, for another host."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Endpoint for host processes on other machines. They join with a single-use token, then with a
-secret.
+"""Endpoint for host processes on other machines. They join with a single-use token, and rejoin with
+a secret.
 
 Only hashes of token and secret are stored. A request with an Origin header is refused, because
 browsers have no access here.
@@ -124,7 +124,7 @@ class HostDoor:
         """Tasks, each of which ends with its host's connection at the latest."""
 
     def expect(self, connection: Connection) -> str:
-        """Make a token with which one host can join this connection."""
+        """Make a token for this connection, with which one host can join."""
         token = secrets.token_urlsafe(32)
         self._expected[_hash(token)] = _Expected(connection, time.monotonic() + limits.TICKET_S)
         return token

@@ -107,7 +107,7 @@ class HostProcess:
         if self._channel is not None:
             self._channel.close()
         if not self._peer.connection.spoken.is_set():
-            # it has no guests yet, and would detect the end only after its imports
+            # the process has no guests yet, and would detect the end only after its imports
             self._process.kill()
         elif self._process.returncode is None:
             try:
@@ -281,7 +281,7 @@ class Hosts(Protocol):
         ...
 
     def parked(self) -> TemplateCounts:
-        """Return the numbers of parked guests."""
+        """Return how many guests are parked."""
         ...
 
     async def rest(self) -> None:

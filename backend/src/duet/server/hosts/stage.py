@@ -47,7 +47,7 @@ class Share:
         self.arms = tuple(arms)
         self._place, self._first = place, first
         self._patience: asyncio.Timeout | None = None
-        """Timeout of `perform` while that runs, otherwise None."""
+        """Timeout of `perform` while `perform` runs, otherwise None."""
 
     async def perform(self, what: r.SentRun, take: Take, together: bool) -> None:
         """Run the lanes until they have ended.
@@ -192,7 +192,10 @@ class Merged:
 
 
 def not_ready(arms: Iterable[str], lanes: Mapping[str, m.Lane]) -> set[str]:
-    """Return the arms that are neither ready nor over. Lanes start together."""
+    """Return the arms that are neither ready nor over.
+
+    All lanes wait for these, to start together.
+    """
     return {arm for arm in arms if arm not in lanes or lanes[arm].phase in _NOT_READY}
 
 
@@ -481,8 +484,8 @@ class HostStage:
         self._hosts = None if make is None else make({"others": self._answer_others})
         self._tasks = Tasks()
         self._others: Others = list
-        """Function that returns further runs that may be requested, given by the newest call of
-        `expect`."""
+        """Function that the newest call of `expect` passed. It returns further runs that may be
+        requested."""
         self._expected: tuple[RunSpec, Others] | None = None
         self._expecting = False
 
@@ -549,7 +552,7 @@ class HostStage:
         return (await asyncio.to_thread(found)).packed()
 
     def parked(self) -> TemplateCounts:
-        """Return the numbers of parked guests."""
+        """Return how many guests are parked."""
         return TemplateCounts() if self._hosts is None else self._hosts.parked()
 
     async def measure(self, request: MeasureRequest, publish: Callable[[m.Measured], None]) -> None:

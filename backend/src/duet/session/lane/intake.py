@@ -174,8 +174,8 @@ class LaneIntake:
 
 T = TypeVar("T")
 EAGER_S = 2.0
-"""After the start, batches are not delayed until the first events arrive, but for at most this
-long. Usual: 0.1 s."""
+"""Longest time after the start during which batches are not delayed. The time ends earlier if the
+first events arrive. Usual: 0.1 s."""
 
 
 class Batches:
@@ -231,7 +231,7 @@ class Batches:
         """Decode and reduce all received pages, and report the results.
 
         Args:
-            final: nothing more will come.
+            final: no more data will arrive.
 
         Raises:
             DuetError: the pages cannot be decoded, or the engine failed.

@@ -54,7 +54,9 @@ from duet.wire import FrameType
 # the workload's end. A replay passes recorded samples to the sink.
 
 FEW_SAMPLES = 3
-"""Number of samples that may always wait; the size of each is bounded elsewhere."""
+"""Number of samples that may be queued even if they exceed PENDING_LENS_BYTES. The size of each
+sample is limited elsewhere.
+"""
 GONE = "The guest ended while the x-ray read it."
 REPORT_S = 1.0
 """Interval of reports that differ only in counts."""

@@ -350,7 +350,7 @@ class CellCounts:
 
     @property
     def waiting(self) -> bool:
-        """Whether the last counts wait for their guest time."""
+        """Whether the last counts are kept until their guest time is known."""
         return self._waiting is not None
 
     def report_waiting(self) -> None:

@@ -24,7 +24,7 @@ from duet.session.trouble import workload_figures, workload_trouble
 
 
 def guest_of(spec: RunSpec, source: LaneSource, plugin: Microscope | None) -> GuestRequest:
-    """Return the request for a run's guest. On the count clock it includes the plan for boot."""
+    """Return the request for a run's guest. On the count clock it includes the boot plan."""
     lesson = spec.folder.lesson
     count = spec.clock == "count"
     return GuestRequest(
@@ -118,7 +118,8 @@ class Outcome:
     """Collects one lane's result from its parts.
 
     Args:
-        ops_line: pattern of the workload's line with its figures. If None, there are no figures.
+        ops_line: pattern of the output line in which the workload reports its figures. If None,
+            there are no figures.
     """
 
     def __init__(

@@ -124,8 +124,8 @@ def _read(pid: int) -> _Reading | None:
 def between(before: _Reading, now: _Reading) -> Contention:
     """Return the contention between two readings.
 
-    The host counts a thread as running while the hypervisor has its CPU. So the stolen share of
-    that time is moved to the waiting time.
+    The host counts a thread as running even while the hypervisor has taken away the host CPU. So
+    the stolen share of the running time is moved to the waiting time.
     """
     used = now.vcpus.since(before.vcpus)
     stolen = now.host.stolen_share(before.host) if now.host and before.host else 0.0

@@ -94,7 +94,7 @@ class Fail:
     """End the run with an error.
 
     Args:
-        waited_for: for LATE, the thing that has not happened in time.
+        waited_for: for LATE, the event that did not happen in time.
     """
 
     reason: Reason
@@ -196,7 +196,7 @@ class LaneMachine:
 
     @property
     def workload_runs(self) -> bool:
-        """Whether `next` must get a clock that stops while the guest is held."""
+        """Whether the clock passed to `next` must stop while the guest is held."""
         return self.step in (Step.RUN, Step.STOP, Step.STOPPING)
 
     def guest_found(self) -> None:

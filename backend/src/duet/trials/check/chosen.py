@@ -19,7 +19,7 @@ class Row:
     """Stress for the files below a path.
 
     Args:
-        stressors: stress-ng options. Each string is one turn.
+        stressors: stress-ng options. Each string has the options for one turn.
         scripts: names of scripts that run in parallel to the turns.
     """
 
@@ -159,7 +159,7 @@ FOLDERS: Mapping[str, tuple[str, ...]] = {
 
 
 def about(files: Iterable[str]) -> list[str]:
-    """Return the folders without duplicates, in the order of the files."""
+    """Return the selftest folders for the files, in order and without duplicates."""
     found: dict[str, None] = {}
     for name in files:
         prefix = max((one for one in FOLDERS if name.startswith(one)), key=len, default="")
@@ -171,8 +171,8 @@ def about(files: Iterable[str]) -> list[str]:
 #
 # These are the Linux 6.1 suites that this base's configuration can build, with some exceptions.
 # kasan, kfence and kcsan trigger reports on purpose. Driver and network suites test what guests
-# lack. The option of fprobe changes task_struct and so every object. time_test_cases counts through
-# 160,000 years and takes four minutes under emulation.
+# lack. The option of the fprobe suite changes task_struct, so every object would be compiled again.
+# time_test_cases counts through 160,000 years and takes four minutes under emulation.
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class Suite:
         option: name of the option without CONFIG_.
         suites: suite names as the kernel prints them.
         files: path prefixes of the files that the suites exercise.
-        needs: further options that the option needs.
+        needs: further options on which the option depends.
     """
 
     option: str
@@ -244,6 +244,6 @@ def fitting(files: Iterable[str]) -> tuple[Suite, ...]:
 
 
 def fragment(suites: Iterable[Suite]) -> str:
-    """Return a config fragment that builds the suites in. A base may not accept all its options."""
+    """Return a config fragment that builds the suites in. Some bases reject some of its options."""
     names = [*ALLOWED, *(name for one in suites for name in (*one.needs, one.option))]
     return "".join(f"CONFIG_{name}=y\n" for name in dict.fromkeys(names))

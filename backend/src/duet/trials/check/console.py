@@ -43,9 +43,10 @@ class Suite:
 
 
 def read(console: str) -> list[Suite]:
-    """Return the suites of a console, in the order in which they began.
+    """Return the suites whose results a console shows, in the order in which they began.
 
-    A test with parameters counts once, by its own result. Failed parameters are named.
+    A test with parameters counts as one test, with the result of the whole test. Its failed
+    parameters are named.
     """
     found: list[Suite] = []
     reason: dict[str, str] = {}
@@ -104,11 +105,11 @@ COMPLAINT = re.compile(
 HARMLESS = re.compile(
     r"MAX_LOCKDEP|RCU lockdep checking is enabled|lockdep size|CONFIG_KCSAN_STRICT"
 )
-# A function in a call trace. Its name may contain any of these words.
+# A line of a call trace. It is no complaint, even if a function's name looks like one.
 FRAME = re.compile(r"^\[ *\d+\.\d+\] +(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+$")
 PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
 FAILED = "stress: failed"
-# Errors from a trial's command (command.c), and from a shell or wrapper that cannot start it.
+# Errors of a trial's command (command.c), and of a shell or wrapper that cannot start the command.
 NEVER_RAN = re.compile(
     r"run-[\w-]+: the command ended with status 12[67]$"
     r"|(?:/bin/)?(?:ba|da)?sh: .*(?:not found|[Pp]ermission denied|can't (?:open|cd to) .*)$"
@@ -117,7 +118,7 @@ NEVER_RAN = re.compile(
 OF_COMMAND = re.compile(rf"{FAILED} \(\d+\): (?:timeout \d+ )?run-")
 ENDED = re.compile(r"stress: end rounds=(\d{1,9})$")
 CONTEXT = 40
-"""Number of a complaint's lines that a report shows. A lockdep splat has 30 to 60 lines."""
+"""Number of lines that a report shows of a complaint. A lockdep splat has 30 to 60 lines."""
 BESIDE: Mapping[str, str] = {"rounds beside": r"^stress: beside=(\d+)"}
 
 
@@ -129,7 +130,7 @@ class Verdict:
         complaints: the kernel's complaints, one line each.
         failures: failures of programs and KUnit tests.
         rounds: number of finished rounds; None if the guest did not finish.
-        work: those counts requested from `judge` that are not zero.
+        work: the counts that `judge` was called with, without zeros.
         suites: KUnit suites, which run at boot.
         never_ran: the shell's error if it could not start the command, otherwise "". If there is
             such an error, the command's exit status does not count as a failure.
@@ -180,10 +181,11 @@ def complains(line: str) -> bool:
 
 
 def first_complaint(console: str, counts: Callable[[str], bool] = complains) -> str:
-    """Return the first complaint and the lines after it, or the console's end if none exists.
+    """Return the first complaint and the next lines, or the console's end without a complaint.
 
     Args:
-        counts: decides whether a kernel line is a complaint. A failing KUnit test always counts.
+        counts: decides whether a kernel line is a complaint. A failing KUnit test always counts as
+            one.
     """
     lines = lines_of(console)
     for number, line in enumerate(lines):

@@ -28,17 +28,17 @@ from duet.processes.run_dir import passable_base
 from duet.trials.check.console import FAILED
 
 BOOT_S = 600
-"""Timeout for boot, the last round and shutdown together, on a busy host under emulation."""
+"""Total timeout for the boot, the last round and the shutdown, on a busy host under emulation."""
 MEMORY_MB = 2048
-"""Minimum memory. KASAN uses an eighth of it for its shadow, a 32nd for its quarantine, and
-more.
+"""Minimum memory of the machine. KASAN uses an eighth for its shadow, a 32nd for its quarantine,
+and some more for other data.
 """
 DISK_MB = 1024
 PROGRAM = "stress"
 LOOK_S = 0.5
 """Interval between checks of whether to stop the machine."""
-# Without these options, a guest on a busy host may measure a TSC that is ten times too slow, and
-# finish too early.
+# Without these options, a guest on a busy host may calibrate its TSC ten times too slow, and finish
+# too early.
 KERNEL = ("console=ttyS0", "tsc=unstable", "clocksource=hpet", "panic=-1", "oops=panic")
 
 
@@ -57,8 +57,8 @@ def boot(
     Args:
         root: image with the guest's programs.
         program: text of the guest's init script.
-        seconds: longest time that the script runs after boot.
-        memory_mb: the workload's memory. The machine gets twice as much, and at least MEMORY_MB.
+        seconds: maximum time that the script runs after the boot.
+        memory_mb: the workload's memory. The machine gets twice as much, but at least MEMORY_MB.
         options: added to the kernel command line.
         stop: when set, the machine stops within a second.
 
@@ -103,7 +103,7 @@ class WholeConsole(Console):
         self.full |= len(text) > room
 
     def text(self) -> str:
-        """Return the console with long lines cut. A last line reports text beyond the limit."""
+        """Return the console with long lines cut. If text was dropped, a last line says so."""
         lines = [line[: self._most_line] for line in bytes(self._whole).split(b"\n")]
         if self.full:
             words = f"the guest wrote more than {self._most:,} bytes to its console, and was killed"
@@ -144,7 +144,7 @@ class StressMachine(QemuMachine):
         ]
 
     def look(self) -> None:
-        """Seal the machine's folder after its first output, when QEMU has opened all files.
+        """Seal the machine's folder after the guest's first output, when QEMU has opened all files.
 
         Raises:
             InfraError: see RunDir.seal().
@@ -154,7 +154,7 @@ class StressMachine(QemuMachine):
             self.seal()
 
     async def wait_for_output(self) -> None:
-        """Wait until the process has ended and its last byte was read, but at most HANG_UP_S."""
+        """Wait until the process has ended and all output was read, but at most HANG_UP_S."""
         assert self._process is not None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HANG_UP_S):
@@ -211,8 +211,8 @@ def archive(name: str, text: str) -> bytes:
     return entry(name, 0o100755, text.encode()) + entry("TRAILER!!!", 0, b"")
 
 
-# Init script of a guest under stress. It runs workloads in turn, and scripts and reclaim in
-# parallel.
+# Init script of a guest under stress. It runs workloads one after another, while scripts and
+# reclaim run in parallel.
 #
 # It writes its results to the console in lines that `console.py` parses.
 
@@ -274,7 +274,7 @@ def first_program(turns: Sequence[str], beside: Mapping[str, str], seconds: int)
         turns: commands that run one after another until the time is over. They may call the
             functions `try` and `stressors`.
         beside: maps a name to shell text with a function `beside`, which is called in a parallel
-            loop. Its files in /run go to /run/NAME.
+            loop. Files that it writes to /run go to /run/NAME.
         seconds: time after which no turn begins.
     """
     loops = "".join(_loop(name, text) for name, text in beside.items())
@@ -290,7 +290,7 @@ def has_begun(console: str) -> bool:
 
 
 def _loop(name: str, text: str) -> str:
-    """Return a parallel script with its own shell and folder, because paths would collide."""
+    """Return a parallel script in a shell and folder of its own, so that paths do not collide."""
     own = text.replace("/run/", f"/run/{name}/")
     return f"mkdir -p /run/{name}\n(\n{own}\nloop_beside {name}\n) &\n"
 
@@ -301,8 +301,8 @@ def turn(
     """Yield the commands of one workload of a lesson.
 
     Args:
-        own: knob values. `seconds` is ROUND_S unless given.
-        alone: whether to stop the init script's own reclaim meanwhile.
+        own: knob values. The knob `seconds` is ROUND_S unless it is given.
+        alone: whether to stop the init script's own reclaim while the workload runs.
 
     Raises:
         InputError: the lesson does not have one of the knobs.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Data races that KCSAN reports, and which of them count against a patch.
 
-Linux has many known data races. So a race counts only if the unpatched base does not show it under
-the same stress, and if one of its two sides is in a file that the patch touches.
+Linux has many known data races. So a race counts against a patch only if one of its two sides is in
+a file that the patch touches, and the unpatched base does not show it under the same stress.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ FRAME = re.compile(r"^(?:\? )?([\w.]+)\+0x[0-9a-f]+/0x[0-9a-f]+$")
 END = "=" * 40
 PREFIX = re.compile(r"^\[ *\d+\.\d+\] ?")
 FRAMES = 2
-"""Stack frames read per side. The first may be an out-of-line list or string helper."""
+"""Number of stack frames that are read for each side of a race. The innermost may be an out-of-line
+list or string helper.
+"""
 MOST_LINES = 60
 
 
@@ -32,7 +34,7 @@ class Race:
     """A data race from a KCSAN report.
 
     Args:
-        title: kind of race and its two functions. Equal races have equal titles.
+        title: kind of the race, and its two functions. Reports of one race have the same title.
         functions: the innermost functions of both sides, without compiler suffixes.
     """
 
@@ -89,7 +91,7 @@ def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) 
 
 
 def counted(complaints: Iterable[str], races: SortedRaces) -> Iterator[str]:
-    """Yield complaints, but leave out duplicate races and races that do not count."""
+    """Yield a console's complaints without duplicate races and races that do not count."""
     seen: set[str] = set()
     for line in complaints:
         title = title_of(line)

@@ -36,7 +36,7 @@ class Checked:
         suites: KUnit suites that fit the patches.
         races: data races from KCSAN reports, sorted.
         selftests: folders of kernel selftests that fit the patches. They were not run.
-        made_of: one line for the source tree, and one line for each patch.
+        made_of: the kernel's origin: a line for the source tree, and a line for each patch.
         began: whether the guest booted and its init script ran.
     """
 
@@ -56,7 +56,7 @@ class Checked:
 
     @property
     def judged(self) -> bool:
-        """Whether the verdict counts, because everything ran, or the kernel or a program failed."""
+        """Whether the verdict counts: the command ran, or the kernel or a program failed."""
         ran = self.began and not self.verdict.never_ran
         return ran or bool(self.verdict.complaints or self.verdict.failures)
 
@@ -81,7 +81,7 @@ def markdown(command: str, seconds: int, arms: Sequence[Checked], *, races: bool
 
 
 def silent(one: Checked) -> list[str]:
-    """Return suites that fit but gave no result.
+    """Return the KUnit suites that fit the patches, but gave no result.
 
     Either the base lacks their option, or the guest died.
     """
@@ -175,7 +175,8 @@ def _uncounted(races: SortedRaces) -> list[str]:
     return lines
 
 
-# A lesson's stress. Its workloads run in a loop on a debug kernel, as `stress:` describes.
+# Stress for a lesson. The lesson's workloads run in a loop on a debug kernel, as `stress:`
+# describes.
 
 
 def judge(folder: LessonFolder, console: str) -> Verdict:

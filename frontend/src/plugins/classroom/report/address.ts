@@ -8,7 +8,7 @@ export function reportIn(search: string): string | null {
   return id !== null && ident.test(id) ? id : null;
 }
 
-/** Relative to the page's folder. */
+/** The address is relative to the page's folder. */
 export function reportHref(classId: string): string {
   return `?${new URLSearchParams({ report: classId })}`;
 }

@@ -37,7 +37,7 @@ interface Step {
   readonly title: string;
   readonly questions: readonly ReportQuestion[];
   readonly raised: readonly Raised[];
-  /** How often members were lost while the class was at this step. */
+  /** Number of times that members said they were lost while the class was at this step. */
   readonly lost: number;
 }
 
@@ -74,11 +74,11 @@ export function textOf({ text, question }: ReportQuestion, words: Words): string
 
 interface Bar {
   readonly label: string;
-  /** Counts per round, in the order of the rounds. */
+  /** Number of answers in each round, in the order of the rounds. */
   readonly counts: readonly number[];
 }
 
-/** A bar for each option, including options that nobody chose, and for each number that was given. */
+/** A bar for each option, including options that nobody chose, and for each number that was given as an answer. */
 export function barsOf(of: ReportQuestion, words: Words): readonly Bar[] {
   const options =
     of.options.length > 0 ? of.options : (words?.predictions[of.question]?.choices ?? []);
@@ -91,7 +91,7 @@ export function barsOf(of: ReportQuestion, words: Words): readonly Bar[] {
   ];
 }
 
-/** `12 answers, 5 judged right`. The members' pages judged their answers, where they knew the right one. */
+/** `12 answers, 5 judged right`. The members' pages judged the answers, if they knew the right answer. */
 export function roundWords({ round, answers, right }: ReportRound, several: boolean): string {
   return t(
     '{several, select, yes {Round {round}: } other {}}{answers, plural, one {# answer} other {# answers}}{right, select, unknown {} other {, {right} judged right}}',
@@ -103,14 +103,14 @@ export interface Bin {
   /** Time since the class began, s. */
   readonly from: number;
   readonly count: number;
-  /** The step at which members were lost most often. */
+  /** The step at which, in this interval, members said most often that they were lost. */
   readonly step: string;
 }
 
 const mostBins = 120;
 const bucketS = 10;
 
-/** How often members were lost over time, in at most `mostBins` bins. */
+/** Number of times that members said they were lost, over time, in at most `mostBins` bins. */
 export function binsOf(lost: ClassReport['lost'], lastedS: number) {
   const whole = Math.max(lastedS, ...lost.map(({ at_s }) => at_s + bucketS), bucketS);
   const width = bucketS * Math.ceil(whole / bucketS / mostBins);
@@ -128,7 +128,7 @@ function clockOf(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 }
 
-// Charts of a report: answers in each round, where the class pointed, and when it was lost.
+// Charts of a report: answers in each round, places at which the class pointed, and times at which members were lost.
 
 interface BarsProps {
   readonly bars: readonly Bar[];
@@ -271,7 +271,7 @@ export function Tried({ report, words }: { report: ClassReport; words: Words }) 
     <section aria-label={t('What the class tried')}>
       <h2>{t('What the class tried')}</h2>
       <table className="report-bars" data-testid="report-tried">
-        <HeadRow heads={[t('what'), t('in the step'), t('asked for by'), t('result')]} />
+        <HeadRow heads={[t('what'), t('in the step'), t('requested by'), t('result')]} />
         <tbody>
           {report.tries.map((one) => (
             <tr key={one.number}>
@@ -324,7 +324,7 @@ async function get(path: string): Promise<unknown> {
     const { sentence, remedy } = readFailureBody(tree, 'body').error;
     why = `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)} ${remedy}`;
   } catch {
-    // The answer came from something in front of the server, such as a proxy.
+    // The HTTP response came from something in front of the server, such as a proxy.
   }
   throw new Error(why);
 }

@@ -7,7 +7,7 @@ import type { SourceFile } from '../../../protocol/contract.gen.ts';
 
 type File = Pick<SourceFile, 'name' | 'text'>;
 
-/** The default of `git diff`. */
+/** Number of context lines around a change; the default of `git diff`. */
 const contextLines = 3;
 const whereChars = 80;
 
@@ -47,7 +47,7 @@ function functionAbove(lines: readonly string[], before: number): string {
 
 export type Applied =
   | { readonly fits: true; readonly texts: ReadonlyMap<string, string> }
-  /** A sentence for the viewer. */
+  /** Why the diff does not apply, as a sentence for the viewer. */
   | { readonly fits: false; readonly why: string };
 
 /** Apply a diff; returns only the texts that it changes. */
@@ -66,8 +66,8 @@ export function applyDiff(files: readonly File[], diff: string): Applied {
       return {
         fits: false,
         why: name
-          ? t('It changes {name}, which is not shown here.', { name })
-          : t('It changes a file, which is not shown here.'),
+          ? t('It changes {name}, but this page does not show that file.', { name })
+          : t('It changes a file that this page does not show.'),
       };
     const next = applyPatch(text, section);
     if (next === false)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** A change in a link: {arm, diff} as JSON, deflated, in URL-safe base64. */
 
-/** Mail programs and chats cut off longer links. */
+/** Maximum length of a link, in characters. Mail programs and chats cut off longer links. */
 export const linkChars = 6_000;
-/** A link that unpacks to more bytes was not made by this page. */
+/** Maximum size of an unpacked link, in bytes. A larger one was not made by this page. */
 const unpackedBytes = 200_000;
 
 export interface Change {

@@ -223,7 +223,7 @@ function Going({ asked, door }: { readonly asked: Asked; readonly door: Door }) 
   );
 }
 
-/** Whole seconds since a time of this page's clock; stops counting once `over`. */
+/** Number of whole seconds since a time on this page's clock. Stops counting once `over` is true. */
 function useSeconds(since: number, over: boolean): number {
   const [now, setNow] = useState(() => performance.now());
   useEffect(() => {

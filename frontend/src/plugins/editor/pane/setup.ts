@@ -84,7 +84,7 @@ function signsOf(view: EditorView): DecorationSet {
   return made.finish();
 }
 
-/** For a document that contains a diff. */
+/** Marks the lines of a document that contains a diff. */
 const diffLines: Extension = ViewPlugin.define(
   (view) => {
     let shown = signsOf(view);
@@ -103,7 +103,7 @@ const diffLines: Extension = ViewPlugin.define(
 function touchedLines(doc: Text, chunks: readonly Chunk[]): DecorationSet {
   const made = new RangeSetBuilder<Decoration>();
   for (const chunk of chunks) {
-    // Where lines were deleted, the line after them is marked.
+    // Deleted lines are marked at the line that follows them.
     const last = Math.max(chunk.fromB, chunk.endB);
     for (let at = chunk.fromB; at <= last && at <= doc.length; ) {
       const line = doc.lineAt(at);

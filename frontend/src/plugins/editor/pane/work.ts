@@ -30,7 +30,7 @@ const regionStarts = StateField.define<readonly number[]>({
 class Texts extends Signal {
   readonly files: readonly SourceFile[];
   readonly readOnly: boolean;
-  /** Increases with each change of a text. */
+  /** A version number that increases with each change of a text. */
   version = 0;
   /**
    * Emits when the viewer types or undoes something. Loading a change from a link or a file does not count as typing.
@@ -190,7 +190,7 @@ function diagnosticOf({ doc }: EditorState, problem: Problem): Diagnostic {
 
 export class Work extends Texts {
   readonly source: ArmSource;
-  /** The change is a separate diff; otherwise it is made from the files' texts. */
+  /** Whether the change is a separate diff. Otherwise the change is computed from the files' texts. */
   apart = false;
   #apartState: EditorState;
   #made: { readonly version: number; readonly diff: string } = { version: -1, diff: '' };
@@ -327,7 +327,7 @@ export function useWork(slug: string, { arm, incoming }: Opened): Loaded {
 async function workOf(slug: string, arm: string, signal: AbortSignal): Promise<Work> {
   const key = `${slug} ${arm}`;
   const known = works.get(key);
-  // Ask again if the text was read-only: it may be editable now.
+  // If the text was read-only, request it again, because it may be editable now.
   if (known && !known.readOnly) return known;
   const url = `api/lessons/${encodeURIComponent(slug)}/arms/${encodeURIComponent(arm)}/source`;
   const source = await fetchChecked(url, readArmSource, { signal });
@@ -345,7 +345,7 @@ async function workOf(slug: string, arm: string, signal: AbortSignal): Promise<W
   return work;
 }
 
-/** Apply a change from a link or a file; returns sentences that say so, or an empty string. */
+/** Apply a change from a link or a file. Return sentences that report the result, or an empty string. */
 function taken(work: Work, incoming: Incoming | null): string {
   if (incoming === null) return '';
   const diff = diffOf(incoming.text);

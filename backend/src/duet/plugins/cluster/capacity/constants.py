@@ -2,7 +2,7 @@
 """The model's constants, each with its meaning, measuring command, and shipped figure.
 
 The shipped figures were measured on the reference machine (REFERENCE). `low` and `high` are the
-smallest and the largest of the runs that docs/CAPACITY.md names.
+smallest and the largest result of the runs that docs/CAPACITY.md names.
 """
 
 from __future__ import annotations

@@ -273,7 +273,7 @@ def _servers(asked: Demand, steady: Load) -> Estimate:
 
 
 def runs_each(asked: Demand, cpus: float, memory: float) -> int:
-    """Return how many live runs fit on one host. At least one does, but it may lack CPUs."""
+    """Return how many live runs fit on one host: at least one, although it may lack CPUs."""
     fits = min(asked.host_cpus / cpus, asked.host_bytes / memory, float(LIVE_RUNS_MOST))
     return max(1, math.floor(fits + 1e-9))
 

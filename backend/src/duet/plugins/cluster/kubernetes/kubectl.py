@@ -153,7 +153,7 @@ def _container(want: Want, settings: PoolSettings) -> Tree:
 def _cache(settings: PoolSettings) -> Tree:
     """Return the volume for kernels and the guests' root.
 
-    It is a claim that the operator has filled, or else an empty volume.
+    The volume is a claim that the operator has filled, or else an empty volume.
     """
     if settings.claim:
         return {"persistentVolumeClaim": {"claimName": settings.claim}}
@@ -198,7 +198,7 @@ class Kubectl:
     async def get(self, kind: str, name: str = "") -> list[Tree] | Done:
         """Return a lease's objects of one kind, or a Done if the call failed.
 
-        Without a name, return the objects of all leases and of others.
+        Without a name, return all objects of this kind, whether or not they belong to a lease.
         """
         which = [f"--selector={LEASE}={name}"] if name else []
         done = await self.call("get", kind, *which, "-o", "json")
@@ -261,8 +261,8 @@ def is_leaving(pod: Tree) -> bool:
 def lacked_memory(pod: Tree) -> bool:
     """Did the kernel kill the pod's program for lack of memory?
 
-    The reason alone does not say so, because a descendant may have been killed while the program
-    continued.
+    The reason OOMKilled alone does not prove this, because a descendant may have been killed while
+    the program continued.
     """
     return _state(pod, "terminated").get("reason") == "OOMKilled" and exit_code(pod) == KILLED
 
@@ -285,9 +285,9 @@ def _state(pod: Tree, kind: str) -> Mapping[str, Any]:
 
 
 def trouble(pod: Tree) -> tuple[str, str]:
-    """Return the reason and the message if a pod failed for another cause than its program.
+    """Return the reason and the message if a pod failed for a reason other than its program.
 
-    Both are empty if it did not.
+    Both are empty if the pod did not fail in this way.
     """
     status = pod.get("status", {})
     for condition in status.get("conditions", []):

@@ -207,10 +207,10 @@ class PodPlace:
             if loss is not None:
                 self._lose(loss)
             elif pod is None or is_leaving(pod):
-                pod = None  # its exit code would only show how it was ended
+                pod = None  # its exit code only shows that it was ended
                 jobs = await self._kubectl.get("jobs.batch", self.name)
                 if isinstance(jobs, Done):
-                    return  # the next poll will tell
+                    return  # the next poll decides
                 self._lose(DEADLINE if past_deadline(jobs) else DELETED)
             if program is not None:
                 await program.seen(pod)

@@ -49,7 +49,7 @@ def tell(step: Progress) -> None:
 
 
 def kernel_digests(plan: MeasurePlan, settings: KernelSettings) -> dict[str, str]:
-    """Return the SHA-256 of each arm's kernel on this host, and of further links.
+    """Return the SHA-256 of each arm's kernel on this host, and of its relinked kernel.
 
     The keys are names of arms, and names like "srcu link 1".
     """

@@ -10,7 +10,7 @@ WAIT_S: Final = 3600.0
 SAY_S: Final = 1.0
 """Waits for a full pool are reported if they are longer than this."""
 LOOK_S: Final = 5.0
-"""Time between two requests for a lease while we have others that are in use."""
+"""Time between two requests for a lease while we have other leases that are in use."""
 RUN_S: Final = 120.0
 """Time that a lease allows for each run. Usual: 5 to 60 s."""
 SPARE_S: Final = 600.0

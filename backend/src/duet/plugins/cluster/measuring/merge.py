@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Merges a measurement's comparisons into one report. Differing hosts are not mixed. Pure."""
+"""Merges a measurement's comparisons into one report. Results of differing hosts are not mixed.
+Pure."""
 
 from __future__ import annotations
 
@@ -184,7 +185,7 @@ class Figure:
 
     @property
     def equal(self) -> bool:
-        """Are both values there and exactly equal?"""
+        """Are both values present and exactly equal?"""
         one, other = self.values
         return one is not None and one == other
 
@@ -212,7 +213,7 @@ class Agreement:
 
 
 def checked_plan(plan: MeasurePlan) -> MeasurePlan:
-    """Restrict a plan to the figures that must be equal.
+    """Restrict a plan to the figures that must be identical on both hosts.
 
     Raises:
         InputError: the plan is for the wall clock, or has no such figure.

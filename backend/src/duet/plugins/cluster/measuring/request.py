@@ -245,7 +245,7 @@ def read_result(output: bytes, part: Part) -> Result:
     """Find and decode the result in a program's output.
 
     Raises:
-        BadResult: there is none, or it belongs to another comparison.
+        BadResult: there is no result, or it belongs to another comparison.
     """
     lines = [line for line in output.splitlines() if line.startswith(MARK)]
     if not lines:

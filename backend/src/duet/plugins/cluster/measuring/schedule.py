@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs comparisons on a pool's leases, as many at once as it grants. Each runs on one host."""
+"""Runs comparisons on a pool's leases, as many at once as the pool grants. Each runs on one
+host."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from duet.plugins.cluster.program import environment
 from duet.plugins.cluster.types import Ended, Pool, Refusal, Want
 
 PROGRAM: Final = ("-P", "-s", "-m", "duet.plugins.cluster.measuring")
-"""Arguments that the interpreter on a host gets."""
+"""Arguments of the interpreter on a host."""
 Say = Callable[[str], None]
 
 

@@ -44,11 +44,11 @@ from duet.plugins.cluster.slurm.words import (
 from duet.plugins.cluster.types import Kind, Loss, PoolSettings, Refusal, Want, Watched, Whose
 from duet.processes.owned import OwnedProcess, find_program
 
-# Polls the jobs of all leases with one squeue, and reports those that are over.
+# Polls the jobs of all leases with one squeue call, and reports jobs that are over.
 #
-# If squeue fails, this says nothing about a job, so squeue is retried. Only a controller that has
-# been unreachable for AWAY_S counts as a loss. A job that is not listed counts as ended when
-# ABSENT_LOOKS successive answers agree.
+# A failure of squeue says nothing about a job, so squeue is retried. If squeue fails for AWAY_S,
+# because Slurm's controller is unreachable, all leases count as lost. A job counts as ended when
+# ABSENT_LOOKS successive answers of squeue do not list it.
 
 LOG = logging.getLogger("duet.plugins.cluster")
 ALIVE = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"} | {
@@ -90,7 +90,7 @@ class Watch:
         """Watch a job.
 
         Args:
-            hosts: the hosts of its lanes. squeue cannot tell them later, because it omits failed
+            hosts: the hosts of its lanes. squeue cannot report them later, because it omits failed
                 hosts while a job ends.
             lose: called once, when the job is over.
         """
@@ -112,7 +112,7 @@ class Watch:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def look(self) -> bool:
-        """Poll now, and report jobs that are over. Return whether there was an answer."""
+        """Poll now, and report jobs that are over. Return whether squeue answered."""
         async with self._turn:
             names = list(self._jobs)
             if not names:
@@ -128,7 +128,7 @@ class Watch:
             return True
 
     async def settle(self, name: str) -> None:
-        """Poll until a job runs, or is over and has a reason."""
+        """Poll until a job is known to run, or is over and the reason has been reported."""
         until_s = time.monotonic() + SETTLE_S
         while name in self._jobs and time.monotonic() < until_s:
             if await self.look() and name not in self._ending:
@@ -188,8 +188,8 @@ async def loss_of(state: str, hosts: Sequence[str]) -> Loss:
     return Loss(sentence, whose)
 
 
-# If SIGTERM comes while its command ends, salloc 22.05 may loop for ever, looking for a child that
-# is gone. SIGXCPU ends this loop.
+# If SIGTERM arrives while salloc's command ends, salloc 22.05 may loop for ever, waiting for a
+# child that is gone. The CPU limit ends this loop with SIGXCPU.
 BOUNDED = ("prlimit", f"--cpu={SALLOC_CPU_S}")
 SAID_BYTES = 64 << 10
 """Number of bytes that are kept of salloc's messages. Usual: under 1 KB."""
@@ -274,7 +274,7 @@ class SlurmPlace:
         return PipedProgram(start, launch, watched)
 
     async def why_over(self) -> Loss | None:
-        """Poll once more, and return None. A loss reaches the lease through the watch."""
+        """Poll the job, and return None, because the watch reports a loss to the lease."""
         await self._watch.settle(self.name)
         return None
 
@@ -284,7 +284,7 @@ class SlurmPlace:
 
 
 def no_step(said: str) -> bool:
-    """Did srun fail to create a step? If so, it may succeed later."""
+    """Does the output say that srun could not create a step? A later srun may succeed."""
     return "Unable to create step" in said or "Unable to confirm allocation" in said
 
 
@@ -366,7 +366,8 @@ class SlurmPool(OwningPool):
         if (never := await self._never(words, max(ANSWER_S, want.within_s))) is not None:
             return never
         name = f"duet-{secrets.token_hex(6)}"
-        # 1 means "do not wait", and a larger number is the time to wait in the queue (salloc(1)).
+        # For salloc, 1 means "do not wait", and a larger number is the longest wait in seconds
+        # (salloc(1)).
         patience = max(1, math.ceil(want.within_s))
         argv = ["salloc", f"--job-name={name}", f"--immediate={patience}", "--no-bell", *words]
         allocation = Allocation(argv)
@@ -390,7 +391,7 @@ class SlurmPool(OwningPool):
                 cleaning.add_done_callback(self._cleaning.discard)
 
     async def _never(self, words: Sequence[str], within_s: float) -> Refusal | None:
-        """Say why the cluster can never grant this lease, for which salloc would wait in vain."""
+        """Say why the cluster can never grant this lease. salloc would wait for it in vain."""
         test = await command([*TEST, *words], min(within_s, COMMAND_S))
         if test.code == NO_ANSWER:
             return Refusal("Slurm gives no lease: its controller does not answer.")

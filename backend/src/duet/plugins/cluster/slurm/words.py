@@ -16,8 +16,8 @@ from duet.plugins.cluster.types import Kind, PoolSettings, Refusal, Want
 
 REPORT = 'printf "%s|%s|%s\\n" "$SLURM_JOB_ID" "$SLURM_JOB_NODELIST" "$SLURM_TASKS_PER_NODE"'
 HOLD = ("sh", "-c", f"{REPORT}; exec cat")
-"""The command that salloc runs here. It reports the allocation, and holds it while its input is
-open.
+"""The command that salloc runs on this machine. It prints the allocation's data, and then keeps the
+allocation until its standard input is closed.
 """
 EXPORTED = "PATH,HOME,USER,LANG,TZ,TMPDIR"
 """Variables that are passed to the hosts. The server's other variables may hold secrets."""
@@ -78,9 +78,8 @@ def step(job: str, host: str, want: Want) -> list[str]:
         f"--nodelist={host}",
         f"--cpus-per-task={want.vcpus}",
         "--exact",
-        # 0 means all memory of the lease on that host. A share would be charged again for each
-        # step, and Slurm 22.05 would find none left for the first step after a restart of its
-        # controller.
+        # 0 means all memory of the lease on that host. If each step requested its share, Slurm
+        # 22.05 would find no memory left for the first step after a restart of its controller.
         "--mem=0",
         "--cpu-bind=cores",
         f"--export={EXPORTED}",
@@ -177,7 +176,8 @@ async def kinds_of(settings: PoolSettings) -> Sequence[Kind] | Refusal:
     hosts = {}
     for line in done.out.splitlines():
         name, features, state = line.strip().split("|")
-        # A node has one line for each of its partitions. A '*' after its state means no answer.
+        # A node has one line for each of its partitions. A '*' after a node's state means that the
+        # node does not answer.
         hosts[name] = (features.split(","), state in UP)
     found = []
     for kind in settings.kinds or ("",):
