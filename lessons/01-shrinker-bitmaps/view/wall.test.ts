@@ -207,7 +207,7 @@ test('sentences, counts and answers come from the events', () => {
   const prediction = { bounds: [1, 8], choices: ['a', 'b', 'c'], arms: ['after', 'before'] };
   const first = answers['visits_first']!(index, prediction as never, wallLesson);
   expect(first?.choice).toBe(2);
-  expect(first?.words).toContain('14 visits with the bitmap, and 9 with the list walk');
+  expect(first?.words).toContain('14 visits with the bitmap and 9 with the list walk');
   expect(answers['visits_third']!(index, prediction as never, wallLesson)).toBeNull();
   expect(table(index, after(before.length), wallLesson).length).toBeLessThanOrEqual(50);
   expect(table(index, after(before.length), wallLesson).at(-1)?.what).toMatch(/nothing freed/);

@@ -59,7 +59,7 @@ describe('a diff', () => {
       return applied.fits ? '' : applied.why;
     };
     expect(why([{ name: 'fs/a.c', text: 'int other;\n' }], diff)).toContain('version of fs/a.c');
-    expect(why([], diff)).toContain('fs/a.c, which is not shown');
+    expect(why([], diff)).toContain('fs/a.c, but this page does not show that file');
     expect(why(files, 'words')).toContain('no line');
     expect(why(files, '--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n nothing')).not.toBe('');
   });
