@@ -44,7 +44,7 @@ test('eight letters spare the name, and 24 do not, on one and the same kernel', 
 
 test('the prediction for twenty CPUs says that it is modelled, with its sources and what it leaves out', async ({ page }) => {
   await page.goto(`${storm}&step=many-cpus`);
-  await page.getByTestId('predict').getByRole('button', { name: 'a half more or better' }).click();
+  await page.getByTestId('predict').getByRole('button', { name: 'at least a half more' }).click();
   const model = page.getByTestId('model');
   await expect(model).toHaveAttribute('data-done', '', { timeout: 120_000 });
   await expect(model).toContainText('The mail measured 1.56');

@@ -54,7 +54,7 @@ export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
 }
 
 /**
- * Draw in the page's frame loop after a change of `draw`, of the size, or a call of `subscribe`'s listener. Memoise
+ * Draw in the page's frame loop when `draw` or the size changes, or when `subscribe` calls its listener. Memoise
  * `draw`, because each new function causes a new picture.
  */
 export function useCanvas(

@@ -128,7 +128,7 @@ export function clearingOfCell(
   return null;
 }
 
-/** Return all clearings of a lane whose checks were recorded. */
+/** Return those of a lane's clearings that have recorded checks. */
 export function clearingsOf(lane: LaneIndex): readonly Clearing[] {
   const { length } = lane.pointsOf('cleared');
   const all = Array.from({ length }, (_, k) => clearingOf(lane, k));

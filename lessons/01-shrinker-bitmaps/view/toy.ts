@@ -160,7 +160,7 @@ function typical(found: readonly Cleared[]): Cleared | null {
 
 // What the toy says about the position of a step and about the outcome.
 
-/** For each handle, say between which steps it is. */
+/** For each handle, return the two steps that it lies between. */
 function sayings(order: readonly Op[], { lost }: Outcome): Readonly<Record<string, string>> {
   const place = (op: Op) => {
     const at = order.indexOf(op);

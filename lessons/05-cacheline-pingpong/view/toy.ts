@@ -267,7 +267,7 @@ export function transfersOf(stats: Stats, layout: Layout, cpus: number): number 
   return transfers / done;
 }
 
-/** Differences of fewer transfers per operation than this are due to chance. */
+/** A difference smaller than this, in transfers per operation, is put down to chance. */
 const chance = 0.01;
 
 const faces: Readonly<Record<Role, Face>> = {

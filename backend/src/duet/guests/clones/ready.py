@@ -332,7 +332,7 @@ class TemplateCounts:
         later: queued templates with low priority, which are made after the others if there is room.
         made: templates made since the start.
         failed: failed attempts to make a template since the start.
-        refused: copies that failed since the start; their lanes booted.
+        refused: failed copies since the start; those lanes booted a guest instead.
         ready: ready copies.
         ready_bytes: memory of the ready copies.
         taken: lanes that used a ready copy since the start.
