@@ -181,7 +181,8 @@ def measured_message(
     report = step.report if isinstance(step, Progress) else step
     table = report.tables[0]
     metric = headline(request.folder.lesson, request.workload, table.condition.clock)
-    host = report.host or host_fingerprint()
+    # A measurement for the page does not collect the facts of its host, which is this one.
+    host = report.host if "cpu" in report.host else host_fingerprint() | report.host
     hardware = f", {report.host['hardware']}" if report.host.get("hardware") else ""
     series = [one for one in table.series if one.metric == metric]
     return m.Measured(
