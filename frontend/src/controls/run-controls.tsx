@@ -7,7 +7,6 @@ import { list } from '../derive/words.ts';
 import {
   fixedBecause,
   type Knobs,
-  knobOf,
   modelParams,
   needBoot,
   runLine,
@@ -17,7 +16,7 @@ import {
   withParam,
   withWorkload,
 } from '../navigation/knobs.ts';
-import type { Lesson, Param } from '../protocol/lesson.ts';
+import { knobOf, type Lesson, type Param } from '../protocol/lesson.ts';
 import { useDenied, useStore } from '../store/hooks.tsx';
 import { off } from '../ui/parts.tsx';
 

@@ -152,7 +152,7 @@ function publishedRows({ lesson, arms: [base, ...others] }: Asked): RatioRow[] {
 function measuredRows({ lesson, arms, params }: Asked): RatioRow[] {
   const [base = '', ...others] = arms;
   const clocks = new Map<string, RatioRow>();
-  for (const table of ownTables(lesson.measured)) {
+  for (const table of lesson.measured) {
     const before = medianOf(table, base);
     const fits = Object.entries(params).every(([name, value]) => table.params[name] === value);
     if (!fits || before === null || !others.every((arm) => medianOf(table, arm) !== null)) continue;
@@ -166,7 +166,8 @@ function measuredRows({ lesson, arms, params }: Asked): RatioRow[] {
   return [...clocks.values()];
 }
 
-function medianOf({ rows }: MeasuredTable, arm: string): number | null {
+/** The median of an arm; null if it has none. */
+export function medianOf({ rows }: MeasuredTable, arm: string): number | null {
   const median = rows.find((row) => row.arm === arm)?.ops_per_s_median ?? null;
   return median === null || median <= 0 ? null : median;
 }

@@ -5,7 +5,7 @@ import { t } from '../base/lang/t.ts';
 import { formatFigure, plural } from '../base/units.ts';
 import { workloadOf } from '../derive/recording.ts';
 import type { RunIndex } from '../derive/types.ts';
-import type { Lesson, Param, Scene } from '../protocol/lesson.ts';
+import { knobOf, type Lesson, type Param, type Scene } from '../protocol/lesson.ts';
 import type { ClockName, RunMessage } from '../protocol/messages.ts';
 import type { Place } from './place.ts';
 
@@ -18,14 +18,6 @@ export interface Knobs {
 
 /** The knob for CPUs; the count clock has one vCPU regardless of its value. */
 const cpuParam = (lesson: Pick<Lesson, 'params'>) => knobOf(lesson, 'cpus');
-
-/** The name of the knob with this role; null if the lesson has none. */
-export function knobOf(
-  lesson: Pick<Lesson, 'params'>,
-  role: NonNullable<Param['role']>,
-): string | null {
-  return Object.entries(lesson.params).find(([, p]) => p.role === role)?.[0] ?? null;
-}
 
 export function firstKnobs(lesson: Lesson): Knobs {
   return {

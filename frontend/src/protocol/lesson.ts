@@ -43,3 +43,11 @@ export type Native = wire.NativeView;
 export function kindNumber(of: Pick<Lesson, 'kinds'>, name: string): number {
   return of.kinds.findIndex((k) => k.name === name);
 }
+
+/** The name of the knob with this role; null if the lesson has none. */
+export function knobOf(
+  lesson: Pick<Lesson, 'params'>,
+  role: NonNullable<Param['role']>,
+): string | null {
+  return Object.entries(lesson.params).find(([, p]) => p.role === role)?.[0] ?? null;
+}

@@ -8,8 +8,9 @@ import { scaleLinear, scalePoint } from 'd3-scale';
 import { line as lineShape } from 'd3-shape';
 import { rich, t } from '../base/lang/t.ts';
 import { formatCount, formatFigure } from '../base/units.ts';
+import { medianOf } from '../derive/prediction.ts';
 import { armTitle, list } from '../derive/words.ts';
-import type { Curve, Lesson, MeasuredTable } from '../protocol/lesson.ts';
+import { type Curve, knobOf, type Lesson, type MeasuredTable } from '../protocol/lesson.ts';
 import type { Panel, PanelProps } from './contract.ts';
 
 /** One measured point, with the median of each arm. The median is null if the arm was not measured. */
@@ -54,7 +55,7 @@ export function hostCurves(
   own: readonly MeasuredTable[],
   elsewhere: readonly MeasuredTable[],
 ): readonly HostCurve[] {
-  const hosts = new Map<string, MeasuredTable[]>([['', [...own]]]);
+  const hosts = new Map<string, readonly MeasuredTable[]>([['', own]]);
   for (const table of elsewhere)
     hosts.set(table.on ?? '', [...(hosts.get(table.on ?? '') ?? []), table]);
   const found = [...hosts].map(([on, tables]): HostCurve => {
@@ -65,9 +66,7 @@ export function hostCurves(
       const value = point[curve.over] ?? 0;
       // If several tables have this point, use the last one, because it was measured while the page is open.
       const table = tables.findLast((one) => isAt(lesson, curve, point, one));
-      const medians = curve.arms.map(
-        (arm) => table?.rows.find((row) => row.arm === arm)?.ops_per_s_median ?? null,
-      );
+      const medians = curve.arms.map((arm) => (table ? medianOf(table, arm) : null));
       if (medians.every((median) => median === null)) missing.push(value);
       else points.push({ value, medians });
       host ||= table?.host ?? '';
@@ -245,7 +244,7 @@ function Missing({
   values,
 }: Omit<ChartProps, 'host' | 'most' | 'unit'> & { readonly values: readonly number[] }) {
   if (values.length === 0) return null;
-  const cpus = Object.entries(lesson.params).find(([, { role }]) => role === 'cpus')?.[0] ?? '';
+  const cpus = knobOf(lesson, 'cpus') ?? '';
   const needed = curve.points
     .filter((point) => values.includes(point[curve.over] ?? 0))
     .map((point) => point[cpus] ?? 1);

@@ -8,12 +8,20 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from duet.lessons.load import LessonFolder
+from duet.lessons.load import LessonFolder, load
 from duet.lessons.schema import Claim, PublishedFigure
 from duet.measure import Condition, Series, Table
 from duet.measure.claims import broken, claim_text, plan_of_claim
+from duet.measure.curves import curve_plans
 from duet.measure.plan import conditions
-from duet.measure.published import counts, interval_words, key_of, published_plans, rows_of
+from duet.measure.published import (
+    counts,
+    interval_words,
+    key_of,
+    plan_key,
+    published_plans,
+    rows_of,
+)
 
 
 def figure(arm: str | None, to: str | None, **more: Any) -> PublishedFigure:
@@ -183,3 +191,14 @@ def test_a_claim_asks_for_the_least(lesson02: LessonFolder) -> None:
     assert plan.metrics == {"ops_per_s"}
     assert plan_of_claim(lesson02, claim()).arms == ("srcu",)
     assert claim_text(claim(to="rwsem")) == "ops_per_s srcu to rwsem hogs=9 count"
+
+
+def test_a_condition_of_a_figure_and_a_curve_is_measured_once_with_the_arms_of_both() -> None:
+    folder = load("03-inode-recycling")
+    published = published_plans(folder, every=True)
+    shared = [point for point in curve_plans(folder) if plan_key(point) in published]
+    (twelve,) = shared
+    assert twelve.params["removers"] == 12
+    plan = published[plan_key(twelve)]
+    assert (plan.arms, plan.metrics) == (twelve.arms, twelve.metrics)
+    assert "call-rcu" in plan.arms, "no figure compares this arm, but the curve draws it"

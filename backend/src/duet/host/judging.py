@@ -24,7 +24,6 @@ from duet.measure.model import Table
 from duet.measure.plan import all_steps, headline
 from duet.measure.verdicts import of_the_clock
 from duet.runs.measure import prepare_measurement
-from duet.runs.pack import host_fingerprint
 from duet.session import RunSpec
 from duet.trials.challenge import Group, Judgement, groups, judge, limits, tables_of
 from duet.trials.check import report as stress
@@ -181,8 +180,7 @@ def measured_message(
     report = step.report if isinstance(step, Progress) else step
     table = report.tables[0]
     metric = headline(request.folder.lesson, request.workload, table.condition.clock)
-    # A measurement for the page does not collect the facts of its host, which is this one.
-    host = report.host if "cpu" in report.host else host_fingerprint() | report.host
+    host = report.host
     hardware = f", {report.host['hardware']}" if report.host.get("hardware") else ""
     series = [one for one in table.series if one.metric == metric]
     return m.Measured(
@@ -198,7 +196,8 @@ def measured_message(
         rows=[measured_row(one, series[0], table) for one in series],
         at=report.at,
         verdict=str(step) if isinstance(step, Progress) else verdict_words(report, metric),
-        host=f"{host['cpu']}, {host['cpus']} CPUs, Linux {host.get('kernel', '?')}{hardware}",
+        host=f"{host.get('cpu', 'unknown CPU')}, {host.get('cpus', '?')} CPUs, "
+        f"Linux {host.get('kernel', '?')}{hardware}",
         command=command_line(
             request, max((one.n for one in series), default=1), table.condition.shift or 0
         ),

@@ -25,6 +25,7 @@ from duet.kernels import KernelSettings
 from duet.lessons.load import cpus
 from duet.lessons.plan import act_line
 from duet.measure import Measuring, Progress
+from duet.measure.provenance import host_fingerprint
 from duet.messages.codec import Packet
 from duet.runs.pack import bundle_bytes
 from duet.runs.sources import JudgeRequest, MeasureRequest, kernel_sources
@@ -267,7 +268,12 @@ class HostGuests:
         def progress(step: Progress) -> None:
             publish(measured_message(what, step, what.run_id))
 
-        measuring = Measuring(measure_plan(what, request.repeats), sources, progress=progress)
+        measuring = Measuring(
+            measure_plan(what, request.repeats),
+            sources,
+            host=host_fingerprint(),
+            progress=progress,
+        )
         publish(measured_message(what, await measuring.run(), what.run_id))
 
     async def judge(self, request: JudgeRequest, publish: Callable[[m.Judged], None]) -> None:

@@ -30,7 +30,7 @@ from duet.lessons.load import find
 from duet.measure.jobs import Job, Name, has_planned_series, is_usable
 from duet.measure.model import ArmFacts, Report, Table
 from duet.measure.plan import MeasurePlan, knobs
-from duet.measure.published import Key, StoredTable, published_plans
+from duet.measure.published import StoredTable, plan_key, published_plans
 from duet.measure.run import Collector, blank_report
 
 FORMAT: Final = 1
@@ -352,8 +352,8 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
             f"{path.name} was measured with another plan: {error.sentence.rstrip('.')} ({where}).",
             remedy="Check out the version that made the pack, or make a new pack.",
         ) from error
-    key: Key = (plan.workload, plan.clock, job.shift, tuple(plan.params.items()))
-    if job.published and not _is_published(plan, key):
+    key = plan_key(plan)
+    if job.published and not _is_published(plan):
         said = " ".join(f"{name}={value}" for name, value in knobs(plan).items())
         raise BadHostResult(
             f"{path.name} was measured with a plan that is not the one for this tree's "
@@ -376,9 +376,9 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
             raise _changed(path, f"{one.metric} has no usable samples ({where})")
 
 
-def _is_published(plan: MeasurePlan, key: Key) -> bool:
+def _is_published(plan: MeasurePlan) -> bool:
     """Whether the lesson's published figures need exactly this measurement."""
-    wanted = published_plans(plan.folder, every=True).get(key)
+    wanted = published_plans(plan.folder, every=True).get(plan_key(plan))
     return wanted is not None and Job.fields_of(wanted) == Job.fields_of(plan)
 
 

@@ -19,6 +19,7 @@ from duet.base.files import write
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import PublishedFigure
 from duet.measure.compare import compare, format_value, why_refused
+from duet.measure.curves import curve_plans
 from duet.measure.model import ArmFacts, Comparison, Condition, Series, Table
 from duet.measure.plan import PERTURBED, MeasurePlan, default_repeats
 from duet.measure.verdicts import Interval, Judged, Verdict, judge, judge_exponent
@@ -36,6 +37,11 @@ def key_of(folder: LessonFolder, figure: PublishedFigure, of_reference: bool = F
     return workload, figure.clock, shift, tuple(params.items())
 
 
+def plan_key(plan: MeasurePlan) -> Key:
+    """Return the condition that a plan measures; the plan has one shift and no sweep."""
+    return plan.workload, plan.clock, plan.shifts[0], tuple(plan.params.items())
+
+
 def host_cpus() -> int:
     """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0))
@@ -44,7 +50,8 @@ def host_cpus() -> int:
 def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, MeasurePlan]:
     """Return the measurements that a lesson's rows need, each once and with only the needed arms.
 
-    Count-clock measurements come first, because other work on the host does not disturb them.
+    Count-clock measurements come first, because other work on the host does not disturb them. Where
+    a point of a curve needs the same condition, the measurement has the curve's arms as well.
 
     Args:
         every: whether to include measurements that need more CPUs than this host has.
@@ -61,6 +68,11 @@ def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, M
                 key = key_of(folder, figure, of_reference)
                 arms.setdefault(key, set()).add(arm)
                 metrics.setdefault(key, set()).add(figure.metric)
+    for plan in curve_plans(folder):
+        key = plan_key(plan)
+        if key in arms:
+            arms[key].update(plan.arms)
+            metrics[key].update(plan.metrics or ())
     return {
         key: MeasurePlan(
             folder=folder,

@@ -27,7 +27,7 @@ from duet.measure.curves import curve_plans
 from duet.measure.elsewhere import PackedArm, PackedJob, PackRecord, now
 from duet.measure.plan import PERTURBED, all_steps, default_repeats, default_shifts, metrics_of
 from duet.measure.provenance import arm_facts, our_version
-from duet.measure.published import needed_cpus, published_plans
+from duet.measure.published import needed_cpus, plan_key, published_plans
 from duet.plugins.pack.archive import write_archive
 from duet.plugins.pack.contents import Draft
 from duet.plugins.pack.results import PackResult
@@ -82,8 +82,7 @@ def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResul
         if condition != Asked() or not (folder.lesson.published or folder.lesson.curves):
             jobs += _own_jobs(folder, condition, kernels, left_out)
         else:
-            jobs += _published_jobs(folder, kernels, left_out)
-            jobs += _curve_jobs(folder, kernels, left_out)
+            jobs += _lesson_jobs(folder, kernels, left_out)
     if not jobs:
         raise InputError(
             f"nothing in {', '.join(names)} can be measured on another host.",
@@ -126,32 +125,26 @@ def _check_output(output: Path) -> None:
         raise InputError(f"{output} already exists.", remedy="Name a folder that is not there yet.")
 
 
-def _published_jobs(
+def _lesson_jobs(
     folder: LessonFolder, kernels: KernelSettings, left_out: list[str]
 ) -> list[PackedJob]:
-    """Return the jobs for those of a lesson's published figures whose kernels are built."""
+    """Return the measurements of a lesson's figures and curves whose kernels are built.
+
+    Published figures come first. Each condition is measured once.
+    """
     needed, found = needed_cpus(folder), []
-    for key, plan in published_plans(folder, every=True).items():
-        why = _why_not(plan, kernels)
-        if why:
+    published = published_plans(folder, every=True)
+    plans = dict(published)
+    for point in curve_plans(folder):
+        plans.setdefault(plan_key(point), point)
+    for key, plan in plans.items():
+        if why := _why_not(plan, kernels):
             left_out.append(f"{folder.slug}, {plan.workload}: {why}")
             continue
-        cpus = max(needed[key], roles.cpus(plan.lesson, plan.params) if plan.clock == "wall" else 1)
-        found.append(_job(plan, published=True, needs_cpus=cpus))
-    return found
-
-
-def _curve_jobs(
-    folder: LessonFolder, kernels: KernelSettings, left_out: list[str]
-) -> list[PackedJob]:
-    """Return the jobs for those of a lesson's curves whose kernels are built."""
-    found = []
-    for plan in curve_plans(folder):
-        if why := _why_not(plan, kernels):
-            left_out.append(f"{folder.slug}, a curve of {plan.workload}: {why}")
-            continue
         cpus = roles.cpus(plan.lesson, plan.params) if plan.clock == "wall" else 1
-        found.append(_job(plan, published=False, needs_cpus=cpus))
+        found.append(
+            _job(plan, published=key in published, needs_cpus=max(needed.get(key, 1), cpus))
+        )
     return found
 
 
