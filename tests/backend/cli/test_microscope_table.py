@@ -243,5 +243,5 @@ def test_an_unknown_arm_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> Non
 def test_no_rate_is_predicted_of_functions_that_the_model_does_not_know() -> None:
     known = stated()["counted"]["at"]
     refuse_unknown(["dput", "lookup_fast", "dput"], known)
-    with pytest.raises(InputError, match="in an operation where fput, file_free make acc"):
+    with pytest.raises(InputError, match="access memory: fput, file_free"):
         refuse_unknown(["dput", "fput", "file_free", "fput"], known)

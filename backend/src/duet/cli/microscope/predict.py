@@ -116,9 +116,8 @@ def refuse_unknown(names: Iterable[str], known: Container[str]) -> None:
     unknown = dict.fromkeys(name for name in names if name not in known)
     if unknown:
         raise InputError(
-            "no rate is predicted, because it was not counted where in an operation "
-            f"{', '.join(unknown):.200} make "
-            "their accesses.",
+            "no rate is predicted, because the model does not know at which points of an "
+            f"operation these functions access memory: {', '.join(unknown):.200}.",
             remedy="Leave --predict out; the counts themselves are exact.",
         )
 
