@@ -151,5 +151,8 @@ describe('model native', () => {
     expect(screen.queryByTestId('native-line')).toBeNull();
     render(<NativeNote lesson={{ ...lineLesson, native: null }} title={title} />);
     expect(screen.queryByTestId('native')).toBeNull();
+    const missing = screen.getByTestId('native-missing').textContent;
+    expect(missing).toContain('needs 4 or more cores');
+    expect(missing).toContain('./duet pack 05-cacheline-pingpong');
   });
 });

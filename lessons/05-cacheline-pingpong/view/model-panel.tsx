@@ -97,6 +97,9 @@ function Curve({
 
 // Results of `duet microscope --native` on a machine with enough cores, if such results exist.
 
+/** Fewest cores for a result (`LEAST_CORES` in the backend's lenses/scope/native.py). */
+const leastCores = 4;
+
 type Point = Native['arms'][number]['curve'][number];
 type Scale = (value: number) => number;
 
@@ -136,10 +139,28 @@ function NativeLine({ points, theme, x, y, first, name }: LineProps) {
   );
 }
 
+/** What a host measures for the solid lines, and the commands. Shown until a host has measured them. */
+function NativeMissing({ slug }: { readonly slug: string }) {
+  return (
+    <p className="small" data-testid="native-missing">
+      {rich(
+        '<b>No solid lines yet:</b> no host has measured these accesses with real threads, which needs {cores} or more cores. There, <code>{here}</code> measures them. <code>{pack}</code> makes a pack for a host on which nothing can be installed.',
+        {
+          cores: leastCores,
+          here: `./duet microscope ${slug} --native`,
+          pack: `./duet pack ${slug}`,
+          b: (words) => <b>{words}</b>,
+          code: (words) => <code>{words}</code>,
+        },
+      )}
+    </p>
+  );
+}
+
 /** Machine, date and method of the measurement, and all its figures. */
 export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: string) => string }) {
   const { native, operation } = lesson;
-  if (native === null) return null;
+  if (native === null) return <NativeMissing slug={lesson.slug} />;
   const { made, ratio } = native;
   const arms = native.arms.map(({ arm, curve }) => ({ name: title(arm), curve }));
   const columns =

@@ -12,11 +12,10 @@ import pytest
 from duet.base.errors import InfraError, InputError
 from duet.cli.entry import main
 from duet.cli.microscope import native as microscope_native
-from duet.cli.microscope.native import measured, save
+from duet.cli.microscope.native import native_result, save
 from duet.lenses.scope import native
-from duet.lenses.scope import native as native_host
-from duet.lenses.scope import native as native_perf
 from duet.lessons.load import LessonFolder, load
+from duet.measure.replica import measure_replica
 from duet.server.recorded_items import NATIVE, read_native
 
 SLUG = "05-cacheline-pingpong"
@@ -33,10 +32,11 @@ def tree(monkeypatch: pytest.MonkeyPatch) -> microscope_native.Tree:
         return native.Run(len(cpus), 1_000_000, ops, 0, 0), ""
 
     monkeypatch.setattr(native, "run_once", run)
-    monkeypatch.setattr(native_perf, "count_events", lambda *_: ({}, "no perf"))
+    monkeypatch.setattr(native, "count_events", lambda *_: ({}, "no perf"))
     layouts = [native.Layout(arm, 192, {"d_lockref": 88}) for arm in ("stock", "moved")]
     operation = native.Operation(Path("x.c"), "dentry", (), "its kernel", ("s{folder}/a",))
-    return measured(SLUG, operation, layouts, list(range(8)), list(range(8)))
+    cpus = list(range(8))
+    return native_result(measure_replica(SLUG, operation, layouts, cpus, cpus, lambda _: None))
 
 
 def copy(folder: Path) -> LessonFolder:
@@ -100,22 +100,22 @@ def test_fewer_than_four_cores_are_refused_in_one_sentence_and_nothing_is_saved(
 
 
 def test_curves_double_threads_up_to_the_most() -> None:
-    assert native_host.thread_counts(1) == [1]
-    assert native_host.thread_counts(6) == [1, 2, 4, 6]
-    assert native_host.thread_counts(20) == [1, 2, 4, 8, 16, 20]
+    assert native.thread_counts(1) == [1]
+    assert native.thread_counts(6) == [1, 2, 4, 6]
+    assert native.thread_counts(20) == [1, 2, 4, 8, 16, 20]
 
 
 def test_cpu_model_is_named_or_said_to_be_unknown(tmp_path: Path) -> None:
     file = tmp_path / "cpuinfo"
     file.write_text("processor : 0\nmodel name\t: A Processor\nmodel name\t: Another\n")
-    assert native_host.cpu_model(file) == "A Processor"
+    assert native.cpu_model(file) == "A Processor"
     file.write_text("processor : 0\n")
-    assert native_host.cpu_model(file) == "unknown CPU"
+    assert native.cpu_model(file) == "unknown CPU"
 
 
 def test_the_hosts_own_kernel_is_asked_too() -> None:
     operation = native.read_operation(load(SLUG))
     assert operation.host_steps
     layout = native.Layout("any", 192, {})
-    points, why = native_host.host_curve(operation, layout, native.allowed_cpus()[:1], 30)
+    points, why = native.host_curve(operation, layout, native.allowed_cpus()[:1], 30)
     assert why or points[0].median > 100

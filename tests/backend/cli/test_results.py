@@ -23,7 +23,7 @@ from duet.cli.keys import from_tree, key, keys_text, shape_of
 from duet.cli.lint import LintResult
 from duet.cli.measure.published_page import Work, tree
 from duet.cli.measure.results import MeasureResult, PublishedResult
-from duet.cli.microscope.native import measured
+from duet.cli.microscope.native import native_result
 from duet.cli.microscope.results import MicroscopeResult, NativeResult, PredictResult
 from duet.cli.new import NewResult
 from duet.cli.record_all import RecordAllResult
@@ -36,10 +36,10 @@ from duet.cli.views import ViewsResult
 from duet.cli.xray import XrayResult, result_tree
 from duet.lenses import Sample
 from duet.lenses.scope import model, native
-from duet.lenses.scope import native as native_perf
 from duet.lenses.scope.coherence import Stream
 from duet.lessons.load import load
 from duet.measure import Report
+from duet.measure.replica import measure_replica
 from duet.measure.reports import render
 from tests.backend.cli.test_microscope_table import tree as microscope_tree
 from tests.backend.measure import reports_made
@@ -177,11 +177,12 @@ def test_the_model_prints_the_keys_of_its_help() -> None:
 
 def test_the_replica_prints_the_keys_of_its_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "run_once", lambda *_: (native.Run(2, 10, 5, 1, 0), ""))
-    monkeypatch.setattr(native_perf, "count_events", lambda *_: ({"cycles": 2.5}, ""))
-    monkeypatch.setattr(native_perf, "sample_transfers", lambda *_: ({"hitm": 3}, ""))
+    monkeypatch.setattr(native, "count_events", lambda *_: ({"cycles": 2.5}, ""))
+    monkeypatch.setattr(native, "sample_transfers", lambda *_: ({"hitm": 3}, ""))
     layouts = [native.Layout(arm, 192, {"d_lockref": 88}) for arm in ("stock", "moved")]
     operation = native.Operation(Path("x.c"), "dentry", ())
-    printed = measured("a", operation, layouts, [0, 1], [0, 1])
+    runs = measure_replica("a", operation, layouts, [0, 1], [0, 1], lambda _: None)
+    printed = native_result(runs)
     same_as_help(printed, NativeResult, "microscope")
 
 

@@ -11,9 +11,9 @@ import pytest
 from duet.base.errors import InfraError
 from duet.cli import kvm
 from duet.cli.entry import main
-from duet.cli.selftest import _step
 from duet.measure import provenance as hardware
 from duet.measure.reports.text import machine
+from duet.runs.selftest import run_test
 from tests.backend.measure.reports_made import wall
 
 HOST = {"cpu": "A CPU", "kernel": "6.1", "qemu": "8.2"}
@@ -33,7 +33,7 @@ def test_a_step_that_fails_is_a_sentence_and_no_end() -> None:
     async def fails() -> str:
         raise InfraError("the clock stands.", remedy="Wind it up.")
 
-    step = asyncio.run(_step("clock", fails))
+    step = asyncio.run(run_test("clock", fails))
     assert (step.ok, step.found, step.remedy) == (False, "the clock stands.", "Wind it up.")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from duet.base.clock import Clock
-from duet.base.errors import InputError
+from duet.base.errors import InfraError, InputError
 from duet.lessons.load import LessonFolder
 from duet.measure import MeasurePlan, Measuring, Progress, Report
 from duet.session import Limits
@@ -143,6 +143,31 @@ def test_what_was_measured_before_an_interrupt_is_kept(
     assert not any(guest.open for guest in fleet.guests)
     assert rates(report) == {"rwsem": 2, "srcu": 2, "srcu-expedited": 2}
     assert {c.verdict for c in report.tables[0].comparisons} == {"refused"}
+
+
+def test_a_run_that_fails_while_it_is_cancelled_is_an_interrupt(
+    lesson02: LessonFolder, run_async: Run
+) -> None:
+    began = asyncio.Event()
+
+    class Failing(Measuring):
+        async def _work(self) -> None:
+            began.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                raise InfraError("QEMU has ended.", remedy="Try again.") from None
+
+    async def interrupted() -> Measuring:
+        work = Failing(measure_plan(lesson02, 5), Fleet().sources(*ARMS), limits=LIMITS)
+        task = asyncio.create_task(work.run())
+        await began.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return work
+
+    assert run_async(interrupted()).report.partial == "interrupted after 0 of 15 runs"
 
 
 def test_a_busy_host_is_asked_again_and_then_reported(

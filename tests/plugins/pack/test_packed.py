@@ -85,6 +85,10 @@ def test_a_pack_runs_where_nothing_is_and_its_result_is_read(
     assert done.returncode == 0, done.stderr[-3000:]
     assert "host: cpu " in done.stderr
 
+    done = inside(root, home, "cd pack; ./measure --selftest")
+    assert "ok      1 vCPUs" in done.stdout, done.stderr[-3000:]
+    assert "ok      measurement" in done.stdout, done.stdout
+
     done = inside(root, home, "cd pack; ./measure --time 3m --name bare")
     assert done.returncode == 0, done.stderr[-3000:]
     result = home / "pack/result.jsonl"

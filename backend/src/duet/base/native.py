@@ -24,7 +24,8 @@ from duet.base.errors import InfraError
 from duet.base.settings import cache_dir
 
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror")
-PROGRAM_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread")
+PROGRAM_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-static")
+"""Static, so that a pack can carry a program to a host with another C library."""
 NO_ROOM = "Make room on its disk and in the folder for temporary files, or set DUET_CACHE."
 COMPILE_TIMEOUT_S = 120
 REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then try again."

@@ -8,26 +8,22 @@ measurements on that host then mention the result (duet.measure.provenance).
 from __future__ import annotations
 
 import asyncio
-import os
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from duet.base.errors import DuetError, InfraError
+from duet.base.errors import InfraError
 from duet.cli.keys import key, keys_text
 from duet.cli.options import Json, MaybeLesson
 from duet.cli.output import emit, note
 
 if TYPE_CHECKING:
-    from duet.cli.sinks import PhaseSink
-    from duet.guests import Accel
     from duet.kernels import KernelSettings
     from duet.lessons.load import LessonFolder
-    from duet.session import LaneResult, RunSpec
+    from duet.runs.selftest import Selftest
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,10 @@ def selftest(
     from duet.cli.arguments import environment_variable, read_request
     from duet.cli.kvm import kvm_works
     from duet.guests import Accel
+    from duet.kernels import KernelSettings
     from duet.measure.provenance import host_fingerprint, remember
+    from duet.runs.selftest import Selftest, shortest_run
+    from duet.runs.sources import kernel_sources
 
     if kvm:
         works, why = kvm_works()
@@ -77,15 +76,18 @@ def selftest(
                 f"guests cannot be tested under KVM here: {why.rstrip('.')}.",
                 remedy="Run it on a host with KVM. ./duet doctor says what is missing here.",
             )
-    request = shortest_run(read_request(lesson or _ready_lesson(), "", "", "wall", []))
-    test = Selftest(request, Accel.KVM if kvm else None)
+    settings = KernelSettings.default()
+    spec = shortest_run(read_request(lesson or _ready_lesson(), "", "", "wall", []))
+    spec = replace(spec, arms=tuple(built_arms(spec.folder, settings)[:2]))
+    sources_of = partial(kernel_sources, spec.folder, settings=settings)
+    test = Selftest(spec, sources_of, Accel.KVM if kvm else None, xray=True)
     with environment_variable("DUET_ACCEL", "kvm" if kvm else None):
-        steps = asyncio.run(_all(test))
+        steps = asyncio.run(_run(test))
     result = SelftestResult(
         ok=all(step.ok for step in steps),
         accel=str(Accel.KVM if kvm else "auto"),
         qemu=test.qemu,
-        lesson=request.folder.slug,
+        lesson=spec.folder.slug,
         host=host_fingerprint(),
         steps=steps,
         file="",
@@ -100,152 +102,8 @@ def selftest(
     return 0 if result.ok else 1
 
 
-CPU_COUNTS: Final = (1, 2, 4)
-RATE_OFF: Final = 0.05
-"""Guest time divided by host time may differ from 1 by this much, plus the effect of BUSY_S. Usual:
-0.005.
-"""
-BUSY_S: Final = 0.3
-"""Maximum delay until the start or end of a run is detected. Usual: 0.02 s, or 0.2 s on a busy
-host.
-"""
-REPEATS: Final = 2
-
-
-class Selftest:
-    """The tests. Each test starts its own guests.
-
-    Args:
-        request: a wall-clock run of a lesson whose kernels are built.
-        accel: the accelerator that every guest has to run under; None leaves the choice to the
-            host.
-    """
-
-    def __init__(self, request: RunSpec, accel: Accel | None) -> None:
-        from duet.lessons.load import knob
-
-        self._request, self._accel = request, accel
-        self._cpus = knob(request.folder.lesson, "cpus")
-        self._usual_run: tuple[PhaseSink, LaneResult] | None = None
-        self.qemu = ""
-
-    async def steps(self) -> AsyncIterator[SelftestStep]:
-        """Run all tests. A failed test does not stop the others."""
-        most = len(os.sched_getaffinity(0))
-        for count in CPU_COUNTS if self._cpus else ():
-            if count <= most:
-                yield await _step(f"{count} vCPUs", partial(self._run, count))
-        yield await _step("clock", self._clock)
-        yield await _step("x-ray", self._xray)
-        yield await _step("measurement", self._measurement)
-
-    async def _run(self, cpus: int) -> str:
-        _, lane = await self._once(cpus)
-        boot_s = lane.facts.boot_s if lane.facts else 0.0
-        if lane.metrics.events_lost or not lane.metrics.events_read:
-            raise InfraError(
-                f"{lane.metrics.events_read} events arrived, {lane.metrics.events_lost} were lost.",
-                remedy="Run it again while the host is idle.",
-            )
-        return f"booted in {boot_s:.2f} s, {lane.metrics.events_read} events, none lost"
-
-    async def _clock(self) -> str:
-        from duet.measure.run import TSC
-
-        watch, lane = await self._usual()
-        if lane.clocksource not in TSC:
-            raise InfraError(
-                f"the guest's clock source is {lane.clocksource}, not tsc.",
-                remedy="Check whether the host's TSC is stable: dmesg, current_clocksource.",
-            )
-        rate = lane.metrics.watermark_ns / 1e9 / watch.host_s()
-        if abs(rate - 1) > RATE_OFF + BUSY_S / watch.host_s():
-            raise InfraError(
-                f"a second of host time is {rate:.3f} s of guest time.",
-                remedy="Check whether the host changes its TSC frequency.",
-            )
-        return f"{lane.clocksource}; a second of the host is {rate:.3f} s of the guest"
-
-    async def _xray(self) -> str:
-        watch, _ = await self._usual()
-        lens = watch.lens
-        if not lens.samples:
-            raise InfraError(
-                lens.message or "the x-ray took no sample.",
-                remedy=lens.remedy
-                or "Run ./duet doctor; it says whether drgn may read the guest's memory.",
-            )
-        return f"{lens.samples} samples by {lens.route}, {lens.torn} torn, {lens.failed} failed"
-
-    async def _measurement(self) -> str:
-        from duet.guests import Accel
-        from duet.kernels import KernelSettings
-        from duet.measure import MeasurePlan, Measuring
-        from duet.measure.provenance import host_fingerprint
-        from duet.runs.sources import kernel_sources
-
-        request = self._request
-        folder, settings = request.folder, KernelSettings.default()
-        arms = built_arms(folder, settings)[:2]
-        plan = MeasurePlan(folder, tuple(arms), request.workload, "wall", request.params, REPEATS)
-        sources = await kernel_sources(folder, plan.arms, settings)
-        report = await Measuring(plan, sources, host=host_fingerprint()).run()
-        self._check(Accel(report.host["accel"]))
-        if report.partial:
-            raise InfraError(
-                f"the measurement is incomplete: {report.partial}.", remedy="Try again."
-            )
-        return f"{len(arms)} arms, {REPEATS} runs each; CPUs of its own: {report.host['own_cpus']}"
-
-    async def _usual(self) -> tuple[PhaseSink, LaneResult]:
-        """Run once with the lesson's number of vCPUs. Tests that only observe share this run."""
-        self._usual_run = self._usual_run or await self._once(None)
-        return self._usual_run
-
-    async def _once(self, cpus: int | None) -> tuple[PhaseSink, LaneResult]:
-        from duet.cli.sinks import PhaseSink
-        from duet.kernels import KernelSettings
-        from duet.runs.sources import kernel_sources
-        from duet.session import Lanes, RunSession, RunSpec
-
-        request, arm = self._request, self._request.arms[0]
-        params = dict(request.params)
-        if cpus is not None and self._cpus:
-            params[self._cpus] = cpus
-        sources = await kernel_sources(request.folder, (arm,), KernelSettings.default())
-        watch = PhaseSink()
-        spec = RunSpec(request.folder, (arm,), request.workload, params, "wall", run_id="selftest")
-        async with Lanes() as lanes:
-            result = await RunSession(lanes, spec, sources, watch).execute()
-        lane = result.lanes[arm]
-        if lane.error is not None:
-            raise lane.error
-        assert lane.facts is not None
-        self.qemu = lane.facts.qemu_version
-        self._check(lane.facts.accel)
-        return watch, lane
-
-    def _check(self, accel: Accel) -> None:
-        if self._accel not in (None, accel):
-            raise InfraError(
-                f"the guest ran under {accel}, not under {self._accel}.",
-                remedy="Run ./duet doctor; it says why.",
-            )
-
-
-async def _step(name: str, work: Callable[[], Awaitable[str]]) -> SelftestStep:
-    note(name)
-    began = time.monotonic()
-    try:
-        found, remedy = await work(), ""
-        ok = True
-    except DuetError as error:
-        found, remedy, ok = error.sentence, error.remedy, False
-    return SelftestStep(name, ok, found, round(time.monotonic() - began, 1), remedy)
-
-
-async def _all(test: Selftest) -> list[SelftestStep]:
-    return [step async for step in test.steps()]
+async def _run(test: Selftest) -> list[SelftestStep]:
+    return [SelftestStep(**asdict(result)) async for result in test.results(note)]
 
 
 def _ready_lesson() -> str:
@@ -264,15 +122,3 @@ def built_arms(folder: LessonFolder, settings: KernelSettings) -> list[str]:
     from duet.kernels.arms import ready_arms
 
     return [arm for arm, ready in ready_arms(folder, settings).items() if ready]
-
-
-def shortest_run(request: RunSpec) -> RunSpec:
-    """Return the same run, as short as the lesson allows, because a test needs no figures."""
-    from duet.lessons.load import knob
-
-    lesson = request.folder.lesson
-    name = knob(lesson, "duration")
-    least = lesson.params[name].min if name is not None else None
-    if name is None or least is None:
-        return request
-    return replace(request, params={**request.params, name: max(int(least), 1)})

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass, field
 
 from duet import messages as m
 from duet.cli.output import note
 from duet.lenses import LensState, Sample
-from duet.messages.base import LanePhase
 from duet.runs.replay import CollectingSink
 from duet.session import Loss, SessionSink
 
@@ -66,25 +64,3 @@ class SampleSink(ConsoleSink):
 def size_of(pair: tuple[Sample, float]) -> int:
     """Return a sample's size, as the number of entries in all its columns."""
     return sum(len(column) for column in pair[0].columns.values())
-
-
-class PhaseSink(SessionSink):
-    """Records the times at which a lane's phases began, the x-ray's counts, and the guest's pid."""
-
-    def __init__(self) -> None:
-        self.times: dict[LanePhase, float] = {}
-        self.lens = LensState()
-        self.pid = 0
-
-    def on_lane(self, state: m.Lane) -> None:
-        self.times.setdefault(state.phase, time.monotonic())
-        self.pid = state.pid or self.pid
-
-    def on_lens(self, arm: str, state: LensState) -> None:
-        """Store the x-ray's newest counts."""
-        if state.lens == "xray":
-            self.lens = state
-
-    def host_s(self) -> float:
-        """Return the host time from the workload's start to its end, in seconds."""
-        return self.times["draining"] - self.times["running"]

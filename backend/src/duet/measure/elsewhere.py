@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Annotated, Any, Final, Literal
+from typing import IO, Annotated, Any, Final, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,11 +26,13 @@ from duet.base.files import write
 from duet.bundle.manifest import Sha256
 from duet.kernels import KernelSettings
 from duet.kernels.arms import MadeOf, arm_spec, changes_since, made_of
+from duet.lenses.scope.native import Layout
 from duet.lessons.load import find
 from duet.measure.jobs import Job, Name, has_planned_series, is_usable
 from duet.measure.model import ArmFacts, Report, Table
 from duet.measure.plan import MeasurePlan, knobs
 from duet.measure.published import StoredTable, plan_key, published_plans
+from duet.measure.replica import ReplicaRuns, replica_digest
 from duet.measure.run import Collector, blank_report
 
 FORMAT: Final = 1
@@ -69,12 +71,27 @@ class PackedArm(Strict):
     bzimage_sha256: Sha256
 
 
+class PackedReplica(Strict):
+    """The native replica of a lesson in a pack.
+
+    Args:
+        layouts: layouts of the arms' kernels.
+        sha256: replica_digest() of the lesson.
+        compiler: what compiled the replica.
+    """
+
+    layouts: Annotated[tuple[Layout, ...], Field(min_length=2)]
+    sha256: Sha256
+    compiler: str
+
+
 class PackRecord(Strict):
     """Record of what a pack contains.
 
     Args:
         by: version and commit of the Kernel Duet that made the pack.
         statics: lesson -> arm -> metric -> value read from the arm's vmlinux (`dwarf` metrics).
+        replicas: lesson -> its native replica.
         files: path in the pack -> SHA-256.
     """
 
@@ -85,6 +102,7 @@ class PackRecord(Strict):
     jobs: tuple[PackedJob, ...]
     arms: dict[Name, dict[Name, PackedArm]]
     statics: dict[Name, dict[Name, dict[Name, float]]]
+    replicas: dict[Name, PackedReplica] = Field(default_factory=dict)
     root_sha256: Sha256
     qemu: str
     files: dict[str, Sha256] = Field(default_factory=dict)
@@ -136,6 +154,15 @@ class SkippedLine(Strict):
     why: Annotated[str, Field(max_length=WHY_CHARACTERS)]
 
 
+class ReplicaLine(Strict):
+    """Line of a lesson's native replica, or the reason why it was not run."""
+
+    kind: Literal["replica"] = "replica"
+    lesson: Name
+    runs: ReplicaRuns | None = None
+    why: Annotated[str, Field(max_length=WHY_CHARACTERS)] = ""
+
+
 class EndLine(Strict):
     """The last line, which shows that the run has ended and the file is complete."""
 
@@ -144,10 +171,14 @@ class EndLine(Strict):
     seconds: float
 
 
-Line = HostLine | TableLine | SkippedLine | EndLine
+Line = HostLine | TableLine | SkippedLine | ReplicaLine | EndLine
 _KINDS: Final[dict[str, type[Line]]] = {
-    "host": HostLine, "table": TableLine, "skipped": SkippedLine, "end": EndLine
-}  # fmt: skip
+    "host": HostLine,
+    "table": TableLine,
+    "skipped": SkippedLine,
+    "replica": ReplicaLine,
+    "end": EndLine,
+}
 
 
 def _digest(before: bytes, tree: object) -> str:
@@ -181,6 +212,8 @@ class ResultWriter:
         self._hash = ""
         self.done: set[int] = set()
         """Jobs that already have a table."""
+        self.replicas_done: set[str] = set()
+        """Lessons whose native replica has been measured."""
 
     def __enter__(self) -> ResultWriter:
         """Open the file.
@@ -209,10 +242,12 @@ class ResultWriter:
         text, self._hash = hashed(line, self._hash)
         if isinstance(line, TableLine):
             self.done.add(line.job)
+        if _has_replica(line):
+            self.replicas_done.add(line.lesson)
         return text
 
     def _kept(self) -> list[Line]:
-        """Return the lines to keep from an earlier run: its host and all its tables."""
+        """Return the lines to keep from an earlier run: its host and all its figures."""
         if not self._path.exists() or not self._path.stat().st_size:
             return []
         lines = _read_lines(self._path)
@@ -223,7 +258,11 @@ class ResultWriter:
                 f"{self._path.name} is a result of another pack.",
                 remedy="Name another file for this run, or delete the old one.",
             )
-        return [first, *(line for line in lines if isinstance(line, TableLine))]
+        return [first, *(x for x in lines if isinstance(x, TableLine) or _has_replica(x))]
+
+
+def _has_replica(line: Line) -> TypeGuard[ReplicaLine]:
+    return isinstance(line, ReplicaLine) and line.runs is not None
 
 
 # Read results, on the host that judges the figures.
@@ -237,6 +276,10 @@ class HostResult:
     first: HostLine
     tables: list[tuple[PackedJob, StoredTable]] = field(default_factory=list)
     skipped: list[tuple[PackedJob, str]] = field(default_factory=list)
+    replicas: dict[str, ReplicaRuns] = field(default_factory=dict)
+    """Lesson -> figures of its native replica."""
+    no_replica: dict[str, str] = field(default_factory=dict)
+    """Lesson -> why its native replica was not run."""
 
     def reports(self, lesson: str) -> list[Report]:
         """Return a report for each table of a lesson, with verdicts."""
@@ -281,6 +324,13 @@ def read_result(path: Path) -> HostResult:
     result = HostResult(path, first)
     jobs = first.record.jobs
     for line in lines[1:-1]:
+        if isinstance(line, ReplicaLine):
+            if line.runs is None:
+                result.no_replica[line.lesson] = line.why
+            else:
+                _check_replica(path, first.record, line.lesson, line.runs)
+                result.replicas[line.lesson] = line.runs
+            continue
         if isinstance(line, HostLine | EndLine) or not 0 <= line.job < len(jobs):
             raise _changed(path, "a line does not belong to its pack")
         if isinstance(line, TableLine):
@@ -288,7 +338,7 @@ def read_result(path: Path) -> HostResult:
             result.tables.append((jobs[line.job], line.table))
         else:
             result.skipped.append((jobs[line.job], line.why))
-    for lesson in dict.fromkeys(job.lesson for job, _ in result.tables):
+    for lesson in dict.fromkeys([*(job.lesson for job, _ in result.tables), *result.replicas]):
         _check_kernels(path, lesson, first.record.arms[lesson])
     return result
 
@@ -374,6 +424,20 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
     for one in table.series:
         if not is_usable(one):
             raise _changed(path, f"{one.metric} has no usable samples ({where})")
+
+
+def _check_replica(path: Path, record: PackRecord, lesson: str, runs: ReplicaRuns) -> None:
+    """Check that a replica's figures fit the pack, and that this tree has the same replica."""
+    packed = record.replicas.get(lesson)
+    if packed is None or runs.lesson != lesson or lesson not in record.arms:
+        raise _changed(path, f"its pack has no native replica of {runs.lesson}")
+    if packed.layouts != tuple(arm.layout for arm in runs.arms):
+        raise _changed(path, f"the replica of {lesson} has another layout than its pack")
+    if packed.sha256 != replica_digest(find(lesson)):
+        raise BadHostResult(
+            f"{path.name} was measured with another replica of {lesson} than this tree's.",
+            remedy=f"Make a new pack with ./duet pack {lesson}, and run that.",
+        )
 
 
 def _is_published(plan: MeasurePlan) -> bool:

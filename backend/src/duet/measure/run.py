@@ -464,15 +464,22 @@ class Measuring:
             else:
                 await self._all()
         except ExceptionGroup as group:
-            raise group.exceptions[0] from None
+            # A run that fails while it is being cancelled has not failed by itself.
+            if not _is_cancelled():
+                raise group.exceptions[0] from None
+            self.report.partial = self._interrupted()
+            raise asyncio.CancelledError from group
         except asyncio.CancelledError:
-            self.report.partial = f"interrupted after {self.done} of {self.total} runs"
+            self.report.partial = self._interrupted()
             raise
         finally:
             self.judge()
             self.report.partial = self.report.partial or self._missing()
             self.report.at = datetime.now(UTC).isoformat(timespec="seconds")
         return self.report
+
+    def _interrupted(self) -> str:
+        return f"interrupted after {self.done} of {self.total} runs"
 
     async def _all(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -550,6 +557,12 @@ class Measuring:
             gone = time.monotonic() - self._began
             left = gone / self.done * (self.total - self.done) if self.done else None
             self._progress(Progress(number, self.done, self.total, step, left, self.report))
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody has requested that the current task ends."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def learn(report: Report, lane: LaneResult) -> None:

@@ -13,13 +13,14 @@ from duet.base.errors import DuetError, InfraError
 from duet.cli.arguments import read_request
 from duet.cli.doctor.first_event import FirstEvent, first_event, spec_of, wait_parked
 from duet.cli.doctor.line import DELEGATE, Failure
-from duet.cli.selftest import built_arms, shortest_run
+from duet.cli.selftest import built_arms
 from duet.confine.control_groups import groups_of
 from duet.guests import Guest
 from duet.guests.clones import Templates
 from duet.kernels import KernelSettings
 from duet.lessons import load as lessons
 from duet.lessons.load import cpus
+from duet.runs.selftest import shortest_run
 from duet.runs.sources import kernel_sources
 from duet.session import Contention, RunSpec, contention_bound
 from duet.session.lane.request import guest_of

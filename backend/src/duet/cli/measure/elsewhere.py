@@ -8,6 +8,7 @@ from pathlib import Path
 
 from duet.base.errors import InputError
 from duet.cli.measure.run import check_format, check_output, write_report
+from duet.cli.microscope.native import native_result, save, text
 from duet.cli.output import note, parse_settings
 from duet.cli.recorded_table import store_table
 from duet.lessons.load import find
@@ -15,6 +16,7 @@ from duet.measure.compare import prepare
 from duet.measure.elsewhere import HostResult, read_result
 from duet.measure.model import Report
 from duet.measure.plan import headline
+from duet.measure.replica import ReplicaRuns
 from duet.measure.reports import render
 from duet.session import RunSpec
 
@@ -25,7 +27,7 @@ Chosen = tuple[str, str, tuple[str, ...]]
 def report_results(
     paths: Sequence[Path], lesson: str | None, chosen: Chosen, how: str, output: Path | None
 ) -> int:
-    """Write a report for each of a lesson's tables. Return the exit code.
+    """Write a report for each of a lesson's tables and replicas. Return the exit code.
 
     Raises:
         InputError: a result is damaged, or does not have the wanted table.
@@ -37,8 +39,10 @@ def report_results(
             "--format sweep shows a swept knob, but a pack sweeps no knob.",
             remedy="Choose another --format.",
         )
-    found = [report for _, report in _found(paths, lesson, chosen)]
-    if not found or (how != "mail" and len(found) > 1):
+    results = _results(paths)
+    found = [report for _, report in _found(results, lesson, chosen)]
+    replicas = _replicas(results, lesson, chosen) if how == "mail" else []
+    if not found + replicas or (how != "mail" and len(found) > 1):
         conditions = "; ".join(dict.fromkeys(_words(report) for report in found)) or "none"
         raise InputError(
             f"wanted one table for --format {how}, but the results have {len(found)} "
@@ -47,25 +51,29 @@ def report_results(
             else "the results have no such table.",
             remedy="Choose with LESSON, --workload, --clock and --set.",
         )
-    return write_report("\n\n".join(render(report, how) for report in found), output)
+    texts = [render(report, how) for report in found]
+    texts += ["\n".join(text(native_result(runs))) for runs in replicas]
+    return write_report("\n\n".join(texts), output)
 
 
 def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) -> int:
     """Store the results' tables with the lessons' recordings, for the page. Return the exit code.
 
     Each table has the headline metric for its condition, under its host's name. It replaces an
-    older table for the same condition and host.
+    older table for the same condition and host. A native replica replaces the lesson's older one.
 
     Raises:
         InputError: a result is damaged, or does not have the wanted table.
         InfraError: a file cannot be written.
     """
+    results = _results(paths)
     found = [
         (result, report)
-        for result, report in _found(paths, lesson, chosen)
+        for result, report in _found(results, lesson, chosen)
         if _has_headline(report)
     ]
-    if not found:
+    replicas = _replicas(results, lesson, chosen)
+    if not found + replicas:
         raise InputError(
             "the results have no such table of a headline metric.",
             remedy="Choose with LESSON, --workload, --clock and --set.",
@@ -73,6 +81,8 @@ def record_results(paths: Sequence[Path], lesson: str | None, chosen: Chosen) ->
     stored = dict.fromkeys(_record(result, report) for result, report in found)
     for path in stored:
         note(f"{path.parent.parent.name}: tables of another host are in recorded/{path.name}")
+    for runs in replicas:
+        note(f"saved for the page: {save(find(runs.lesson), native_result(runs))}")
     return 0
 
 
@@ -93,10 +103,8 @@ def _record(result: HostResult, report: Report) -> Path:
     return store_table(spec, report, perturbed, on=result.first.name)
 
 
-def _found(
-    paths: Sequence[Path], lesson: str | None, chosen: Chosen
-) -> list[tuple[HostResult, Report]]:
-    """Return the chosen tables from the results, and print what the results lack.
+def _results(paths: Sequence[Path]) -> list[HostResult]:
+    """Read the results, and print what they lack.
 
     Raises:
         BadHostResult: a result is damaged.
@@ -106,6 +114,15 @@ def _found(
     for result in results:
         for job, why in result.skipped:
             note(f"{result.path.name} has no table of {job.lesson}, {job.workload}: {why}.")
+        for slug, why in result.no_replica.items():
+            note(f"{result.path.name} has no native replica of {slug}: {why}")
+    return results
+
+
+def _found(
+    results: Sequence[HostResult], lesson: str | None, chosen: Chosen
+) -> list[tuple[HostResult, Report]]:
+    """Return the chosen tables of the results."""
     return [
         (result, report)
         for result in results
@@ -113,6 +130,16 @@ def _found(
         for report in result.reports(slug)
         if _is_chosen(report, chosen)
     ]
+
+
+def _replicas(
+    results: Sequence[HostResult], lesson: str | None, chosen: Chosen
+) -> list[ReplicaRuns]:
+    """Return the native replicas of the results, unless a condition of guests was chosen."""
+    if chosen != ("", "", ()):
+        return []
+    every = [runs for result in results for runs in result.replicas.values()]
+    return [runs for runs in every if lesson in (None, runs.lesson)]
 
 
 def _lessons(result: HostResult, lesson: str | None) -> list[str]:

@@ -67,9 +67,9 @@ def microscope(
     least four cores, and saves the result with the lesson's recordings.
     """
     if native:
-        from duet.cli.microscope.native import measure_replica
+        from duet.cli.microscope.native import measure_here
 
-        return measure_replica(lesson, threads, as_json)
+        return measure_here(lesson, threads, as_json)
     if predict:
         from duet.cli.microscope.predict import predict_arms
 

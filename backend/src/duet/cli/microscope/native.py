@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-import statistics
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -23,31 +23,23 @@ from duet.cli.output import emit, note
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image
 from duet.lenses.scope import native
-from duet.lenses.scope import native as native_host
-from duet.lenses.scope import native as native_perf
-from duet.lenses.scope.native import Layout, Operation, Run
+from duet.lenses.scope.native import Layout, Operation, Point
 from duet.lessons.load import LessonFolder, load
 from duet.measure.compare import ratio_ci
+from duet.measure.replica import ReplicaArm, ReplicaRuns, measure_replica, median_of
 from duet.server.recorded_items import NATIVE
-
-ROUNDS = 7
-RUN_MS = 700
-POINT_MS = 300
-"""Duration of a run for one point of a curve."""
-VIRTUAL = "this host is a virtual machine, whose CPUs may be threads of one core"
-FEW = "this host has fewer than the 4 required cores, so this is a trial, not a result"
 
 Tree = dict[str, object]
 
 
-def measure_replica(lesson: str, threads: int, as_json: bool) -> int:
+def measure_here(lesson: str, threads: int, as_json: bool) -> int:
     """Measure the replica of each layout, and save the result for the page."""
     folder = load(lesson)
     operation = native.read_operation(folder)
     cores = native.one_cpu_a_core(native.allowed_cpus())
     cpus = native.choose_cpus(cores, threads, native.usual_threads())
     layouts = read_layouts(folder, operation)
-    tree = measured(lesson, operation, layouts, cores, cpus)
+    tree = native_result(measure_replica(lesson, operation, layouts, cores, cpus, note))
     if threads:
         note("a trial, since --threads was given: nothing is saved for the page")
     else:
@@ -88,89 +80,51 @@ def save(folder: LessonFolder, tree: Tree) -> Path:
     return path
 
 
-def measured(
-    lesson: str, operation: Operation, layouts: list[Layout], cores: list[int], cpus: list[int]
-) -> Tree:
-    """Run the layouts in turns and then under perf, and return NativeResult as a tree.
-
-    The order of the layouts is reversed in every second round.
-    """
-    alone = {x.arm: native.run_once(operation, x, cpus[:1], RUN_MS)[0] for x in layouts}
-    runs: dict[str, list[Run]] = {layout.arm: [] for layout in layouts}
-    for number in range(ROUNDS):
-        note(f"round {number + 1} of {ROUNDS}, {len(cpus)} threads")
-        for layout in layouts if number % 2 == 0 else layouts[::-1]:
-            runs[layout.arm].append(native.run_once(operation, layout, cpus, RUN_MS)[0])
-    curves: dict[str, list[native_host.Point]] = {}
-    for layout in layouts:
-        note(f"{layout.arm}, by number of threads")
-        curves[layout.arm] = native_host.layout_curve(operation, layout, cpus, POINT_MS)
-    host, no_host = native_host.host_curve(operation, layouts[0], cpus, POINT_MS)
-    first, last = layouts[0].arm, layouts[-1].arm
-    rates = {arm: [run.per_s for run in some] for arm, some in runs.items()}
-    low, high = ratio_ci(rates[last], rates[first])
-    remarks = [FEW] if len(cores) < native.LEAST_CORES else []
-    if "hypervisor" in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace"):
-        remarks.append(VIRTUAL)
-    arms = []
-    for layout in layouts:
-        events, no_events = native_perf.count_events(operation, layout, cpus, RUN_MS)
-        sampled, no_c2c = ({}, "") if no_events else native_perf.sample_transfers(
-            operation, layout, cpus, RUN_MS
-        )  # fmt: skip
-        mine = runs[layout.arm], curves[layout.arm]
-        arms.append(_arm(layout, alone[layout.arm], mine, events, sampled))
-    remarks += [remark for remark in (no_events, no_c2c, no_host) if remark]
+def native_result(runs: ReplicaRuns) -> Tree:
+    """Compare the last layout with the first, and return NativeResult as a tree."""
+    first, last = runs.arms[0], runs.arms[-1]
+    low, high = ratio_ci(last.per_s, first.per_s)
     found = NativeResult(
-        lesson=lesson,
+        lesson=runs.lesson,
         format=1,
         evidence="measured",
-        made=NativeMade(**native_host.provenance()),
+        made=NativeMade(**runs.made),
         what="a replica of the accesses, on this host's own CPUs; no kernel runs",
-        threads=len(cpus),
-        cpus=cpus,
-        cores=len(cores),
-        rounds=ROUNDS,
-        run_ms=RUN_MS,
-        arms=arms,
+        threads=runs.threads,
+        cpus=list(runs.cpus),
+        cores=runs.cores,
+        rounds=runs.rounds,
+        run_ms=runs.run_ms,
+        arms=[_arm(arm) for arm in runs.arms],
         ratio=NativeRatio(
-            of=last,
-            to=first,
-            median=statistics.median(rates[last]) / statistics.median(rates[first]),
+            of=last.layout.arm,
+            to=first.layout.arm,
+            median=median_of(last) / median_of(first),
             low=low,
             high=high,
         ),
-        host=NativeHost(operation.host_what, _points(host)) if host else None,
-        remarks=remarks,
+        host=NativeHost(runs.host_what, _points(runs.host)) if runs.host else None,
+        remarks=list(runs.remarks),
     )
     return asdict(found)
 
 
-def _points(some: list[native_host.Point]) -> list[NativePoint]:
+def _points(some: Sequence[Point]) -> list[NativePoint]:
     return [NativePoint(one.threads, one.median, one.low, one.high) for one in some]
 
 
-def _arm(
-    layout: Layout,
-    alone: Run,
-    mine: tuple[list[Run], list[native_host.Point]],
-    events: dict[str, float],
-    sampled: dict[str, int],
-) -> NativeArm:
-    runs, points = mine
-    rates = [run.per_s for run in runs]
-    ops = sum(run.ops for run in runs)
+def _arm(arm: ReplicaArm) -> NativeArm:
     return NativeArm(
-        arm=layout.arm,
-        bytes=layout.size,
-        offsets=dict(layout.offsets),
-        alone_ns=alone.ns / alone.ops,
-        per_s=Spread(statistics.median(rates), min(rates), max(rates)),
-        curve=_points(points),
-        retries_per_op=sum(run.retries for run in runs) / ops,
-        stuck_per_op=sum(run.stuck for run in runs) / ops,
-        events_per_op=events or None,
-        c2c=sampled or None,
+        arm=arm.layout.arm,
+        bytes=arm.layout.size,
+        offsets=dict(arm.layout.offsets),
+        alone_ns=arm.alone_ns,
+        per_s=Spread(median_of(arm), min(arm.per_s), max(arm.per_s)),
+        curve=_points(arm.curve),
+        retries_per_op=arm.retries_per_op,
+        stuck_per_op=arm.stuck_per_op,
+        events_per_op=arm.events_per_op or None,
+        c2c=arm.c2c or None,
     )
 
 

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from duet.base.errors import InputError
@@ -302,9 +303,18 @@ def stated() -> dict[str, Any]:
     Raises:
         InputError: no lesson has the file.
     """
+    tree: dict[str, Any] = json.loads(stated_file().read_text(encoding="utf-8"))
+    return tree
+
+
+def stated_file() -> Path:
+    """Return the file of stated().
+
+    Raises:
+        InputError: no lesson has the file.
+    """
     for file in sorted(repo_root().glob(STATED)):
-        tree: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        return tree
+        return file
     raise InputError(
         "no lesson has the numbers of the cache-line model.",
         remedy=f"Add the lesson whose folder has {STATED.partition('*/')[2]}.",

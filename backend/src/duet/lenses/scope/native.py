@@ -30,6 +30,8 @@ from duet.lenses.scope.model import work_of
 from duet.lessons.load import LessonFolder
 from duet.processes.owned import parent_death_prefix
 
+OPERATION: Final = "native/operation.json"
+"""The replica's accesses, in the folder of a lesson that has a replica."""
 LEAST_CORES: Final = 4
 GRACE_S: Final = 30
 """Extra time that a run gets on a busy host, in addition to its planned duration, before it times
@@ -105,9 +107,9 @@ def read_operation(lesson: LessonFolder) -> Operation:
     Raises:
         InputError: the lesson has no replica.
     """
-    folder = lesson.folder / "native"
+    path = lesson.folder / OPERATION
     try:
-        tree = json.loads((folder / "operation.json").read_text(encoding="utf-8"))
+        tree = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(
             f"lesson {lesson.slug} has no native replica.",
@@ -115,7 +117,7 @@ def read_operation(lesson: LessonFolder) -> Operation:
         ) from error
     accesses = tuple(Access(*row) for row in tree["accesses"])
     host = tree.get("host", {"what": "", "steps": []})
-    source = folder / "replica.c"
+    source = path.with_name("replica.c")
     return Operation(source, tree["struct"], accesses, host["what"], tuple(host["steps"]))
 
 

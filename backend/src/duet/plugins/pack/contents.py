@@ -25,13 +25,14 @@ from typing import Final
 
 from duet.base.errors import InfraError
 from duet.base.files import sha256_of
-from duet.base.native import compiled
+from duet.base.native import compiled, program
 from duet.base.settings import repo_root
 from duet.decode import decoder
 from duet.guests.qemu import QEMU, QEMU_PACKAGE
 from duet.guests.qemu import SOURCE as TSC_SOURCE
 from duet.guests.root import GuestRoot
 from duet.kernels import KernelImage
+from duet.lenses.scope.coherence import stated_file
 from duet.lessons.load import LessonFolder
 from duet.plugins.pack.unpack import LOADER
 from duet.processes.owned import find_program
@@ -202,6 +203,17 @@ class Draft:
             place = self.folder / "cache/native" / library.parent.name
             place.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(library, place / library.name)
+
+    def add_replica(self, folder: LessonFolder) -> None:
+        """Add the compiled native replica of a lesson, and the numbers of its private work."""
+        compiled_program = program(folder.folder / "native/replica.c")
+        place = self.folder / "cache/native" / compiled_program.parent.name
+        place.mkdir(parents=True, exist_ok=True)
+        shutil.copy(compiled_program, place / compiled_program.name)
+        numbers = stated_file()
+        target = self.folder / "project" / numbers.relative_to(repo_root())
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(numbers, target)
 
     def add_libraries(self) -> None:
         """Add the shared libraries of everything that is in the folder, and the loader."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -14,20 +14,23 @@ from typing import Final
 from duet.base.errors import DuetError, InputError
 from duet.base.files import sha256_of
 from duet.cli.arguments import read_request
+from duet.cli.microscope.native import read_layouts
 from duet.cli.output import note
 from duet.guests import ensure_root
 from duet.guests.qemu import qemu_version
 from duet.kernels import KernelSettings
 from duet.kernels.arms import find_image, ready_arms
 from duet.kernels.image import refuse_one
+from duet.lenses.scope import native
 from duet.lessons import load as roles
 from duet.lessons.load import LessonFolder, load
 from duet.measure import MeasurePlan
 from duet.measure.curves import curve_plans
-from duet.measure.elsewhere import PackedArm, PackedJob, PackRecord, now
+from duet.measure.elsewhere import PackedArm, PackedJob, PackedReplica, PackRecord, now
 from duet.measure.plan import PERTURBED, all_steps, default_repeats, default_shifts, metrics_of
 from duet.measure.provenance import arm_facts, our_version
 from duet.measure.published import needed_cpus, plan_key, published_plans
+from duet.measure.replica import replica_digest
 from duet.plugins.pack.archive import write_archive
 from duet.plugins.pack.contents import Draft
 from duet.plugins.pack.results import PackResult
@@ -40,6 +43,7 @@ README: Final = """Kernel Duet: measurements of Linux kernels that differ by one
     ./measure             run all measurements; the result is result.jsonl
     ./measure --time 8m   what fits into 8 minutes; run it again to continue
     ./measure --facts     say what this host has, and measure nothing
+    ./measure --selftest  test guests on this host
 
 It needs an x86-64 Linux and no rights: no installation, no network, no root. Send result.jsonl
 back to where the pack was made:  ./duet measure --published --from result.jsonl
@@ -78,12 +82,15 @@ def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResul
     folders = [load(name) for name in dict.fromkeys(names)]
     left_out: list[str] = []
     jobs: list[PackedJob] = []
+    replicas: dict[str, PackedReplica] = {}
     for folder in folders:
+        if condition == Asked() and (replica := _replica(folder, left_out)):
+            replicas[folder.slug] = replica
         if condition != Asked() or not (folder.lesson.published or folder.lesson.curves):
             jobs += _own_jobs(folder, condition, kernels, left_out)
         else:
             jobs += _lesson_jobs(folder, kernels, left_out)
-    if not jobs:
+    if not jobs and not replicas:
         raise InputError(
             f"nothing in {', '.join(names)} can be measured on another host.",
             remedy="Build the kernels with ./duet build, then pack again.",
@@ -91,7 +98,7 @@ def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResul
     with tempfile.TemporaryDirectory(dir=output.resolve().parent, prefix=".pack-") as scratch:
         draft = Draft(Path(scratch, "pack"))
         draft.folder.mkdir()
-        record = asyncio.run(_fill(draft, folders, jobs, kernels))
+        record = asyncio.run(_fill(draft, folders, jobs, replicas, kernels))
         if output.suffix == ".tar":
             note("compressing")
             write_archive(draft.folder, output, draft.first_libraries())
@@ -106,6 +113,7 @@ def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResul
         pack=record.digest(),
         jobs=len(jobs),
         runs=sum(len(all_steps(job.plan())) for job in jobs),
+        replicas=sorted(replicas),
         kernels={
             f"{lesson} {name}": arm.bzimage_sha256
             for lesson, arms in record.arms.items()
@@ -146,6 +154,22 @@ def _lesson_jobs(
             _job(plan, published=key in published, needs_cpus=max(needed.get(key, 1), cpus))
         )
     return found
+
+
+def _replica(folder: LessonFolder, left_out: list[str]) -> PackedReplica | None:
+    """Return the native replica of a lesson; None if it has none or a kernel is not built."""
+    if not (folder.folder / native.OPERATION).is_file():
+        return None
+    try:
+        layouts = tuple(read_layouts(folder, native.read_operation(folder)))
+    except DuetError as error:
+        left_out.append(f"{folder.slug}, native replica: {error.sentence.rstrip('.')}")
+        return None
+    return PackedReplica(
+        layouts=layouts,
+        sha256=replica_digest(folder),
+        compiler=native.provenance()["compiler"],
+    )
 
 
 def _own_jobs(
@@ -195,15 +219,21 @@ def _job(plan: MeasurePlan, *, published: bool, needs_cpus: int) -> PackedJob:
 
 
 async def _fill(
-    draft: Draft, folders: Sequence[LessonFolder], jobs: Sequence[PackedJob],
+    draft: Draft,
+    folders: Sequence[LessonFolder],
+    jobs: Sequence[PackedJob],
+    replicas: Mapping[str, PackedReplica],
     kernels: KernelSettings,
-) -> PackRecord:  # fmt: skip
+) -> PackRecord:
     root = await ensure_root()
     arms: dict[str, dict[str, PackedArm]] = {}
     statics: dict[str, dict[str, dict[str, float]]] = {}
     for folder in folders:
         plans = [job.plan() for job in jobs if job.lesson == folder.slug]
-        names = [a.name for a in folder.lesson.arms if any(a.name in plan.arms for plan in plans)]
+        measured = {name for plan in plans for name in plan.arms}
+        replica = replicas.get(folder.slug)
+        copied = {layout.arm for layout in replica.layouts} if replica else set()
+        names = [a.name for a in folder.lesson.arms if a.name in measured | copied]
         images = {name: find_image(folder, name, kernels) for name in names}
         refuse_one(images)
         arms[folder.slug] = {
@@ -213,8 +243,8 @@ async def _fill(
             for name, image in images.items()
         }
         statics[folder.slug] = _statics(plans, kernels)
-        for image in images.values():
-            draft.add_kernel(image, lesson_symbols(folder, image))
+        for name in measured:
+            draft.add_kernel(images[name], lesson_symbols(folder, images[name]))
     draft.add_root(root)
     draft.add_programs()
     draft.add_python()
@@ -222,6 +252,9 @@ async def _fill(
     draft.add_libraries()
     draft.strip()
     draft.add_project(folders)
+    for folder in folders:
+        if folder.slug in replicas:
+            draft.add_replica(folder)
     draft.add_licences()
     (draft.folder / "README").write_text(README)
     (draft.folder / "measure").write_text(SCRIPT)
@@ -232,6 +265,7 @@ async def _fill(
         jobs=tuple(jobs),
         arms=arms,
         statics=statics,
+        replicas=dict(replicas),
         root_sha256=sha256_of(root.image),
         qemu=await qemu_version(),
         files=draft.digests(),

@@ -12,18 +12,21 @@ import os
 import re
 import signal
 import sys
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from duet.base.clock import format_duration
-from duet.base.errors import DuetError, InputError
+from duet.base.errors import DuetError, InfraError, InputError
 from duet.guests import Accel, GuestRoot, GuestSpec, open_guest
 from duet.guests.boot import kvm_refusal
 from duet.kernels.image import KernelImage, Manifest
 from duet.kernels.recipe import KernelKey
+from duet.lenses.scope import native
+from duet.lessons.load import load
 from duet.measure import MeasurePlan, Measuring, Progress
 from duet.measure.elsewhere import (
     WHY_CHARACTERS,
@@ -31,6 +34,7 @@ from duet.measure.elsewhere import (
     HostLine,
     PackedJob,
     PackRecord,
+    ReplicaLine,
     ResultWriter,
     SkippedLine,
     TableLine,
@@ -40,9 +44,11 @@ from duet.measure.model import Report
 from duet.measure.plan import all_steps
 from duet.measure.provenance import host_fingerprint
 from duet.measure.published import host_cpus, stored_table
+from duet.measure.replica import TAKES_S, ReplicaRuns, measure_replica
 from duet.plugins.pack.unpack import RECORD
+from duet.runs.selftest import Selftest, shortest_run
 from duet.runs.sources import image_source, lesson_symbols
-from duet.session import LaneSource
+from duet.session import LaneSource, RunSpec
 
 RUN_S: Final = 12.0
 """Estimated duration of a run (boot, workload, end) until a run has been timed."""
@@ -144,6 +150,42 @@ class Pack:
             judged=False,
         )
 
+    def selftest(self) -> Selftest:
+        """Prepare the tests of this host with the kernels of the first job on the wall clock.
+
+        Raises:
+            InputError: the pack has no such job.
+        """
+        job = next((job for job in self.record.jobs if job.clock == "wall"), None)
+        if job is None:
+            raise InputError(
+                "this pack has no measurement on the wall clock, which --selftest needs.",
+                remedy="Make a pack of a lesson: ./duet pack LESSON.",
+            )
+        plan = job.plan()
+
+        async def sources_of(arms: Sequence[str]) -> dict[str, LaneSource]:
+            return {arm: self.source(plan, arm) for arm in arms}
+
+        spec = RunSpec(plan.folder, plan.arms[:2], plan.workload, plan.params, "wall")
+        return Selftest(shortest_run(spec), sources_of, None, xray=False)
+
+    def measure_replica(self, lesson: str, tell: Callable[[str], None]) -> ReplicaRuns:
+        """Measure a lesson's native replica on this host. Blocks.
+
+        Args:
+            tell: receives lines of progress; may raise an error to stop.
+
+        Raises:
+            InfraError: the host has too few cores, or the replica fails.
+        """
+        packed = self.record.replicas[lesson]
+        cores = native.one_cpu_a_core(native.allowed_cpus())
+        cpus = native.choose_cpus(cores, 0, native.usual_threads())
+        operation = native.read_operation(load(lesson))
+        runs = measure_replica(lesson, operation, packed.layouts, cores, cpus, tell)
+        return runs.model_copy(update={"made": {**runs.made, "compiler": packed.compiler}})
+
     async def accelerator(self) -> tuple[str, str]:
         """Return the accelerator, tcg or kvm. If it is tcg, also say why.
 
@@ -151,6 +193,8 @@ class Pack:
         """
         if why := kvm_refusal():
             return str(Accel.TCG), why.rstrip(".")
+        if not self.record.jobs:
+            return str(Accel.TCG), "this pack runs no guest"
         job = self.record.jobs[0]
         image = self.image(job.lesson, job.arms[0])
         spec = GuestSpec("probe", image.bzimage, self.root.image, vcpus=1, memory_mib=256)
@@ -213,6 +257,7 @@ class Session:
 
     async def run(self) -> None:
         """Run the jobs that have no table yet, and write the file's last line."""
+        await self._run_replicas()
         jobs = self.pack.record.jobs
         todo = [number for number in ordered(jobs) if number not in self.writer.done]
         for place, number in enumerate(todo, 1):
@@ -224,6 +269,36 @@ class Session:
             note(f"job {place} of {len(todo)}: {_words(job)}")
             await self._one(number, job)
         self.writer.add(EndLine(at=now(), seconds=round(time.monotonic() - self.began_s, 1)))
+
+    async def _run_replicas(self) -> None:
+        """Measure the native replicas, before all guests and while none runs."""
+        for lesson in sorted(self.pack.record.replicas.keys() - self.writer.replicas_done):
+            note(f"native replica of {lesson}")
+            line = ReplicaLine(lesson=lesson)
+            left_s = self._left_s()
+            if left_s is not None and left_s < TAKES_S:
+                line.why = f"it takes about {format_duration(TAKES_S)}"
+            else:
+                try:
+                    line.runs = await self._replica(lesson)
+                except DuetError as error:
+                    line.why = f"{error.sentence} {error.remedy}"[:WHY_CHARACTERS]
+            if line.why:
+                note(f"left out: {line.why}")
+            self.writer.add(line)
+
+    async def _replica(self, lesson: str) -> ReplicaRuns:
+        stopped = threading.Event()
+
+        def tell(words: str) -> None:
+            if stopped.is_set():
+                raise InfraError("the measurement was stopped.", remedy="Start ./measure again.")
+            note(words)
+
+        try:
+            return await asyncio.to_thread(self.pack.measure_replica, lesson, tell)
+        finally:
+            stopped.set()
 
     def _skip(self, number: int, why: str) -> None:
         self.writer.add(SkippedLine(job=number, why=why[:WHY_CHARACTERS]))
@@ -289,6 +364,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, default=Path("result.jsonl"), help="result file")
     parser.add_argument("--accel", choices=("auto", "tcg", "kvm"), help="what executes guests")
     parser.add_argument("--facts", action="store_true", help="describe this host, measure nothing")
+    parser.add_argument("--selftest", action="store_true", help="test guests on this host")
     given = parser.parse_args(words[1:])
     try:
         return _measure(Pack(Path(words[0])), given)
@@ -310,6 +386,8 @@ def _measure(pack: Pack, given: argparse.Namespace) -> int:
         note(f"no KVM: {why}")
     if given.facts:
         return 0
+    if given.selftest:
+        return asyncio.run(_selftest(pack.selftest()))
     first = HostLine(
         pack=pack.record.digest(),
         record=pack.record.model_copy(update={"files": {}}),
@@ -328,8 +406,19 @@ def _measure(pack: Pack, given: argparse.Namespace) -> int:
     if not whole:
         note(f"stopped; run ./measure again to go on with {given.output}")
         return INTERRUPTED
-    note(f"{given.output}: {len(writer.done)} of {len(pack.record.jobs)} measurements")
+    done, wanted = len(writer.done), len(pack.record.jobs)
+    if pack.record.replicas:
+        done, wanted = done + len(writer.replicas_done), wanted + len(pack.record.replicas)
+    note(f"{given.output}: {done} of {wanted} measurements")
     return 0
+
+
+async def _selftest(test: Selftest) -> int:
+    """Run all tests and print their results; return 1 if one failed."""
+    results = [result async for result in test.results(note)]
+    for result in results:
+        print(f"{'ok    ' if result.ok else 'FAILED'}  {result.name:12} {result.found}")
+    return 0 if all(result.ok for result in results) else 1
 
 
 async def _until_signal(session: Session) -> bool:

@@ -16,5 +16,6 @@ class PackResult:
     pack: str = key("SHA-256 of its record, which a result names")
     jobs: int = key("measurements")
     runs: int = key("of guests, in all jobs")
+    replicas: Sequence[str] = key("lessons whose native replica it has")
     kernels: Mapping[str, str] = key("SHA-256 of each bzImage", "{lesson arm: sha256}")
     left_out: Sequence[str] = key("what a host cannot measure with it, and why")

@@ -11,6 +11,7 @@ import typer
 from duet.cli.keys import keys_text
 from duet.cli.options import Arms, ClockOption, Json, Set, Workload
 from duet.cli.output import emit, note
+from duet.lenses.scope.native import LEAST_CORES
 from duet.plugins.pack.results import PackResult
 
 KEYS = keys_text(PackResult)
@@ -45,4 +46,6 @@ def pack(
     for words in made.left_out:
         note(f"left out: {words}.")
     print(f"{made.file}: {made.bytes / 2**20:.0f} MiB, {made.jobs} measurements, {made.runs} runs")
+    for lesson in made.replicas:
+        print(f"also the native replica of {lesson}, on a host of {LEAST_CORES} or more cores")
     return 0
