@@ -21,6 +21,9 @@ ROOT = Path(__file__).parents[1]
 SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|$)")
 COMMENT = re.compile(r"(?:^|(?<=\s))# (?!type:|noqa|fmt:|SPDX)(.+(?:\n[ \t]*# .+)*)", re.MULTILINE)
 """Consecutive comment lines count as one comment."""
+PAGE_COMMENT = re.compile(
+    r"/\*\*(.*?)\*/|(?:^|(?<=\s))// (?!SPDX|biome)([^\n]+(?:\n[ \t]*// [^\n]+)*)", re.DOTALL
+)
 LEAST_WORDS = 4
 Found = tuple[str, str]
 """(place, text). The place is a file and line, or a lesson and key."""
@@ -47,9 +50,9 @@ def python_texts(path: Path) -> Iterator[Found]:
 
 def page_comments(path: Path) -> Iterator[Found]:
     source = path.read_text()
-    for found in re.finditer(r"/\*\*(.*?)\*/|(?:^|\s)// (?!SPDX|biome)([^\n]+)", source, re.S):
+    for found in PAGE_COMMENT.finditer(source):
         line = source.count("\n", 0, found.start()) + 1
-        text = re.sub(r"\s*\n\s*\*?\s*", " ", found[1] or found[2]).strip()
+        text = re.sub(r"\s*\n\s*(?:\*|//)?\s*", " ", found[1] or found[2]).strip()
         yield f"{path.relative_to(ROOT)}:{line}", text
 
 

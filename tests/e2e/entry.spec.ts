@@ -16,7 +16,12 @@ async function sound(page: Page): Promise<void> {
 test('a term is explained by its card: by keys, and never over the word', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(lesson);
-  await expect(page.getByTestId('entry').getByRole('img')).toHaveCount(4);
+  const entry = page.getByTestId('entry');
+  await expect(entry.getByRole('img')).toHaveCount(0);
+  await entry.getByRole('button', { name: 'SRCU' }).press('Enter');
+  await expect(entry.getByRole('img')).toHaveCount(1);
+  await entry.getByRole('button', { name: 'RCU', exact: true }).click();
+  await expect(entry.locator('.entry-card')).toContainText('RCU Read-copy-update.');
   await page.getByTestId('entry-mail').getByRole('link').focus();
   await page.keyboard.press('Tab');
   const word = page.locator('.prose .term').first();
@@ -46,6 +51,24 @@ async function onPhone(browser: Browser, look: (page: Page) => Promise<void>): P
   }
 }
 
+test('on a phone the picture comes before the text, as in the document', async ({ browser }) => {
+  await onPhone(browser, async (page) => {
+    await page.goto(`${lesson}&step=ticks`);
+    const [title, lanes, transport, text] = await Promise.all(
+      [
+        page.getByRole('heading', { name: 'They wait for ticks' }),
+        page.locator('.lanes'),
+        page.locator('.transport'),
+        page.locator('.prose').first(),
+      ].map(async (place) => (await place.boundingBox())!),
+    );
+    expect(title!.y).toBeLessThan(lanes!.y);
+    expect(lanes!.y).toBeLessThan(400);
+    expect(lanes!.y + lanes!.height).toBeLessThanOrEqual(transport!.y);
+    expect(transport!.y + transport!.height).toBeLessThanOrEqual(text!.y);
+  });
+});
+
 test('on a phone a tap opens the card, and a tap elsewhere closes it', async ({ browser }) => {
   await onPhone(browser, async (page) => {
     await page.goto(lesson);
@@ -58,11 +81,15 @@ test('on a phone a tap opens the card, and a tap elsewhere closes it', async ({ 
     expect(box.x + box.width).toBeLessThanOrEqual(390);
     await page.getByTestId('step-count').tap();
     await expect(card).toHaveCount(0);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
   });
 });
 
-test('the recap judges answers, saves them in the browser, and gives a certificate', async ({ page }) => {
+test('the recap judges answers, saves them in the browser, and gives a certificate', async ({
+  page,
+}) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto(`${lesson}&step=verdict`);
   await page.getByTestId('step-next').click();
@@ -71,7 +98,10 @@ test('the recap judges answers, saves them in the browser, and gives a certifica
   await recap.getByTestId('mine').fill('They wait for ticks.');
   await recap.getByRole('button', { name: 'compare with ours' }).click();
   await expect(recap.getByTestId('ours').getByRole('listitem')).toHaveCount(3);
-  const [choice, number] = [recap.getByTestId('quiz-question').nth(0), recap.getByTestId('quiz-question').nth(1)];
+  const [choice, number] = [
+    recap.getByTestId('quiz-question').nth(0),
+    recap.getByTestId('quiz-question').nth(1),
+  ];
   await choice.getByRole('button', { name: 'ticks', exact: true }).click();
   await expect(choice.getByRole('status')).toContainText('Right.');
   await number.getByRole('textbox').fill('5');
@@ -82,19 +112,30 @@ test('the recap judges answers, saves them in the browser, and gives a certifica
   await recap.getByRole('button', { name: 'as JSON' }).click();
   const tree = JSON.parse(readFileSync(await (await coming).path(), 'utf8'));
   expect(tree.note).toContain('it proves nothing');
-  expect(tree.lessons[0]).toMatchObject({ lesson: '02-grace-periods', questions: { right: 1, of: 5 } });
+  expect(tree.lessons[0]).toMatchObject({
+    lesson: '02-grace-periods',
+    questions: { right: 1, of: 5 },
+  });
   const picture = page.waitForEvent('download');
   await recap.getByRole('button', { name: 'as a picture' }).click();
-  expect(readFileSync(await (await picture).path(), 'utf8')).toContain('<title>Kernel Duet, certificate');
+  expect(readFileSync(await (await picture).path(), 'utf8')).toContain(
+    '<title>Kernel Duet, certificate',
+  );
   await page.reload();
   await page.getByTestId('open-recap').click();
   await expect(recap.getByTestId('mine')).toHaveValue('They wait for ticks.');
   await expect(recap.getByTestId('quiz-score')).toContainText('1 of 2');
-  await expect(recap.getByTestId('next-lesson').getByRole('link')).toHaveAttribute('href', /lesson=03-/);
+  await expect(recap.getByTestId('next-lesson').getByRole('link')).toHaveAttribute(
+    'href',
+    /lesson=03-/,
+  );
 });
 
 test('without scripts terms and recap are text', async ({ browser, baseURL }) => {
-  const context = await browser.newContext({ javaScriptEnabled: false, ...(baseURL ? { baseURL } : {}) });
+  const context = await browser.newContext({
+    javaScriptEnabled: false,
+    ...(baseURL ? { baseURL } : {}),
+  });
   const page = await context.newPage();
   await page.goto(lesson, { waitUntil: 'commit' });
   // Playwright's words do not look into <noscript>.
@@ -103,7 +144,9 @@ test('without scripts terms and recap are text', async ({ browser, baseURL }) =>
   await context.close();
 });
 
-test('what people type for a lesson and a step leads there, and the address says it in full', async ({ page }) => {
+test('what people type for a lesson and a step leads there, and the address says it in full', async ({
+  page,
+}) => {
   const ticks = /\?lesson=02-grace-periods&step=ticks/;
   const answers: string[] = [];
   page.on('websocket', (socket) =>
@@ -124,7 +167,8 @@ test('what people type for a lesson and a step leads there, and the address says
     answers.length = 0;
     await page.goto('about:blank');
     await page.goto(typed);
-    if (address === ticks) await expect(page.getByRole('heading', { name: 'They wait for ticks' }), typed).toBeVisible();
+    if (address === ticks)
+      await expect(page.getByRole('heading', { name: 'They wait for ticks' }), typed).toBeVisible();
     await expect(page, typed).toHaveURL(address);
     await expect(page.getByTestId('source'), typed).toContainText('recorded');
     // The server understands the step as well, so no other recording was sent first.
@@ -139,7 +183,9 @@ test('what people type for a lesson and a step leads there, and the address says
   await expect(page).toHaveURL('about:blank');
 });
 
-test('a wrong address is a sentence and a way on: page, lesson, step, lab, report', async ({ page }) => {
+test('a wrong address is a sentence and a way on: page, lesson, step, lab, report', async ({
+  page,
+}) => {
   const home = page.getByTestId('home-link');
   for (const [address, words, way] of [
     ['/nothing/02', 'There is no such page', page.getByRole('link', { name: 'All lessons' })],

@@ -244,6 +244,14 @@ export function LessonPage({ page }: LessonPageProps) {
       onKnob={actions.turnOne}
     />
   );
+  const picture = (
+    <>
+      <LessonMain page={page} />
+      {width === 'wide' && side}
+      <Slot part="BesideLanes" given={{}} />
+      <Transport {...transport} />
+    </>
+  );
   return (
     <div
       className="lesson"
@@ -265,11 +273,12 @@ export function LessonPage({ page }: LessonPageProps) {
         inLesson={page.inLesson}
         notes={<StepNotes {...{ lesson, scene, opened }} />}
       />
-      <LessonStory {...{ page, width, changing }} side={width === 'middle' && side} />
-      <LessonMain page={page} />
-      {width === 'wide' && side}
-      <Slot part="BesideLanes" given={{}} />
-      <Transport {...transport} />
+      <LessonStory
+        {...{ page, width, changing }}
+        side={width === 'middle' && side}
+        picture={width === 'narrow' && picture}
+      />
+      {width !== 'narrow' && picture}
       {width === 'narrow' && side}
       {width === 'narrow' && <LessonSteps page={page} />}
       <LessonDialogs page={page} />

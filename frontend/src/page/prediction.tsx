@@ -81,6 +81,7 @@ export function useAskedLanes(page: LessonModel): AskedLanes | null {
         ) : (
           <>
             <p>{t('First say what you expect; then look.')}</p>
+            <p className="guess-question">{prediction.question}</p>
             <ul aria-label={t('Prediction')}>
               {prediction.choices.map((choice, i) => (
                 <li key={choice}>

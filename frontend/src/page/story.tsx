@@ -345,6 +345,8 @@ interface StoryProps {
   readonly entry?: ReactNode;
   /** Patch and evidence, for layouts that place them below the text. */
   readonly side?: ReactNode;
+  /** Stage and transport, for layouts that place them above the text. */
+  readonly picture?: ReactNode;
   /** Content after the last step. */
   readonly end?: ReactNode;
   /** Opens what follows the last step; null if nothing does. */
@@ -386,7 +388,7 @@ function Story(props: StoryProps) {
           </article>
         ))}
       </div>
-      <Sentence text={props.sentence} recorded={props.recorded} />
+      {!props.picture && <Sentence text={props.sentence} recorded={props.recorded} />}
       {width !== 'narrow' && (
         <StepNav lesson={lesson} scene={scene} onStep={props.onStep} onEnd={props.onEnd} />
       )}
@@ -402,6 +404,8 @@ function Step(props: StoryProps) {
   return (
     <>
       <Head {...props} step={scene} testId="step-count" />
+      {props.picture}
+      {props.picture && <Sentence text={props.sentence} recorded={props.recorded} />}
       <Prose text={before} />
       {props.note && (
         <p className="small quiet" data-testid="count-note">
@@ -515,11 +519,13 @@ interface LessonStoryProps extends LessonStepsProps {
   readonly width: Width;
   /** Patch and evidence, for layouts that place them below the text. */
   readonly side: ReactNode;
+  /** Stage and transport, for layouts that place them above the text. */
+  readonly picture: ReactNode;
   /** Whether a patch is being edited. */
   readonly changing: boolean;
 }
 
-export function LessonStory({ page, width, side, changing }: LessonStoryProps) {
+export function LessonStory({ page, width, side, picture, changing }: LessonStoryProps) {
   const { lesson, scene, place, server, guess, answers, actions, acts } = page;
   const clock = server.run?.clock ?? actions.knobs.clock;
   const open = recapOf(page);
@@ -547,6 +553,7 @@ export function LessonStory({ page, width, side, changing }: LessonStoryProps) {
       }
       onEnd={open}
       side={side}
+      picture={picture}
       onStep={page.step}
       onCaveats={acts.caveats}
       onQuestions={acts.questions}

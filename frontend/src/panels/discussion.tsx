@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /** End of a lesson: what others wrote about the patch, what happened afterwards, and where to try each claim. */
 
-import { memo, useRef, useState } from 'react';
+import { memo, useId, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
 import { frontPage, type Place, writePlace } from '../navigation/place.ts';
 import type { Lesson, Remark, Source, Trial } from '../protocol/lesson.ts';
@@ -133,18 +133,15 @@ export function dateWords(date: string): string {
   });
 }
 
-// Start of a lesson: the author of the mail, and the terms that learners should know, each with a drawing.
+// Start of a lesson: the author of the mail, and the terms that learners should know. A term opens its drawing.
 
 export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
-  const list = useRef<HTMLUListElement>(null);
+  const [open, setOpen] = useState('');
+  const card = useId();
   const terms = lesson.terms.filter((term) => term.entry);
   const mail = Object.values(lesson.mails)[0];
   if (terms.length === 0) return null;
-  const bring = (i: number) => {
-    const items = list.current;
-    const item = items?.children[i];
-    if (item instanceof HTMLElement) items?.scrollTo({ left: item.offsetLeft - items.offsetLeft });
-  };
+  const shown = terms.find((term) => term.name === open);
   return (
     <section className="entry" aria-label={t('Before you begin')} data-testid="entry">
       <p className="eyebrow">
@@ -153,25 +150,30 @@ export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
         })}
       </p>
       <ul className="entry-names">
-        {terms.map((term, i) => (
-          <li key={term.name}>
-            <button type="button" className="link" onClick={() => bring(i)}>
-              {term.name}
+        {terms.map(({ name }) => (
+          <li key={name}>
+            <button
+              type="button"
+              className="link"
+              aria-expanded={name === open}
+              aria-controls={card}
+              onClick={() => setOpen(name === open ? '' : name)}
+            >
+              {name}
             </button>
           </li>
         ))}
       </ul>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, so keys must reach it */}
-      <ul ref={list} className="entry-cards" tabIndex={0} aria-label={t('Words and drawings')}>
-        {terms.map((term) => (
-          <li key={term.name}>
-            <Drawing svg={lesson.drawings[term.name] ?? ''} />
+      <div id={card} className="entry-card" hidden={!shown}>
+        {shown && (
+          <>
+            <Drawing svg={lesson.drawings[shown.name] ?? ''} />
             <p>
-              <b>{term.name}</b> {term.says}
+              <b>{shown.name}</b> {shown.says}
             </p>
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </div>
       {mail && (
         <p className="entry-mail small quiet" data-testid="entry-mail">
           {rich('It began with a mail of {author}, <time>{date}</time>: {url}', {

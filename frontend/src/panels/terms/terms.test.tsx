@@ -141,10 +141,17 @@ describe('terms', () => {
   });
 
   describe('the entry of a lesson', () => {
-    it('has its words with drawings, and who wrote the mail', () => {
+    it('has its words, which open and close their drawings, and who wrote the mail', () => {
       render(<Entry lesson={lesson} />);
-      expect(screen.getByTestId('entry').textContent).toContain('1 word, one minute');
+      const entry = screen.getByTestId('entry');
+      expect(entry.textContent).toContain('1 word, one minute');
+      const word = entry.querySelector('button')!;
+      expect(screen.queryByRole('img', { name: 'A line.' })).toBeNull();
+      fireEvent.click(word);
+      expect(word.getAttribute('aria-expanded')).toBe('true');
       expect(screen.getByRole('img', { name: 'A line.' })).toBeTruthy();
+      fireEvent.click(word);
+      expect(screen.queryByRole('img', { name: 'A line.' })).toBeNull();
       const mail = screen.getByTestId('entry-mail');
       expect(mail.textContent).toContain('A. Person, 31 May 2023');
       expect(mail.querySelector('a')?.getAttribute('href')).toBe('https://a.example/');
