@@ -75,7 +75,7 @@ def selftest(
         if not works:
             raise InfraError(
                 f"guests cannot be tested under KVM here: {why.rstrip('.')}.",
-                remedy="Run it on a host with KVM. ./duet doctor says what is missing here.",
+                remedy="Use a host with KVM. ./duet doctor says what is missing here.",
             )
     request = shortest_run(read_request(lesson or _ready_lesson(), "", "", "wall", []))
     test = Selftest(request, Accel.KVM if kvm else None)
@@ -145,7 +145,7 @@ class Selftest:
         if lane.metrics.events_lost or not lane.metrics.events_read:
             raise InfraError(
                 f"{lane.metrics.events_read} events arrived, {lane.metrics.events_lost} were lost.",
-                remedy="Run it again while the host is idle.",
+                remedy="Run the selftest again while the host is idle.",
             )
         return f"booted in {boot_s:.2f} s, {lane.metrics.events_read} events, none lost"
 
@@ -198,7 +198,7 @@ class Selftest:
         return f"{len(arms)} arms, {REPEATS} runs each; CPUs of its own: {report.host['own_cpus']}"
 
     async def _usual(self) -> tuple[PhaseSink, LaneResult]:
-        """Run once with the lesson's number of vCPUs. Tests that only observe share this run."""
+        """Run once with the lesson's number of vCPUs. Several tests share this run."""
         self._usual_run = self._usual_run or await self._once(None)
         return self._usual_run
 
@@ -229,7 +229,7 @@ class Selftest:
         if self._accel not in (None, accel):
             raise InfraError(
                 f"the guest ran under {accel}, not under {self._accel}.",
-                remedy="Run ./duet doctor; it says why.",
+                remedy="Run ./duet doctor to see the reason.",
             )
 
 
@@ -267,7 +267,7 @@ def built_arms(folder: LessonFolder, settings: KernelSettings) -> list[str]:
 
 
 def shortest_run(request: RunSpec) -> RunSpec:
-    """Return the same run, as short as the lesson allows, because a test needs no figures."""
+    """Return the same run with the shortest duration that the lesson allows, for tests."""
     from duet.lessons.load import knob
 
     lesson = request.folder.lesson

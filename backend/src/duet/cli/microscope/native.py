@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet microscope --native`: measures the arms' layouts on the host's own CPUs, in turns."""
+"""`duet microscope --native`: measures the arms' data layouts in turn on the host's own CPUs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Tree = dict[str, object]
 
 
 def measure_replica(lesson: str, threads: int, as_json: bool) -> int:
-    """Measure the replica of each layout, and save the result for the page."""
+    """Measure a replica of each arm's data layout, and save the result for the page."""
     folder = load(lesson)
     operation = native.read_operation(folder)
     cores = native.one_cpu_a_core(native.allowed_cpus())
@@ -60,7 +60,7 @@ def measure_replica(lesson: str, threads: int, as_json: bool) -> int:
 
 
 def read_layouts(folder: LessonFolder, operation: Operation) -> list[Layout]:
-    """Read the layouts of all arms.
+    """Read the data layouts of all arms.
 
     Raises:
         InfraError: a kernel is not built, or cannot be read.
@@ -91,9 +91,9 @@ def save(folder: LessonFolder, tree: Tree) -> Path:
 def measured(
     lesson: str, operation: Operation, layouts: list[Layout], cores: list[int], cpus: list[int]
 ) -> Tree:
-    """Run the layouts in turns and then under perf, and return NativeResult as a tree.
+    """Measure all layouts in rounds and then under perf, and return NativeResult as a tree.
 
-    The order of the layouts is reversed in every second round.
+    Every second round has the layouts in reverse order.
     """
     alone = {x.arm: native.run_once(operation, x, cpus[:1], RUN_MS)[0] for x in layouts}
     runs: dict[str, list[Run]] = {layout.arm: [] for layout in layouts}
