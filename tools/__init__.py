@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Programs for developers of Kernel Duet. The product needs none of them."""
+"""Programs for developers of Kernel Duet. Kernel Duet itself needs none of these programs."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Draw random sentences for a reading test: python -m tools.prose --seed 7.
+"""Draw random texts for a reading test: python -m tools.prose --seed 7.
 
-The reader sees the sentences without context, and marks each that they had to read twice.
+A reader sees each text without its context, and marks the texts that they had to read twice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Found = tuple[str, str]
 
 
 def python_texts(path: Path) -> Iterator[Found]:
-    """Yield docstrings, comments, and texts of errors."""
+    """Yield the docstrings, comments and error texts of a Python file."""
     source = path.read_text()
     where = path.relative_to(ROOT)
     for node in ast.walk(ast.parse(source)):
@@ -66,7 +66,7 @@ def page_strings() -> Iterator[Found]:
 
 
 def drawn(found: Iterator[Found], count: int, dice: random.Random) -> list[Found]:
-    """Draw random, distinct texts that have at least LEAST_WORDS words."""
+    """Draw `count` distinct texts at random, each with at least LEAST_WORDS words."""
     pool = sorted({one for one in found if len(one[1].split()) >= LEAST_WORDS})
     return dice.sample(pool, min(count, len(pool)))
 

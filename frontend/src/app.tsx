@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The page: it has one store and one socket, and shows the front page or a lesson. */
+/** The page. It has one store and one socket, and shows the front page or a lesson. */
 
 import { lazy, Suspense, useEffect, useLayoutEffect, useState } from 'react';
 import { t } from './base/lang/t.ts';
@@ -21,7 +21,7 @@ const Gallery = lazy(() =>
   withWords('gallery', () => import('./gallery/gallery.tsx')).then((m) => ({ default: m.Gallery })),
 );
 
-/** `?gallery` shows all views with recorded data, for developers. */
+/** The page for `?gallery`, which shows developers all views with recorded data. */
 function Exhibits() {
   const slugs = useHello()
     ?.lessons.filter((l) => l.picture)
@@ -40,7 +40,7 @@ export function App() {
   const site = siteOf();
   const lesson = place.lesson ?? site?.lesson ?? null;
   const asked = site === null ? pluginPage(location.search, place, go) : null;
-  // Must run before the effects of children, which request their lesson at once.
+  // This effect must run before the effects of child components, which request their lesson immediately.
   useLayoutEffect(() => {
     const socket = connect(store);
     return () => socket.close();

@@ -7,7 +7,7 @@ import '@fontsource-variable/source-serif-4/opsz-italic.css';
 import '@fontsource-variable/jetbrains-mono/index.css';
 import './ui/tokens.css';
 import './ui/base.css';
-// Style sheets cascade in the order of these imports.
+// The order of these imports is the order of the style sheets in the cascade.
 import './page/lesson.css';
 import './page/story.css';
 import './panels/discussion.css';
@@ -38,7 +38,7 @@ import { languageLoaded } from './lang/load.ts';
 import { applyTheme, fontsLoaded } from './ui/theme.ts';
 
 applyTheme();
-// Modules of the app may call t() while loading, so the language is loaded first.
+// Modules of the app may call t() while they load, so the language is loaded before them.
 const app = languageLoaded().then(() => import('./app.tsx'));
 void Promise.all([app, fontsLoaded()]).then(([{ App }]) => {
   createRoot(must(document.getElementById('root'), 'the root element')).render(

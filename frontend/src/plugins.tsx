@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The page's extension points for plug-ins. A plug-in is a folder in src/plugins whose index.tsx exports `plugin`. The
- * folders are found by a glob, so the page does not name any plug-in and works without them.
+ * The extension points for plug-ins. A plug-in is a folder in src/plugins whose index.tsx exports `plugin`. The page
+ * finds these folders by a glob pattern, so it does not name any plug-in and works without plug-ins.
  */
 
 import { type ComponentType, Fragment, type ReactElement, type ReactNode } from 'react';
@@ -17,25 +17,25 @@ import type { Lesson, Scene } from './protocol/lesson.ts';
 import type { ClientMessage } from './protocol/messages.ts';
 import type { Spotlight } from './views/contract.ts';
 
-// What the page passes to plug-ins.
+// Data and functions that the page passes to plug-ins.
 
-/** A page with lanes, for a plug-in that leads other pages or follows one. */
+/** The state of a page with lanes, for a plug-in that leads other pages or follows a leader. */
 export interface PageNow {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly arms: readonly string[];
   readonly place: Place;
-  /** The name of the run on the stage; null if there is no run, or if it has no name. */
+  /** The name of the run on the stage; null without a run, or if the run has no name. */
   readonly run: string | null;
-  /** Whether the viewer can control playback of the run on the stage. */
+  /** Whether the viewer can already control playback. */
   readonly ready: boolean;
-  /** Whether the stage is covered, because a prediction is asked. */
+  /** Whether the stage is covered because a prediction is asked. */
   readonly veiled: boolean;
-  /** Playback with the page as the actor, so that its actions do not count as those of a person. */
+  /** Playback with the page as its actor, so that actions of the plug-in do not count as actions of a person. */
   readonly playback: Playback;
 }
 
-/** A lesson page, and what its viewer has done there. */
+/** The state of a lesson page, including its viewer's guess and answers. */
 export interface LessonNow {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -43,106 +43,112 @@ export interface LessonNow {
   readonly place: Place;
   readonly go: Go;
   readonly guess: { readonly guess: number | null };
-  /** The right choice for this step's question, if the run on the stage may judge it; null while it is not known. */
+  /**
+   * The correct choice for this step's question, if the run on the stage may judge the question; null while the choice
+   * is unknown.
+   */
   readonly truth: number | null;
   readonly answers: Answers;
   readonly questions: { readonly ask: (question: number | null) => void };
-  /** Open a question that is answered by selecting a mark. The page goes to the question's step first. */
+  /** Open a question that the viewer answers by selecting a mark. The page goes to the question's step first. */
   readonly pointAt: (question: number) => void;
   readonly actions: {
     readonly knobs: Knobs;
-    /** Why no live run can start; empty if one can. */
+    /** The reason that no live run can start; empty if one can. */
     readonly blocked: string;
     readonly turnOne: (name: string, value: number) => void;
-    /** Pass the current knobs to the plug-in that takes runs; null if there is none. */
+    /** Pass the current knobs to the plug-in that takes runs; null if no plug-in does. */
     readonly attempt: (() => void) | null;
   };
 }
 
-/** Wraps a lesson page or slides. What it contains may change from one to the other. */
+/** Wraps a lesson page or slides. The wrapped content can change between a lesson page and slides. */
 export interface AroundLessonProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
-  /** Why no live run can start; empty if one can. */
+  /** The reason that no live run can start; empty if one can. */
   readonly blocked: string;
-  /** Why the page cannot send requests to a server; empty if it can. */
+  /** The reason that the page cannot send requests to a server; empty if it can. */
   readonly shut: string;
-  /** Start a run of these arms. */
+  /** Start a run with these arms. */
   readonly onBegin: (arms: readonly string[]) => void;
-  /** Returns the link to the step, with its knobs. */
+  /** Returns the link to the current step with the current knobs. */
   readonly address: () => string;
   readonly children: ReactNode;
 }
 
-// What plug-ins pass to the page.
+// Data and functions that plug-ins pass to the page.
 
-/** What a plug-in contributes to a lesson page. A plug-in may add fields, which only its own OverLesson receives. */
+/**
+ * Contributions of a plug-in to a lesson page. A plug-in may add fields of its own, which only its own OverLesson
+ * receives.
+ */
 export interface InLesson {
-  /** A mark or a lane that is highlighted on everybody's page. */
+  /** A mark or a lane that the instructor highlights on everybody's page. */
   readonly spotlight: Spotlight | null;
-  /** Receives a mark that was clicked; returns false if the plug-in does not use it. */
+  /** Called when the viewer clicks a mark. Returns false if the plug-in does not use the mark. */
   readonly pick: (mark: Mark | null) => boolean;
-  /** Content that is drawn over the picture of the lanes. */
+  /** Content in front of the picture of the lanes. */
   readonly over: ReactNode;
 }
 
-/** Whether another page leads this one. */
+/** Whether this page follows a leader's page. */
 export interface Lead {
-  /** Whether the page is led, which means that its viewer did not request the moment in its address. */
+  /** Whether this page is led. If so, its viewer did not choose the moment in the page's address. */
   readonly led: boolean;
-  /** The key that returns to following the leader; null if nobody leads. */
+  /** The key with which a viewer follows the leader again; null if there is no leader. */
   readonly key: Key | null;
   readonly follow: () => void;
 }
 
 /**
- * When the answer to a step's question is shown. `own`: the viewer's guess reveals it. Otherwise the instructor reveals
- * it: `later` means that they have not asked the question yet, `posed` that they have, and `revealed` that the answer
- * is shown.
+ * When the page shows the answer to a step's question. With `own`, the viewer's guess reveals the answer. With all
+ * other values, the instructor reveals it. `later` means that they have not asked the question yet, `posed` that they
+ * have asked it, and `revealed` that the answer is shown.
  */
 export type Reveal = 'own' | 'later' | 'posed' | 'revealed';
 
-/** The members who answer a step's question on their own pages, as their leader's page counts them. */
+/** Counts of the members who answer a step's question on their own pages. Their leader's page has these counts. */
 export interface Audience {
-  /** The number of members who have answered; `here` is the number who are present. */
+  /** The number of members who have answered. `here` is the number of members who are present. */
   readonly answers: number;
   readonly here: number;
-  /** The number of answers per choice. */
+  /** The number of answers for each choice. */
   readonly counts: readonly number[];
-  /** Reveal the answer on all pages. */
+  /** Reveal the answer on all members' pages. */
   readonly reveal: () => void;
 }
 
 export type RunChoice = Omit<Extract<ClientMessage, { type: 'start' }>, 'type'>;
 
-/** Takes the runs that a viewer requests in a step. */
+/** Lets a plug-in handle the runs that a viewer requests in a step, instead of the server. */
 export interface RunTaker {
-  /** Whether runs of a changed patch are accepted too. */
+  /** Whether the plug-in also accepts runs of a changed patch. */
   readonly patches: boolean;
   readonly attempt: (run: RunChoice) => void;
 }
 
-/** Places on the page where plug-ins can show content, with the props that they get. */
+/** Places on the page where plug-ins can show content, and the props of that content. */
 export interface Slots<Own extends InLesson = InLesson> {
-  /** Shown on every page. */
+  /** Content on every page. */
   readonly Everywhere: { readonly place: Place };
-  /** Shown on the front page, above the lessons. */
+  /** Content on the front page, above the list of lessons. */
   readonly OnHome: unknown;
-  /** Shown beside the tools in a lesson's header. */
+  /** Content beside the tools in the header of a lesson. */
   readonly InTopBar: { readonly lesson: Lesson };
-  /** Shown below the header of a lesson page. `notes` is content for instructors. */
+  /** Content below the header of a lesson page. `notes` contains notes for instructors. */
   readonly OverLesson: {
     readonly page: LessonNow;
     readonly own: Own;
     readonly notes: ReactNode;
   };
-  /** Shown below the header of a page with two runs. */
+  /** Content below the header of a page with two runs. */
   readonly OverComparison: { readonly lesson: Lesson; readonly place: Place };
-  /** Shown beside the lanes if useBeside returns true. */
+  /** Content beside the lanes, shown while useBeside returns true. */
   readonly BesideLanes: unknown;
   /** A button next to the run's state, the knobs, or an arm's patch. */
   readonly Tool: { readonly at: 'state' | 'knobs' | 'patch'; readonly arm?: string };
-  /** Shown in the last line of a slide. */
+  /** Content in the last line of a slide. */
   readonly OnSlide: unknown;
 }
 
@@ -151,43 +157,43 @@ type Parts<Own extends InLesson> = {
 };
 
 /**
- * A plug-in. Its functions named use... are hooks: at each render, the page calls those of all plug-ins in a fixed
- * order.
+ * A plug-in. Functions whose names begin with `use` are hooks. At each render, the page calls the hooks of all plug-ins
+ * in a fixed order.
  */
 export interface Plugin<Own extends InLesson = InLesson> extends Parts<Own> {
   readonly name: string;
-  /** Names of the plug-ins that this one requires. */
+  /** Names of the plug-ins that this plug-in requires. */
   readonly requires?: readonly string[];
-  /** Wraps every page, inside the store's provider. */
+  /** Wraps every page inside the provider of the store. */
   readonly Around?: ComponentType<{
     readonly place: Place;
     readonly visit: VisitPlace;
     readonly children: ReactNode;
   }>;
   readonly AroundLesson?: ComponentType<AroundLessonProps>;
-  /** The page that an address selects instead of one of the page's own; null if there is none. */
+  /** The plug-in's page that an address selects; null if the address selects one of the page's own. */
   readonly pageOf?: (search: string, place: Place, go: Go) => ReactElement | null;
-  /** Whether BesideLanes takes up space at present. */
+  /** Whether BesideLanes currently takes up space. */
   readonly useBeside?: () => boolean;
-  /** Wraps the function that navigates. */
+  /** Wraps the function with which the page navigates. */
   readonly useGo?: (go: Go, place: Place) => Go;
   readonly useLead?: () => Lead;
   readonly useRuns?: (lesson: string, step: string) => RunTaker | null;
-  /** Receives a guess, and whether it is right; null means that this is not known yet. */
+  /** Called with a viewer's guess, and whether the guess is right. `right` is null while this is unknown. */
   readonly useGuessed?: (scene: Scene) => (choice: number, right: boolean | null) => void;
   readonly useReveal?: (scene: Scene) => Reveal;
-  /** Null if nobody answers, or if this page does not lead them. */
+  /** Returns null if nobody answers, or if this page does not lead the members. */
   readonly useAudience?: (scene: Scene) => Audience | null;
-  /** Receives a mark that answers a question. */
+  /** Called with a mark that the viewer selected to answer a question. */
   readonly usePointed?: (lesson: Lesson) => (question: number, mark: Mark, right: boolean) => void;
   readonly useLesson?: (page: PageNow, index: RunIndex | null) => Own;
-  /** Receives a page with two runs; a lesson page is received by useLesson. */
+  /** Called for a page with two runs. For a lesson page, useLesson is called instead. */
   readonly useComparison?: (page: PageNow) => void;
-  /** Called for a page with two runs while they are loading, or if they cannot be loaded. */
+  /** Called for a page with two runs while the runs are loading, or if they cannot be loaded. */
   readonly useAwaited?: (place: Place) => void;
 }
 
-/** All plug-ins, sorted by name. Throws if a plug-in that another one requires is missing. */
+/** All plug-ins, sorted by name. Throws if a plug-in requires another plug-in that is missing. */
 export function collectPlugins(modules: Readonly<Record<string, unknown>>): readonly Plugin[] {
   const all = Object.values(modules as Readonly<Record<string, { readonly plugin: Plugin }>>)
     .map((module) => module.plugin)
@@ -199,7 +205,7 @@ export function collectPlugins(modules: Readonly<Record<string, unknown>>): read
   return all;
 }
 
-/** The plug-ins do not change while the page is open, so that their hooks are always called in the same order. */
+/** The list never changes while the page is open, so hooks are always called in the same order. */
 const plugins = collectPlugins(found);
 
 type With<K extends keyof Plugin> = Plugin & { readonly [key in K]-?: NonNullable<Plugin[K]> };
@@ -208,14 +214,14 @@ function having<K extends keyof Plugin>(key: K): readonly With<K>[] {
   return plugins.filter((one): one is With<K> => one[key] !== undefined);
 }
 
-/** The results of one hook, for all plug-ins that have it. */
+/** The results of one hook, from all plug-ins that have this hook. */
 function said<K extends keyof Plugin, R>(key: K, ask: (hook: NonNullable<Plugin[K]>) => R): R[] {
   return having(key).map((one) => ask(one[key]));
 }
 
-// The places where the page calls plug-ins.
+// The places in the page's code that call plug-ins.
 
-/** Renders what all plug-ins show at one place of the page. */
+/** Renders the content of all plug-ins for one place of the page. */
 export function Slot<K extends Exclude<keyof Slots, 'OverLesson'>>({
   part,
   given,
@@ -256,7 +262,7 @@ export function AroundLesson({ children, ...given }: AroundLessonProps) {
   );
 }
 
-/** The page of a plug-in that an address selects; null if there is none. */
+/** The page that a plug-in shows for this address; null if no plug-in does. */
 export function pluginPage(search: string, place: Place, go: Go): ReactElement | null {
   for (const { pageOf } of having('pageOf')) {
     const page = pageOf(search, place, go);
@@ -318,7 +324,7 @@ export function usePointed(lesson: Lesson): (question: number, mark: Mark, right
   };
 }
 
-/** What all plug-ins contribute to a lesson page, both merged and separately. */
+/** The contributions of all plug-ins to a lesson page, both combined and separate. */
 export type InLessons = ReturnType<typeof useInLesson>;
 
 export function useInLesson(page: PageNow, index: RunIndex | null) {
@@ -349,7 +355,7 @@ export function OverLesson({
   ));
 }
 
-/** What plug-ins draw over the picture of the lanes. */
+/** The content of all plug-ins in front of the picture of the lanes. */
 export function OverPicture({ inLesson }: { readonly inLesson: InLessons }) {
   return [...inLesson.own].map(([name, { over }]) => <Fragment key={name}>{over}</Fragment>);
 }

@@ -177,8 +177,9 @@ describe('a lesson without a view, opened by its address', () => {
     const store = new Store();
     store.dispatch({ type: 'lesson', lesson: { ...tree, clock: 'wall', clocks: ['wall'] } });
     page(store);
-    expect(screen.getByTestId('no-picture').textContent).toContain('It runs on the wall clock');
-    expect(screen.getByTestId('no-picture').textContent).toContain('alone');
+    expect(screen.getByTestId('no-picture').textContent).toContain(
+      'This lesson runs only on the wall clock',
+    );
   });
 
   it('leads back to the list', () => {
@@ -242,7 +243,7 @@ describe('the card on the front page', () => {
       tree.summary,
     ])
       expect(shown.textContent).toContain(reported);
-    expect(shown.textContent).not.toContain('plays at once');
+    expect(shown.textContent).not.toContain('plays immediately');
   });
 
   it('says nothing of it where there is one', async () => {

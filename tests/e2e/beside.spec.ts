@@ -40,7 +40,7 @@ async function state(page: Page) {
 test('two recordings stand beside each other, and the same operation of both is laid over the other', async ({ page }) => {
   await open(page, `${pair}&at=20`);
   const head = page.getByTestId('differences');
-  await expect(head).toContainText('hogs: 9 in the first, 3 in the second');
+  await expect(head).toContainText('hogs: 9 in the first run, 3 in the second run');
   // What differs is read before any lane is seen, and each lane says which run it is of.
   const above = (await head.boundingBox())!;
   const lanes = ['first-rwsem', 'second-rwsem', 'first-srcu', 'second-srcu'];
@@ -120,7 +120,7 @@ test('what cannot stand beside each other is said in a sentence', async ({ page 
   const refused: [string, string][] = [
     ['lesson=02-grace-periods&run=9-hogs&with=nothing', "nothing' is neither a recording nor a saved run"],
     ['lesson=02-grace-periods&run=9-hogs&with=recorded:03-inode-recycling:removal', 'belongs to lesson 02-grace-periods, and .* to 03-inode-recycling'],
-    ['lesson=02-grace-periods&run=9-hogs&with=9-hogs', 'Both are the same run'],
+    ['lesson=02-grace-periods&run=9-hogs&with=9-hogs', 'Both runs are the same'],
     ['lesson=02-grace-periods&with=9-hogs', 'Name both'],
     [
       'lesson=02-grace-periods&run=recorded:03-inode-recycling:removal&with=recorded:03-inode-recycling:batch-32',

@@ -56,7 +56,7 @@ test('it opens beside the lanes, in both themes and three views', async ({ page 
   await page.locator('.cm-content').focus();
   await page.keyboard.press('Control+z');
   await page.keyboard.press('Control+z');
-  await expect(page.getByTestId('change-tally')).toHaveText('as the arm has it');
+  await expect(page.getByTestId('change-tally')).toHaveText('same text as the arm');
   await page.keyboard.press('Escape');
   await expect(page.getByTestId('change-pane')).toHaveCount(0);
   await expect(page.getByTestId('change-patch')).toBeFocused();
@@ -75,7 +75,7 @@ test('a link brings a change to whoever opens it, and runs nothing', async ({ pa
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link).toContain('step=what-is-set#change=');
   await page.getByTestId('reset-change').click();
-  await expect(page.getByTestId('change-tally')).toHaveText('as the arm has it');
+  await expect(page.getByTestId('change-tally')).toHaveText('same text as the arm');
 
   const other = await context.newPage();
   const sent: string[] = [];
@@ -86,12 +86,12 @@ test('a link brings a change to whoever opens it, and runs nothing', async ({ pa
   await expect(other.getByTestId('change-code')).toContainText('int from_a_link;', {
     timeout: 90_000,
   });
-  await expect(other.getByTestId('change-note')).toContainText('Nothing runs until you say so.');
+  await expect(other.getByTestId('change-note')).toContainText('Nothing runs until you start a run.');
   expect(sent.filter((frame) => frame.includes('diff') || frame.includes('start'))).toEqual([]);
   // Without the part behind the #, as a reload after another step has it, nothing of it is left.
   await opened(other);
   await other.getByTestId('change-patch').click();
-  await expect(other.getByTestId('change-tally')).toHaveText('as the arm has it', {
+  await expect(other.getByTestId('change-tally')).toHaveText('same text as the arm', {
     timeout: 90_000,
   });
 });

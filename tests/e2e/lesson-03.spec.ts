@@ -55,7 +55,7 @@ test('keys walk through the life of an inode, Enter answers a question or opens 
   for (let i = 0; i < 12 && !/used again .* before its/.test((await said.textContent()) ?? ''); i++)
     await picture.press('ArrowRight');
   await picture.press('Enter');
-  await expect(page.getByTestId('questions')).toContainText('a new file has the inode');
+  await expect(page.getByTestId('questions')).toContainText('a new file gets the inode');
 });
 
 test('a prediction is answered by the events of the recording', async ({ page }) => {
@@ -65,7 +65,7 @@ test('a prediction is answered by the events of the recording', async ({ page })
     .getByRole('button', { name: /more than half/ })
     .click();
   await expect(page.getByTestId('predict-truth')).toContainText(
-    /\d+ of \d+ on stock, which is \d+ in a hundred/,
+    /\d+ of \d+ reuses on stock were inside the shadow, which is \d+ in a hundred/,
   );
 });
 
@@ -74,9 +74,9 @@ test('the dam: who unlinks waits for the worker, and with four times the limit n
 }) => {
   await page.goto('/?lesson=03-inode-recycling&step=dam&at=50');
   await expect(page.getByTestId('sentence')).toContainText(
-    /On wait in the worker \d+ of 256 inodes wait/,
+    /On wait in the worker \d+ of at most 256 inodes wait/,
   );
-  await expect(page.getByTestId('sentence')).toContainText('The unlink waits too');
+  await expect(page.getByTestId('sentence')).toContainText('The unlink has been waiting too');
   await page.goto('/?lesson=03-inode-recycling&step=larger&at=90');
   await page.getByTestId('predict').getByRole('button', { name: 'not at all' }).click();
   await expect(page.getByTestId('predict-truth')).toContainText('had to wait 0 times');
@@ -87,10 +87,10 @@ test('at 1,024 the shadow is over by itself where RCU was asked, and not on stoc
 }) => {
   await page.goto('/?lesson=03-inode-recycling&step=larger-batch&at=115');
   await expect(page.getByTestId('sentence')).toContainText(
-    /On stock .*XFS has reused \d+ of \d+ inside the shadow/,
+    /On stock .*So far, \d+ of \d+ reuses were inside the shadow/,
   );
   await expect(page.getByTestId('sentence')).toContainText(
-    /On wait at recycle .* XFS has reused none inside the shadow\. No task waited/,
+    /On wait at recycle .* No reuse was inside the shadow\. No task waited/,
   );
 });
 

@@ -85,7 +85,7 @@ for (const lesson of lessons)
       } else if (facts.kind === 'ask')
         // The first press asks, the second shows the answer, and the stage is not seen before.
         await expect(page.getByTestId('ask-answer')).toContainText(
-          facts.revealed ? /^(Counted|Measured|Modelled): / : 'Hands up',
+          facts.revealed ? /^(Counted|Measured|Modelled): / : 'Ask for a show of hands',
         );
       if (asking.test(facts.kind)) expect(facts.answers > 0, `${facts.step} ${facts.kind}`).toBe(facts.revealed);
       if (!(await nextSlide(page))) break;
@@ -104,7 +104,7 @@ for (const lesson of lessons)
     await expect(page.getByTestId('deck-count')).toHaveText(/^1 of /);
     await page.keyboard.press('PageUp');
     await expect(page.getByTestId('deck-count')).toHaveText(/^1 of /);
-    await expect(page.getByTestId('words-mail')).toContainText('It began with a mail of');
+    await expect(page.getByTestId('words-mail')).toContainText('This lesson began with a mail of');
   });
 
 test('the speaker’s window follows the wall, moves it, and says what comes next', async ({
@@ -135,7 +135,7 @@ test('the speaker’s window follows the wall, moves it, and says what comes nex
     'The same scan three times: the answer',
   );
   await notes.bringToFront();
-  await expect(notes.getByTestId('notes-next')).toContainText('one kernel steps over 256 entries');
+  await expect(notes.getByTestId('notes-next')).toContainText('the 2013 scan steps over 256 entries');
   await notes.keyboard.press('PageDown');
   await expect(page.getByTestId('slide-picture')).toBeVisible();
   await expect(notes.getByTestId('notes-title')).toHaveText(

@@ -108,7 +108,7 @@ test('03: an old reader sees the wrong file on stock, and on no other kernel', a
   for (let i = 0; i < 6; i++) await toy.getByTestId('grip-end').press('PageUp');
   expect(await drag(toy, 'reader', 'ArrowRight', 'innocent')).toBe(true);
   await toy.getByTestId('goal-elsewhere').getByRole('button').click();
-  await expect(toy.getByTestId('goal-elsewhere')).toContainText('with none of');
+  await expect(toy.getByTestId('goal-elsewhere')).toContainText('in none of');
 });
 
 test('05: fields moved by keys come to what upstream has, and no goal is to have less', async ({ page }) => {

@@ -38,7 +38,7 @@ def test_a_file_touched_from_inside_a_container_sets_its_bit(address: str, run_a
             await one.say(type="open", lesson=CHOICE["lesson"])
             await one.say(type="act", name="touch", value=1)
             refused = await one.until(lambda m: m["type"] == "error")
-            assert refused["sentence"] == "this needs a live run, but none is running."
+            assert refused["sentence"] == "this command needs a live run, but no run is live."
             await one.say(type="start", **CHOICE)
             run_id = await one.begun()
             await one.until(ran_calls, 90)

@@ -206,7 +206,7 @@ def test_a_field_that_is_not_there_is_one_sentence_and_other_probes_go_on() -> N
     wanted = (Wanted("srcu-gp", 10, of="no_such_srcu"), Wanted("shrinker-list", 10))
     run = look(GRACE, "rwsem", *wanted, clock="wall", knobs=["seconds=1"])
     assert run.lens.state == "on"
-    assert "it has no variable no_such_srcu" in run.lens.message
+    assert "there is no variable no_such_srcu" in run.lens.message
     assert {sample.probe for sample, _ in run.samples} == {"shrinker-list"}
     run = look(GRACE, "rwsem", wanted[0], clock="wall", knobs=["seconds=1"])
     assert run.lens.state == "failed" and not run.samples

@@ -42,7 +42,7 @@ sentence.
 
 
 class Measurements(TyperGroup):
-    """Command group whose help shows the whole first sentence of each benchmark's description."""
+    """Command group whose help shows the first sentence about each benchmark without cutting it."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
@@ -73,7 +73,7 @@ def lanes(
     ] = False,
     json: Json = False,
 ) -> int:
-    """Measure how soon a lane moves, for copies of a parked guest and boots in turn."""
+    """Measure the time until a lane moves, in turn with a copied guest and with a booted guest."""
     from tools.bench.lanes import bench as body
 
     return body(lesson, arm, repeats, vng, json)
@@ -90,7 +90,7 @@ def viewers(
     ] = 1,
     json: Json = False,
 ) -> int:
-    """Measure what viewers of one live run cost the server, and how late its rows arrive.
+    """Measure what viewers of one live run cost the server, and how late the run's rows arrive.
 
     No guest runs. The rows come from the lesson's first recording, and are sent as in a live run.
     """
@@ -133,7 +133,7 @@ def classroom(
     ] = 4,
     json: Json = False,
 ) -> int:
-    """Let a whole class press run live; measure who is served and how soon the server answers."""
+    """Let all students of a class press run live, and measure how the server serves them."""
     from tools.bench.classroom import classroom as body
 
     return body(lesson, students, different, json)
@@ -149,9 +149,9 @@ def followers(
     ] = 1,
     json: Json = False,
 ) -> int:
-    """Measure how late a class sees its driver's position, and what that costs.
+    """Measure how late a class receives its driver's position, and what this costs the server.
 
-    It uses a real server, which stores its classes in a folder of its own. No guest runs.
+    The benchmark uses a real server, which stores its classes in a separate folder. No guest runs.
     """
     from tools.bench.followers import followers as body
 
@@ -172,7 +172,7 @@ def switch(
 ) -> int:
     """Measure the time from a click on another lesson until its recording or live lanes move.
 
-    It uses a real server with real guests, first with parked guests and then without.
+    The benchmark uses real servers with real guests, first with parked guests and then without.
     """
     from tools.bench.switch import switch as body
 
@@ -193,10 +193,10 @@ def pool(
     ] = 4,
     json: Json = False,
 ) -> int:
-    """Measure the time from a click on run live to events, here and through a pool in turn.
+    """Measure the time from a click on run live to events, in turn here and through a pool.
 
-    It uses real servers with real guests. The first click needs a new lease, and later clicks use
-    the same lease.
+    The benchmark uses real servers with real guests. With the pool, the first click needs a new
+    lease, and later clicks use this lease again.
     """
     from tools.bench.pool import bench as body
 
@@ -216,8 +216,9 @@ def link(
 ) -> int:
     """Compare the simulation of duet plan with real viewers of a recording who share a link.
 
-    It uses a real nginx with the shipped configuration, and a link of that bandwidth in a network
-    namespace (tc). The viewers fetch real segments, four at a time, as the page does.
+    The benchmark uses a real nginx with the shipped configuration, and a link with limited
+    bandwidth in a network namespace (tc). The viewers fetch real segments, four at a time, as the
+    page does.
     """
     from tools.bench.link import bench as body
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench class`: a whole class presses *run live*. Is everybody served, and how fast?
+"""`bench class`: all students of a class press *run live*. Is everybody served, and how fast?
 
-The real server has real guests and runs in its own process. The students run in another process.
+A real server with real guests runs in one process. The students run in another process.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def classroom(lesson: str, students: int, different: int, js: bool) -> int:
 
 
 def measure(lesson: str, students: int, different: int) -> ClassResult:
-    """Let the students press *run live*, and meanwhile time requests for health and page.
+    """Let the students press *run live*. Meanwhile, time requests for /api/health and the page.
 
     Raises:
         InfraError: a process failed.
@@ -100,7 +100,7 @@ def measure(lesson: str, students: int, different: int) -> ClassResult:
 def settings_of(lesson: str, different: int) -> list[dict[str, int]]:
     """Return settings that differ in the number of threads.
 
-    If the lesson has no such knob, return one setting.
+    If no knob of the lesson sets the number of threads, return one empty setting.
     """
     found = lessons.load(lesson).lesson
     name = knob(found, "threads")
@@ -114,7 +114,7 @@ def settings_of(lesson: str, different: int) -> list[dict[str, int]]:
 
 @contextlib.contextmanager
 def server(*words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start a real `duet serve` that has a separate folder for saved runs. Yield host:port.
+    """Start a real `duet serve` that stores data in a temporary folder. Yield process, host:port.
 
     Args:
         words: further options of `duet serve`.
@@ -138,7 +138,7 @@ def server(*words: str, **variables: str) -> Iterator[tuple[subprocess.Popen[str
 
 
 def own_places(folder: str) -> dict[str, str]:
-    """Return environment variables with which a server stores everything in `folder`."""
+    """Return environment variables that make a server store all its data in `folder`."""
     return {
         "DUET_RUNS": f"{folder}/runs",
         "DUET_CLASSES_DB": f"sqlite:///{folder}/classes.sqlite",
@@ -147,14 +147,14 @@ def own_places(folder: str) -> dict[str, str]:
 
 
 def answers(ms: list[float]) -> Answers:
-    """Return quantiles of the answer times, or zeros if there are no answers."""
+    """Return quantiles of the answer times in ms, or zeros without any answer."""
     if not ms:
         return Answers(0, 0.0, 0.0)
     return Answers(len(ms), round(float(np.percentile(ms, 99)), 1), round(max(ms), 1))
 
 
 def request_ms(address: str, path: str) -> float:
-    """Measure the time in ms of a GET on a new connection."""
+    """Send a GET on a new connection, and return the time until the answer in ms."""
     began = time.perf_counter()
     connection = http.client.HTTPConnection(address, timeout=60)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A page that clicks on lessons and runs their main steps over the socket as the real page does."""
+"""A simulated page that opens lessons and runs their main steps, over the real page's socket."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Moved:
     """The result of a click.
 
     Args:
-        ms: time until every lane had sent a batch; None if that did not happen.
+        ms: time until every lane had sent a batch; None if a lane sent no batch.
         lanes: number of lanes in the run.
-        copies: number of these lanes that are copies of parked guests.
+        copies: number of lanes whose guest is a copy of a parked guest.
         why: why no batch arrived.
     """
 
@@ -98,7 +98,7 @@ def main_step(slug: str, clock: str) -> Step:
 
 
 class Page:
-    """A connected page. Create it with `opened`."""
+    """A simulated page with its connection to the server. The function `opened` creates a Page."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -109,7 +109,7 @@ class Page:
         await self._socket.send(msgpack.packb(message))
 
     async def next(self) -> Message:
-        """Receive the next message, and record what it says about a lane or the run's phase."""
+        """Receive the next message, and record it if it is about a lane or the run's phase."""
         message: Message = msgpack.unpackb(await self._socket.recv(), strict_map_key=False)
         self._count += 1
         if self._count % ACK_EVERY == 0:
@@ -197,7 +197,7 @@ def is_lesson(message: Message, slug: str) -> bool:
 
 @contextlib.asynccontextmanager
 async def opened(address: str) -> AsyncIterator[Page]:
-    """Open a page as a new visitor.
+    """Open a simulated page as a new visitor.
 
     Raises:
         InfraError: the server does not answer.

@@ -14,7 +14,7 @@ import psutil
 
 from tools.bench.results import PageBytes
 
-# Read another process's CPU time to the nanosecond, because /proc counts only ticks of 10 ms.
+# Read another process's CPU time with a resolution of 1 ns, because /proc counts ticks of 10 ms.
 
 _OF_ALL_THREADS: Final = 2
 """CPUCLOCK_SCHED of include/linux/posix-timers.h (Linux 6.1)."""
@@ -23,7 +23,7 @@ _OF_ALL_THREADS: Final = 2
 def cpu_s(pid: int) -> float:
     """Return the CPU time of all threads of a process, including threads that have ended.
 
-    This is the clock that clock_getcpuclockid(3) returns. Python lacks that function.
+    This reads the clock that clock_getcpuclockid(3) would return. Python lacks that function.
 
     Raises:
         ProcessLookupError: there is no such process.
@@ -42,9 +42,8 @@ GUEST: Final = "qemu-system"
 class TreeUse:
     """CPU time and memory of a server and all its descendants, including guests.
 
-    The CPU time counts from the first sample on.
-
-    If a process ends between two samples, its CPU time is counted only up to the first sample.
+    The CPU time is counted from the first sample on. If a process ends between two samples, its CPU
+    time after the earlier of these samples is not counted.
     """
 
     def __init__(self, pid: int) -> None:
@@ -97,7 +96,7 @@ class TreeUse:
         return sum(self._cpu_s.values()) - self._before_s
 
 
-# Count the bytes that a browser fetches for the page: its document and the files that it names.
+# Count the bytes that a browser fetches for the page: the document, and the files that it names.
 
 ANSWER_S: Final = 60.0
 NAMED: Final = re.compile(r"""(?:src|href)="\./?(assets/[\w.-]+)\"""")
@@ -106,9 +105,9 @@ MOST_FILES: Final = 500
 
 
 def page_bytes(address: str, place: str) -> PageBytes:
-    """Return the size of the page at `place` for a browser that accepts gzip.
+    """Return the size of the page for a browser that accepts gzip.
 
-    `place` ends with a slash.
+    `place` is the page's URL path, which ends with a slash.
     """
     size, document = fetched(address, place)
     first = dict.fromkeys(NAMED.findall(document))
@@ -127,7 +126,7 @@ def page_bytes(address: str, place: str) -> PageBytes:
 
 
 def fetched(address: str, path: str) -> tuple[int, str]:
-    """Return (number of bytes as sent, the text), or (0, "") for a missing file."""
+    """Fetch a file. Return (number of bytes sent, decoded text), or (0, "") if it is missing."""
     connection = http.client.HTTPConnection(address, timeout=ANSWER_S)
     try:
         connection.request("GET", path, headers={"Accept-Encoding": "gzip"})

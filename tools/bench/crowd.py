@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Followers of `bench followers`: they join a class and record when each position arrives.
+"""Followers in `bench followers`. They join a class, and record when each position arrives.
 
 `python -m tools.bench.crowd ADDRESS CODE FOLLOWERS STALLED SECONDS` prints, as JSON, a histogram of
 delays for each half of the time, before and during the stall. A position's `moment_ns` is from the
@@ -26,7 +26,7 @@ PLACE = b"\xa4type\xabclass_place"
 
 @dataclass(slots=True)
 class Followed(Seen):
-    """What all followers of this process received."""
+    """Totals of what all followers in this process received."""
 
     joined: int = 0
     all_joined: asyncio.Event = field(default_factory=asyncio.Event)
@@ -74,7 +74,7 @@ class Follower(Watcher):
 async def crowd(
     address: str, code: str, followers: int, stalled: int, seconds: float
 ) -> dict[str, object]:
-    """Let all followers join, and measure. In the second half of the time, some are stalled.
+    """Let all followers join, and measure. In the second half of the time, some read nothing.
 
     Raises:
         InfraError: not all followers could join.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench followers`: how late the pages of a class receive the driver's position.
 
-The real server and the followers run in processes of their own. This process is the driver.
+A real server and the followers run in separate processes. This process is the driver.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ async def drive(driver: ClientConnection, rate: float) -> None:
 
 
 def following(trees: list[dict[str, Any]], half: int) -> Following:
-    """Merge the delays that all processes recorded in one half of the time."""
+    """Merge the delays that all processes recorded in one half of the measurement."""
     bins = np.sum([np.array(tree["bins"][half]) for tree in trees], axis=0)
     found = delays(bins)
     return Following(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The server of `bench viewers`. It sends a recording's rows frame by frame as a live run.
+"""The server in `bench viewers`. It sends a recording's rows frame by frame, as in a live run.
 
-Everything except the guests is the real server. `python -m tools.bench.frames SLUG FPS` prints the
-server's address as JSON and serves until it is terminated.
+It is the real server without guests. `python -m tools.bench.frames SLUG FPS` prints the server's
+address as JSON, and serves until the process is terminated.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class Table:
     rows: int
 
     def part(self, number: int, of: int) -> Columns:
-        """Return the rows of frame `number`."""
+        """Return the rows of frame `number`, if the table is divided into `of` frames."""
         begin, end = (self.rows * n // of for n in (number, number + 1))
         return {name: column[begin:end] for name, column in self.columns.items()}
 
 
 def tables_of(packets: Iterable[Packet]) -> tuple[list[Table], int]:
-    """Return a recording's tables and its number of frames."""
+    """Return a recording's tables, and the number of frames in the recording."""
     parts: dict[tuple[str, str], list[Columns]] = {}
     last_ns = 0.0
     for packet in packets:
@@ -139,7 +139,7 @@ class FramesRun:
 
 
 class FramesStage:
-    """A stage without guests. Implements server.interfaces.Stage."""
+    """A stage that runs no guests. Implements server.interfaces.Stage."""
 
     saves_first = False
 
@@ -174,7 +174,7 @@ class FramesStage:
 
 
 class AllBuilt:
-    """Reports all kernels as built, as none is booted. Implements server.interfaces.Kernels."""
+    """Reports all kernels as built, because none boots. Implements server.interfaces.Kernels."""
 
     def ready(self, slug: str) -> dict[str, bool]:
         return {arm.name: True for arm in lesson_cache.find(slug).lesson.arms}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench lanes`: how soon a lane moves, with a guest that is a copy and one that boots.
+"""`bench lanes`: the time until a lane moves, with a copied guest and with a booted guest.
 
-Boots and copies take turns in one process, so that other load on the host affects both equally. If
+Boots and copies take turns in one process, so that other load on the host affects them equally. If
 a lane fails, the failure is counted and the next lane starts.
 """
 
@@ -33,10 +33,10 @@ VNG_ROUNDS = 3
 
 @dataclass(slots=True)
 class Idle:
-    """Idle copies that ran at the same time.
+    """Idle guests that ran at the same time.
 
     Args:
-        pss: each guest's memory in bytes (PSS), including lanes that booted.
+        pss: memory of each guest in bytes (PSS), including guests that booted.
         copies: how many of the guests are copies.
         why: errors of the guests that did not start.
     """
@@ -68,7 +68,7 @@ async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResul
     await kernel_sources(request.folder, (arm,), KernelSettings.default())
     by_vng = vng_rounds(repeats) if vng else set()
     async with Templates(TEMPLATE_BYTES, prepare=prepare_copy) as templates:
-        await timed("first copy", request, arm, templates)  # makes the server park a guest
+        await timed("first copy", request, arm, templates)  # after it, a guest is parked
         for number in range(repeats):
             note(f"round {number + 1} of {repeats}")
             await wait_parked(templates)
@@ -84,13 +84,13 @@ async def measure_lanes(request: RunSpec, repeats: int, vng: bool) -> LanesResul
 
 
 def vng_rounds(repeats: int) -> set[int]:
-    """Return the numbers of the rounds that also boot with virtme-ng, evenly spread."""
+    """Return the numbers of the rounds that also boot with virtme-ng. They are evenly spread."""
     count = min(VNG_ROUNDS, repeats)
     return {number * repeats // count for number in range(count)}
 
 
 async def timed(way: str, request: RunSpec, arm: str, templates: Templates | None) -> LaneStart:
-    """Measure one start's time. If the start fails, the error is part of the result."""
+    """Measure how long one start takes. If the start fails, the result contains the error."""
     start = replace(await first_event(request, arm, templates), way=way)
     if start.why:
         note(f"{way}: {start.why}")
@@ -98,7 +98,7 @@ async def timed(way: str, request: RunSpec, arm: str, templates: Templates | Non
 
 
 async def idle_lanes(request: RunSpec, arm: str, templates: Templates) -> Idle:
-    """Start some idle guests at the same time, measure their memory, and count copies."""
+    """Start IDLE_LANES idle guests, measure their memory, and count how many are copies."""
     sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
     wanted = guest_of(spec_of(request, arm), sources[arm], None)
     idle = Idle()
@@ -130,7 +130,7 @@ def result_of(
     """Summarize all starts.
 
     Args:
-        parked: template counts at the end.
+        parked: counts of parked guests at the end.
     """
     by_way = {way: _quantiles([one for one in starts if one.way == way]) for way in WAYS}
     reached = sum(one.ms is not None for one in starts)

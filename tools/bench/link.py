@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench link`: compare real viewers who share a limited link with the simulation.
+"""`bench link`: compare real viewers who share a limited link with the simulation of `duet plan`.
 
-The measurement runs in its own network namespace, so that the bandwidth of its loopback can be
-limited (link_measured.py). This file compares the results with the simulation.
+The measurement (link_measured.py) runs in its own network namespace, where the bandwidth of the
+loopback device can be limited. This file compares the results with the simulation.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def counts_of(text: str) -> list[int]:
     """Parse the numbers of viewers.
 
     Raises:
-        InputError: they are not whole numbers from 1 to MOST_VIEWERS.
+        InputError: the text is not a list of whole numbers from 1 to MOST_VIEWERS.
     """
     parts = split_names(text)
     if not parts or not all(one.isdecimal() and 1 <= int(one) <= MOST_VIEWERS for one in parts):
@@ -81,12 +81,12 @@ def missing() -> str:
 
 
 def prefix() -> list[str]:
-    """Return the command that gives a program a network namespace that it may change."""
+    """Return a command prefix that gives a program its own network namespace to configure."""
     return ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--net"]
 
 
 def measure(lesson: str, counts: Sequence[int], mbit: float) -> LinkResult:
-    """Measure viewers that all arrive at once, separately for each number of viewers.
+    """Measure viewers that all arrive at the same time, separately for each number of viewers.
 
     Raises:
         InfraError: no network namespace can be made, or a process failed.
@@ -94,7 +94,7 @@ def measure(lesson: str, counts: Sequence[int], mbit: float) -> LinkResult:
     if why := missing():
         raise InfraError(
             f"the limited link cannot be set up: {why}.",
-            remedy="Install iproute2 and util-linux, or run it as root.",
+            remedy="Install iproute2 and util-linux, or run the benchmark as root.",
         )
     words = [lesson, str(mbit), ",".join(str(count) for count in counts)]
     command = [*prefix(), sys.executable, "-m", "tools.bench.link_measured", *words]
@@ -108,7 +108,7 @@ def measure(lesson: str, counts: Sequence[int], mbit: float) -> LinkResult:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(END_S)
         finally:
-            process.terminate()  # it handles SIGTERM, and ends its server and nginx
+            process.terminate()  # on SIGTERM, the process ends its server and nginx
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(END_S)
             process.kill()
@@ -136,7 +136,7 @@ def scene_of(tree: dict[str, Any], mbit: float) -> tuple[Scene, float]:
 
 
 def row_of(tree: dict[str, Any], expected: Simulated) -> LinkRow:
-    """Compare measurement and simulation."""
+    """Compare the measured times with the simulated times."""
     first = [float(one) for one in np.percentile(tree["first_s"], [50, 99])]
     whole = [float(one) for one in np.percentile(tree["whole_s"], [50, 99])]
     fair = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Viewers of `bench link`. Each fetches all segments of a recording, four at a time.
+"""Viewers in `bench link`. Each viewer fetches all segments of a recording, four at a time.
 
 `python -m tools.bench.link_crowd ADDRESS PATHS VIEWERS AT_ONCE` prints, as JSON, two times for each
 viewer: when the first segment and when the last segment had arrived, in s since the viewer's
@@ -23,7 +23,7 @@ ALL_S = 600.0
 async def fetched(
     host: str, port: int, paths: Iterator[tuple[int, str]], ends: list[float]
 ) -> None:
-    """Fetch segments, one after another, on one of a viewer's connections until none is left."""
+    """Fetch segments one after another on one connection, until the viewer needs no more."""
     async with Getting(host, port) as page:
         for number, path in paths:
             await page.get(path)
@@ -31,7 +31,7 @@ async def fetched(
 
 
 async def viewer(host: str, port: int, paths: list[str]) -> tuple[float, float]:
-    """Return (time to the first segment, time to all segments)."""
+    """Run one viewer. Return (time to the first segment, time to all segments) in s."""
     began, ends, left = time.monotonic(), [0.0] * len(paths), iter(enumerate(paths))
     count = min(CONNECTIONS, len(paths))
     await asyncio.gather(*(fetched(host, port, left, ends) for _ in range(count)))

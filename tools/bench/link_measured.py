@@ -2,9 +2,9 @@
 """The measurement of `bench link`, with a real server, nginx and viewers, and a limited link.
 
 `python -m tools.bench.link_measured LESSON MBIT VIEWERS,VIEWERS` runs in a network namespace of its
-own. It prints JSON lines. The first has the segments' sizes and nginx's CPU time per segment. Then
-there is a line for each number of viewers, with their delays and nginx's CPU time. nginx has
-already cached the segments.
+own. It prints JSON lines. The first line has the segments' sizes and nginx's CPU time per segment.
+The next lines have, for each number of viewers, their delays and nginx's CPU time. Before these
+measurements, nginx has cached all segments.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def tool(*words: str) -> None:
     """Run an iproute2 command.
 
     Raises:
-        InfraError: it fails.
+        InfraError: the command fails.
     """
     done = subprocess.run(words, capture_output=True, text=True, timeout=TOOL_S)
     if done.returncode:
@@ -58,7 +58,7 @@ def bound_link(mbit: float) -> None:
 
 
 def answer(url: str) -> tuple[bytes, int]:
-    """Return (the body, total size of head and body in bytes)."""
+    """Fetch a URL. Return (the body, total size of head and body in bytes)."""
     with urllib.request.urlopen(url, timeout=ANSWER_S) as found:
         body = found.read()
         return body, len(body) + len(str(found.headers)) + len("HTTP/1.1 200 OK\r\n")
@@ -74,7 +74,7 @@ def listed(address: str, lesson: str) -> list[str]:
 
 
 def cost_s(proxy: psutil.Process) -> float:
-    """Return nginx's CPU time, from schedstat in ns. Each nginx process has a single thread."""
+    """Return nginx's CPU time from schedstat, in s. Each nginx process has a single thread."""
     pids = [proxy.pid, *(one.pid for one in proxy.children(recursive=True))]
     return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids) / 1e9
 
@@ -88,7 +88,7 @@ def crowd(address: str, paths: list[str], viewers: int, at_once: int) -> dict[st
 
 
 def main() -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that its children end, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # also ends the children
     lesson, mbit = sys.argv[1], float(sys.argv[2])
     counts = [int(one) for one in sys.argv[3].split(",")]
     tool("ip", "link", "set", "lo", "up", "mtu", str(MTU))

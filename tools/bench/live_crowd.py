@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Viewers of one live run for `bench segments`. Each has a socket and a connection for segments.
+"""Viewers of one live run in `bench segments`. Each has a socket, and a connection for segments.
 
-`python -m tools.bench.live_crowd ADDRESS LESSON RUN VIEWERS FIRST SECONDS` connects below /duet/
-and prints, as JSON, histograms of the delays of messages and of segments. FIRST is part of the
-browsers' addresses. Each segment is unpacked only once in this process, and all viewers must get
+`python -m tools.bench.live_crowd ADDRESS LESSON RUN VIEWERS FIRST SECONDS` connects below /duet/.
+It prints, as JSON, histograms of the delays of messages and of segments. FIRST is part of the
+browsers' addresses. This process unpacks each segment only once, and checks that all viewers get
 the same bytes.
 """
 
@@ -53,7 +53,7 @@ class Live(Seen):
     """
 
     def segment(self, path: str, former: bool, body: bytes | None) -> None:
-        """Record that one viewer has received a whole segment.
+        """Record that one viewer has received a complete segment.
 
         Args:
             former: whether the segment already existed when the viewer arrived.
@@ -65,7 +65,7 @@ class Live(Seen):
             self.different += self.known.setdefault(path, body) != body
 
     def count(self) -> None:
-        """Make the histogram of segments' delays, and add up the bytes that each viewer gets."""
+        """Fill the histogram of the segments' delays, and add up the segments' sizes."""
         for path, times in self.came_ns.items():
             whole = gzip.decompress(self.known[path])
             self.raw_bytes += len(whole)
@@ -77,7 +77,7 @@ class Live(Seen):
 
 
 def oldest_ns(whole: bytes) -> int:
-    """Return when a segment's oldest batch was encoded, or 0 if it has no batch."""
+    """Return when a segment's oldest batch was encoded, or 0 if the segment has no batch."""
     at, found = 0, []
     while (at := whole.find(WHERE, at)) >= 0:
         at += len(WHERE)
@@ -89,8 +89,8 @@ class Fetcher(asyncio.BufferedProtocol):
     """A connection that fetches segments for one viewer, one after another.
 
     Args:
-        compares: keep the bytes of all segments. Otherwise keep only the bytes of segments that no
-            viewer received before.
+        compares: whether to keep the bytes of all segments. If false, keep only the bytes of
+            segments that no other viewer has received.
     """
 
     def __init__(self, host: str, live: Live, compares: bool) -> None:
@@ -112,7 +112,7 @@ class Fetcher(asyncio.BufferedProtocol):
         self._transport.write(f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n".encode())
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer that all connections share, because its content is used at once."""
+        """Return a buffer that all connections share. buffer_updated() copies its content."""
         return BUFFER
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -181,7 +181,7 @@ class Viewing(Watcher):
 async def watch(
     address: str, lesson: str, run: str, viewers: int, first: int, seconds: float
 ) -> dict[str, object]:
-    """Connect all viewers, wait for the start signal, and watch."""
+    """Connect all viewers, wait for the start signal, and measure for `seconds`."""
     host, _, port = address.partition(":")
     live, left = Live(), iter(range(viewers))
     opening = msgpack.packb({"type": "open", "lesson": lesson, "run": run, "segments": True})

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench pool`: time from a click on *run live* to events, on this machine and through a pool.
 
-Each side is a real server with real guests. The two take turns, so that other load on the host
-affects both equally. No guest is parked. The first click on a server boots guests; with a pool, it
-reserves a lease before that. Later clicks use the host process that is already there and, for the
-same lanes, guests that already run.
+Each side is a real server with real guests. The two servers take turns, so that other load on the
+host affects them equally. No guest is parked. The first click on a server boots guests. With a
+pool, the server acquires a lease before the boot. Later clicks use the existing lease and host
+process, and the guests that already run.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def pool_of(which: str) -> str:
     """Return the pool to compare with this machine.
 
     Raises:
-        InputError: it is not a pool, or it is this machine itself.
+        InputError: the name is not a pool's name, or it means this machine itself.
     """
     pool = which or PoolSettings.from_environment().pool
     if pool not in POOLS or pool == LOCAL:
@@ -65,7 +65,7 @@ def pool_of(which: str) -> str:
 
 
 async def measure(lesson: str, pool: str, rounds: int, again: int) -> PoolStartsResult:
-    """Run all rounds. In each round, one server of each kind runs after the other.
+    """Run all rounds. In each round, a local server runs first, then a server with the pool.
 
     Raises:
         InfraError: a server does not start or does not answer.
@@ -84,7 +84,7 @@ async def measure(lesson: str, pool: str, rounds: int, again: int) -> PoolStarts
 
 
 async def one_server(address: str, other: str, step: Step, again: int, seen: Clicks) -> None:
-    """Make one page's first click and its later clicks."""
+    """Open a page, and make its first click and its later clicks."""
     async with opened(address) as page:
         seen.first += await clicks(page, other, 1, lambda: page.live(step))
         seen.again += await clicks(page, other, again, lambda: page.live(step))
@@ -119,7 +119,7 @@ def result_of(lesson: str, pool: str, here: Clicks, there: Clicks) -> PoolStarts
 
 
 def more(here: Quantiles | None, there: Quantiles | None) -> float | None:
-    """Return how much later the pool's median is, or None if either median is missing."""
+    """Return by how many ms the pool's median is larger, or None if a median is missing."""
     return None if here is None or there is None else round(there.p50_ms - here.p50_ms, 1)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real nginx with the shipped configuration, in front of a benchmark's or test's server."""
+"""A real nginx with the shipped configuration, in front of the server of a benchmark or a test."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ def free_port() -> int:
 def nginx(
     folder: Path, port: int, *upstreams: str, sub_path: str = "/", connections: int = 1024
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Serve /duet/ on `port` from a server, or from two servers with the same classes.
+    """Start nginx, which serves /duet/ on `port` from one server, or from two with shared classes.
 
     Args:
         upstreams: host:port of each server.
-        sub_path: path after the upstream's address in proxy_pass. If it is "", nginx keeps /duet in
-            the path that it requests.
+        sub_path: path after the upstream's address in proxy_pass. If the path is "", nginx keeps
+            /duet in the URLs that it requests from the server.
         connections: the worker's limit on connections. A proxied socket uses two connections.
 
     Raises:
         InfraError: nginx is not installed, or does not start.
     """
     if NGINX is None:
-        raise InfraError("nginx is not installed.", remedy="Run ./setup.sh dev, or install it.")
+        raise InfraError("nginx is not installed.", remedy="Run ./setup.sh dev, or install nginx.")
     several = len(upstreams) > 1
     names = ("10.0.0.1:8642", "10.0.0.2:8642") if several else ("127.0.0.1:8642",)
     text = (SHIPPED_SEVERAL if several else SHIPPED).read_text()
@@ -81,7 +81,7 @@ def nginx(
         assert text.count(shipped) == 1, shipped
         text = text.replace(shipped, here)
     (folder / "duet.conf").write_text(text)
-    # If root starts nginx, the worker runs as the user nobody, who cannot enter this folder.
+    # If root starts nginx, its worker usually runs as the user nobody, who cannot open this folder.
     user = f"user {getpass.getuser()};" if os.getuid() == 0 else ""
     whole = WHOLE.format(
         folder=folder, user=user, connections=connections, files=2 * connections + 64

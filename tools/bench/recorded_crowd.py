@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Viewers of one recording for `bench segments`. Each runs until it has the whole recording.
+"""Viewers of one recording in `bench segments`. Each viewer ends when it has all of its data.
 
-`python -m tools.bench.recorded_crowd ADDRESS LESSON RUN HOW VIEWERS` waits for a line, and prints
-as JSON how many viewers finished, and how many bytes they got. HOW is `list` (a socket until the
-list of segments arrives), `messages` (a socket until the whole run has arrived), or `segments` (by
-HTTP; RUN is then a JSON list of paths). Sockets are below /duet/.
+`python -m tools.bench.recorded_crowd ADDRESS LESSON RUN HOW VIEWERS` waits for a line on stdin. It
+then prints, as JSON, how many viewers finished, and how many bytes they received. HOW is `list` (a
+socket until the list of segments arrives), `messages` (a socket until the complete run has arrived)
+or `segments` (by HTTP; RUN is then a JSON list of paths). Sockets are below /duet/.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ WHOLE: Final = b"\xa5whole\xc3"
 
 @dataclass(slots=True)
 class Total(Seen):
-    """What all viewers of this process received."""
+    """Number of bytes that all viewers in this process received."""
 
     bytes: int = 0
 
 
 class Visit(Watcher):
-    """One socket that stays open until the last message arrives."""
+    """A viewer's socket, which stays open until the last message arrives."""
 
     def __init__(self, host: str, opening: bytes, total: Total, how: str) -> None:
         super().__init__(host, opening, total, "/duet/ws")

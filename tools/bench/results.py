@@ -11,7 +11,7 @@ from duet.cli.keys import key
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """Quantiles for one way of starting lanes."""
+    """Quantiles of the time in ms that lanes need to start."""
 
     n: int
     p50_ms: float
@@ -20,7 +20,7 @@ class Quantiles:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A promised number, and whether the measured number meets it."""
+    """A promised number, and whether the measured number meets the promise."""
 
     what: str
     wanted: str
@@ -53,7 +53,7 @@ class LanesResult:
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """Delays from the encoding of a batch to its arrival at a viewer that reads."""
+    """Delays from the encoding of a batch to its arrival at a viewer."""
 
     batches: int
     p50_ms: float
@@ -76,7 +76,7 @@ class ViewersResult:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Quantiles of the times in which requests were answered while a class ran."""
+    """Quantiles of the server's answer times while a class ran."""
 
     n: int
     p99_ms: float
@@ -104,7 +104,7 @@ class ClassResult:
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """Delays from when the driver sends a position to its arrival at a follower that reads."""
+    """Delays from the sending of a driver's position to its arrival at a follower."""
 
     places: int
     missed: int = key("replaced by a later one before they were sent")
@@ -148,7 +148,7 @@ class SwitchResult:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """CPU time per viewer in ms for one recording, if it is sent as messages or as segments."""
+    """CPU time in ms to send a recording to a viewer, as messages and as segments."""
 
     messages_viewers: int
     opened_server_ms: float = key("of a socket with the lesson and the list of segments")
@@ -188,7 +188,7 @@ class LiveCost:
 
 @dataclass(frozen=True, slots=True)
 class PageBytes:
-    """Size of the page itself through nginx, which may compress it."""
+    """Size of the page's own files, as nginx sends them. nginx may compress files."""
 
     first_bytes: int = key("its document and the files that this names")
     all_bytes: int = key("with all scripts and styles that these name")
@@ -211,11 +211,11 @@ class PoolStartsResult:
     lesson: str
     pool: str
     first_local: Quantiles | None = key("guests boot, on this machine; or null")
-    first_pool: Quantiles | None = key("guests boot, on a lease that has to be had first; or null")
-    stands_local: Quantiles | None = key("again, on this machine; or null")
-    stands_pool: Quantiles | None = key("again, on the lease that stands; or null")
-    first_more_ms: float | None = key("pool over local, medians, a lease had first; or null")
-    stands_more_ms: float | None = key("the same, where the lease stands; or null")
+    first_pool: Quantiles | None = key("guests boot, after a new lease was acquired; or null")
+    stands_local: Quantiles | None = key("later clicks, on this machine; or null")
+    stands_pool: Quantiles | None = key("later clicks, on the existing lease; or null")
+    first_more_ms: float | None = key("first clicks: median of the pool minus local; or null")
+    stands_more_ms: float | None = key("later clicks: the same difference; or null")
     failed: Sequence[str] = key("clicks that came to nothing, and why")
     targets: Sequence[Target] = key()
     load: float = key("of the host")
@@ -223,7 +223,7 @@ class PoolStartsResult:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """Measured and simulated times for a number of viewers that arrive at once."""
+    """Measured and simulated times for a number of viewers that arrive at the same time."""
 
     viewers: int
     first_p50_s: float = key("until the first segment is there")
@@ -250,17 +250,17 @@ class LinkResult:
     load: float = key("of the host")
 
 
-# Targets are promises in docs/CLONES.md and docs/OPERATING.md. The results are compared with them.
+# Targets are promises in docs/CLONES.md and docs/OPERATING.md. Results are compared with targets.
 
 
 def at_most(what: str, bound: float, unit: str, found: float | None) -> Target:
-    """Make a target that a value meets if it is at most `bound`. `found`: None if not measured."""
+    """Return a target that `found` meets if it is at most `bound`. None means not measured."""
     met = None if found is None else found <= bound
     return Target(what, f"at most {_number(bound, unit)}", _said(found, unit), met)
 
 
 def at_least(what: str, bound: float, unit: str, found: float | None) -> Target:
-    """Make a target that a value meets if it is at least `bound`. `found`: None if not measured."""
+    """Return a target that `found` meets if it is at least `bound`. None means not measured."""
     met = None if found is None else found >= bound
     return Target(what, f"at least {_number(bound, unit)}", _said(found, unit), met)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`bench segments`: what viewers cost if a real nginx caches runs' segments.
+"""`bench segments`: what viewers cost if a real nginx caches the segments of runs.
 
-Server, nginx and viewers are separate processes. The kernel counts the CPU time of server and
-nginx. The benchmark measures a recording that is sent as messages and as segments, and then a live
-run through nginx.
+Server, nginx and viewers are separate processes. The CPU time of server and nginx comes from the
+kernel. The benchmark first sends a recording as messages and as segments, and then a live run
+through nginx.
 """
 
 from __future__ import annotations
@@ -79,16 +79,16 @@ class Setting:
     lesson: str
 
     def cpu_s(self) -> tuple[float, float]:
-        """Return the CPU time of the server, and of nginx with its workers."""
+        """Return (the server's CPU time, the CPU time of nginx and its workers) in s."""
         nginx = (self.nginx_process, *self.nginx_process.children(recursive=True))
         return cpu_s(self.server_process.pid), sum(cpu_s(one.pid) for one in nginx)
 
     def server_bytes(self) -> int:
-        """Return the server's memory now."""
+        """Return the resident memory of the server process."""
         return int(self.server_process.memory_info().rss)
 
     def answer(self, path: str) -> bytes:
-        """Return the server's own answer to a request that does not go through nginx."""
+        """Send a request to the server, not through nginx, and return the answer."""
         with urllib.request.urlopen(f"http://{self.server}{path}", timeout=LIST_S) as answer:
             return bytes(answer.read())
 
@@ -135,7 +135,7 @@ async def measure(
 
 
 async def recorded_cost(setting: Setting, viewers: int, messages: int) -> RecordedCost:
-    """Measure the costs of sending the lesson's largest recording as messages and as segments."""
+    """Measure what it costs to send the lesson's largest recording as messages and as segments."""
     recordings = json.loads(setting.answer(f"/api/lessons/{setting.lesson}"))["recordings"]
     longest = max(recordings, key=lambda entry: int(entry["bytes"]))["name"]
     run = f"recorded:{setting.lesson}:{longest}"
@@ -146,7 +146,7 @@ async def recorded_cost(setting: Setting, viewers: int, messages: int) -> Record
     async def cost(
         how: str, count: int, what: str = run, where: str = setting.proxy
     ) -> tuple[float, float, float]:
-        """Return, per viewer, CPU ms of the server, CPU ms of nginx, and bytes sent."""
+        """Return per viewer: CPU time of the server in ms, of nginx in ms, and bytes sent."""
         words = [(where, setting.lesson, what, how, str(one)) for one in shares(count)]
         server_s, nginx_s, trees = await through(setting, "recorded_crowd", words)
         sent = sum(int(tree["bytes"]) for tree in trees)
@@ -240,10 +240,12 @@ def shares(count: int) -> list[int]:
 async def through(
     setting: Setting, module: str, words: Sequence[tuple[str, ...]], seconds: float = 0.0
 ) -> tuple[float, float, list[dict[str, Any]]]:
-    """Run processes of `module`. Return CPU s of server and nginx meanwhile, and the results.
+    """Run viewers in processes of `module`, and return their results.
+
+    The result begins with the CPU time in s that the server and nginx used meanwhile.
 
     Args:
-        seconds: how long viewers watch. 0 means until they have everything.
+        seconds: how long viewers watch. 0 means until they have received everything.
     """
     with ExitStack() as stack:
         crowds = [stack.enter_context(helper(module, *each)) for each in words]
@@ -270,11 +272,11 @@ def go(crowd: subprocess.Popen[str]) -> None:
     crowd.stdin.flush()
 
 
-# Format the result as lines, and compare it with the promises in docs/SEGMENTS.md.
+# Format the result as lines, and compare the result with the promises in docs/SEGMENTS.md.
 
 
 def targets_of(recorded: RecordedCost, live: LiveCost) -> list[Target]:
-    """Return the targets for recording and live run."""
+    """Return the targets for the recording and the live run."""
     return [
         at_most("CPU time of nginx for a viewer of a recording", 0.5, "ms", recorded.nginx_ms),
         at_least("messages on the socket over segments, CPU time", 10, "times", recorded.ratio),

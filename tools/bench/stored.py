@@ -27,7 +27,7 @@ USUAL_FPS = 20.0
 
 
 def store(values: Values) -> None:
-    """Store the values, and print where. A file that cannot be read is left unchanged."""
+    """Store the values, and print the file's path. A file that cannot be read stays unchanged."""
     path = constants_file()
     try:
         count = record(path, values, host_fingerprint(), __version__, os.getloadavg()[0])
@@ -74,7 +74,7 @@ def of_followers(found: FollowersResult) -> Values:
 
 
 def of_class(found: ClassResult) -> Values:
-    """Return the constants from `bench class`, or none unless every student was served."""
+    """Return the constants from `bench class`, or {} if a student was not served."""
     if not found.runs or found.served < found.students:
         return {}
     return {
@@ -85,7 +85,7 @@ def of_class(found: ClassResult) -> Values:
 
 
 def of_lanes(found: LanesResult) -> Values:
-    """Return the constants from `bench lanes`. Copies count only if all of them started."""
+    """Return the constants from `bench lanes`. Leave out copies unless all of them started."""
     values: Values = {}
     if found.boot is not None:
         values["boot_start"] = found.boot.p50_ms
@@ -95,6 +95,6 @@ def of_lanes(found: LanesResult) -> Values:
 
 
 def of_pool(found: PoolStartsResult) -> Values:
-    """Return the constants from `bench pool`: what a lease adds to the median."""
+    """Return the constants from `bench pool`: the time in ms that a lease adds to the median."""
     values = {"lease_first": found.first_more_ms, "lease_stands": found.stands_more_ms}
     return {name: value for name, value in values.items() if value is not None}

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Students of `bench class`. All press *run live* at once, and wait until their run is over.
+"""Students in `bench class`. All press *run live* at the same time, and wait until their run ends.
 
 Meanwhile each student sends a light request over their own socket every PROBE_S, and times the
-answer. As on a page, the answer is queued after the rows of the run that the student watches.
+answer. As on the real page, the answer is queued after the rows of the run that the student
+watches.
 
-`python -m tools.bench.students ADDRESS LESSON STUDENTS SETTINGS` prints one JSON line with each
-student's run, how it ended, and times. SETTINGS is a JSON list of params that the students take in
-turn.
+`python -m tools.bench.students ADDRESS LESSON STUDENTS SETTINGS` prints one JSON line. For each
+student, the line has the run, how the run ended, and times. SETTINGS is a JSON list of knob values,
+which the students use in turn.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def arms_of(lesson: str) -> list[str]:
 
 
 class Student:
-    """One student. Students send no cookie, so each is a separate visitor."""
+    """One student. Students send no cookie, so the server treats each as a separate visitor."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
@@ -53,7 +54,7 @@ class Student:
         await self._socket.send(msgpack.packb(message))
 
     async def until(self, kind: str, **fields: object) -> dict[str, Any]:
-        """Return the next message of this kind and with these fields, or the next error message."""
+        """Return the next message that has this type and these fields, or that is an error."""
         while True:
             message: dict[str, Any] = msgpack.unpackb(await self._socket.recv())
             if self._answered(message):
@@ -64,14 +65,14 @@ class Student:
                 return message
 
     async def probe(self, first_s: float) -> None:
-        """Send a light request every PROBE_S, but only after the previous answer has arrived."""
+        """Send a light request every PROBE_S. Skip a request if an answer is still outstanding."""
         await asyncio.sleep(first_s)
         while True:
             await self._ask()
             await asyncio.sleep(PROBE_S)
 
     async def last_answer(self) -> None:
-        """Wait for the last answer. If no request was sent yet, send one."""
+        """Wait for the last answer. If no request was answered yet, first send a request."""
         if not self.answers_ms:
             await self._ask()
         while self._asked_at is not None:
@@ -137,7 +138,7 @@ async def student(
 async def everyone(
     address: str, lesson: str, count: int, settings: list[dict[str, int]]
 ) -> list[dict[str, Any]]:
-    """Run all students at once."""
+    """Run all students at the same time."""
     ready = asyncio.Barrier(count)
     return await asyncio.gather(
         *(

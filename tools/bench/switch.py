@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench switch`: time from a click on another lesson until its lanes move.
 
-The real server has real guests, and runs in its own process on a free port. The first server parks
-guests, as servers do while they are idle. Then another server without parked guests boots all
-guests.
+Real servers with real guests run in separate processes on free ports. The first server parks
+guests, as servers do while they are idle. Later servers park no guests, so all their guests boot.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ SETTLE_S: Final = 1.0
 def switch(lesson: str, other: str, repeats: int, clock: str, js: bool) -> int:
     """Measure and print the result; return the exit code."""
     step = main_step(other, clock)
-    main_step(lesson, "")  # refuses an unknown lesson before a server is started
+    main_step(lesson, "")  # raises for an unknown lesson before a server starts
     result = asyncio.run(measure(lesson, step, repeats))
     if js:
         emit(result)
@@ -43,7 +42,7 @@ def switch(lesson: str, other: str, repeats: int, clock: str, js: bool) -> int:
 
 
 async def measure(lesson: str, step: Step, repeats: int) -> SwitchResult:
-    """Run both servers, one after the other.
+    """Measure with a server that parks guests, then with servers that park no guests.
 
     Raises:
         InfraError: a server does not start or does not answer.
@@ -60,7 +59,7 @@ async def measure(lesson: str, step: Step, repeats: int) -> SwitchResult:
                 page, lesson, repeats, lambda: page.live(step), lambda: until_parked(address, 0)
             )
     booted = []
-    for _ in range(min(repeats, BOOTS)):  # a server would reuse its running guests
+    for _ in range(min(repeats, BOOTS)):  # a new server, because a server reuses running guests
         with server(DUET_TEMPLATES_MIB="0") as (_, address):
             note("live lanes, no guest parked")
             booted += await first_click(address, lesson, step)
@@ -68,7 +67,7 @@ async def measure(lesson: str, step: Step, repeats: int) -> SwitchResult:
 
 
 async def first_click(address: str, lesson: str, step: Step) -> list[Moved]:
-    """Make the first click of a new page."""
+    """Open a new page, and make its first click."""
     async with opened(address) as page:
         return await clicks(page, lesson, 1, lambda: page.live(step))
 
@@ -130,7 +129,7 @@ def result_of(
 
 
 def quantiles(found: Sequence[Moved]) -> Quantiles | None:
-    """Return the quantiles of clicks that succeeded."""
+    """Return the quantiles of the clicks that succeeded, or None if all failed."""
     ms = [one.ms for one in found if one.ms is not None]
     if not ms:
         return None
@@ -177,7 +176,7 @@ async def until_parked(address: str, at_least_s: float = LATER_S + LOOK_S) -> No
     """Wait until all planned guests are parked according to /metrics, or PARK_S have passed.
 
     Args:
-        at_least_s: shortest wait, so that the server can begin to park other lessons' guests.
+        at_least_s: minimum wait, so that the server can begin to park guests of other lessons.
     """
     began = time.monotonic()
     while time.monotonic() - began < PARK_S:

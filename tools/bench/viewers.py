@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`bench viewers`: what viewers of one live run cost the server, and how late rows arrive.
 
-Server and viewers are separate processes, so that only the server's CPU time counts.
+The server and the viewers are separate processes, so that only the server's CPU time is counted.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ async def measure(
 
 
 async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[None], str]:
-    """Start the run. Return a task that keeps reading its owner's messages, and the run's id."""
+    """Start the run. Return a task that reads the owner's messages, and the id of the run."""
     from duet.lessons import load as lesson_cache
 
     arms = [arm.name for arm in lesson_cache.find(lesson).lesson.arms][:ARMS]
@@ -102,7 +102,7 @@ async def started(owner: ClientConnection, lesson: str) -> tuple[asyncio.Task[No
 async def answered(
     owner: ClientConnection, kind: str, within_s: float
 ) -> tuple[asyncio.Task[None], dict[str, Any]]:
-    """Return a task that keeps reading messages, and the first message of the wanted type.
+    """Wait for a message of one type. Return a task that reads later messages, and the message.
 
     Raises:
         InfraError: the server sent an error.
@@ -127,9 +127,9 @@ async def answered(
 def crowds_of(
     module: str, words: Sequence[str], count: int, stalled: int, seconds: float
 ) -> Iterator[list[subprocess.Popen[str]]]:
-    """Start processes of `module` that share `count` connections.
+    """Start processes of `module`, and divide `count` connections among them.
 
-    The stalled connections are in the first process.
+    The connections that will be stalled are in the first process.
     """
     shares = [count // PROCESSES + (n < count % PROCESSES) for n in range(PROCESSES)]
     with contextlib.ExitStack() as stack:
@@ -144,7 +144,7 @@ def crowds_of(
 async def counted(
     server: subprocess.Popen[str], crowds: list[subprocess.Popen[str]], seconds: float
 ) -> tuple[float, list[dict[str, Any]]]:
-    """Send the start signal. Return (number of cores that the server used, processes' results)."""
+    """Send the start signal. Return (server's mean number of used cores, processes' results)."""
     before_s, began = cpu_s(server.pid), time.monotonic()
     for crowd in crowds:
         assert crowd.stdin is not None
@@ -158,7 +158,7 @@ async def counted(
 
 @contextlib.contextmanager
 def helper(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a process of this package, and end it with the block."""
+    """Run a module of this package in a process, which ends with the block."""
     command = [sys.executable, "-m", f"tools.bench.{module}", *words]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=repo_root()
@@ -173,10 +173,10 @@ def helper(module: str, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def line_of(process: subprocess.Popen[str]) -> Any:
-    """Read the next line of a helper, which is JSON.
+    """Read the next line that a helper process printed, and decode it from JSON.
 
     Raises:
-        InfraError: the helper has ended.
+        InfraError: the helper process has ended.
     """
     assert process.stdout is not None
     line = process.stdout.readline()

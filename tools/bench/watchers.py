@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Viewers of `bench viewers`, as lean as possible: they read frames and record when each arrives.
+"""Viewers in `bench viewers`. They only read frames and record delays, to use little CPU time.
 
 `python -m tools.bench.watchers ADDRESS LESSON RUN VIEWERS STALLED SECONDS` prints, as JSON, a
 histogram of delays for each half of the time, before and during the stall.
@@ -30,7 +30,7 @@ WHERE: Final = b"\xa7sent_ns\xcb"
 
 @dataclass(slots=True)
 class Seen:
-    """What all viewers of this process received: a histogram of batch delays for each half."""
+    """What all viewers in this process received: a histogram of batch delays for each half."""
 
     phase: int | None = None
     bins: list[list[int]] = field(default_factory=lambda: [[0] * (BINS + 1) for _ in range(2)])
@@ -48,7 +48,7 @@ class Seen:
 
 
 class Watcher(asyncio.Protocol):
-    """One viewer. It implements only the part of RFC 6455 that unfragmented binary frames need.
+    """One viewer. Of RFC 6455 it implements only what unfragmented binary frames need.
 
     Args:
         place: path of the socket.
@@ -133,7 +133,7 @@ class Watcher(asyncio.Protocol):
 async def watch(
     address: str, lesson: str, run: str, viewers: int, stalled: int, seconds: float
 ) -> dict[str, object]:
-    """Connect all viewers, and measure. In the second half of the time, some are stalled."""
+    """Connect all viewers, and measure. In the second half of the time, some read nothing."""
     host, _, port = address.partition(":")
     seen = Seen()
     opening = msgpack.packb({"type": "open", "lesson": lesson, "run": run})
@@ -150,9 +150,9 @@ async def watch(
 
 
 async def two_halves(seen: Seen, stalled: Iterable[Watcher], seconds: float) -> None:
-    """Wait for the start signal, then measure. In the second half of the time, stall some."""
+    """Wait for the start signal, then measure. In the second half, some viewers read nothing."""
     loop = asyncio.get_running_loop()
-    await loop.run_in_executor(None, sys.stdin.readline)  # all processes begin together
+    await loop.run_in_executor(None, sys.stdin.readline)  # all processes begin at the same time
     seen.phase = 0
     await asyncio.sleep(seconds / 2)
     seen.phase = 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m duet` is `./duet`."""
+"""Entry point of `python -m duet`, which does what `./duet` does."""
 
 import contextlib
 import sys
@@ -10,8 +10,10 @@ if PLAYING & set(sys.argv[1:2]):
     from duet import confine as confined
     from duet.base.errors import InfraError
 
-    with contextlib.suppress(InfraError):  # the verb reports the error itself
-        confined.start()  # its imports run on another CPU during the imports below
+    # The process that forks children imports its modules while this process imports its own. If it
+    # cannot start, the command of `duet` reports the error later.
+    with contextlib.suppress(InfraError):
+        confined.start()
 
 from duet.cli import main  # noqa: E402
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Assertions against bugs. Failures that are expected are values, not exceptions. */
+/** Assertions that detect bugs. Expected failures are values, not exceptions. */
 
-/** The last case of a switch over a union. If a member is missing, the code does not compile. */
+/** The default case of a switch over a union. If the switch lacks a member of the union, the code does not compile. */
 export function assertNever(value: never): never {
   throw new Error(`a case is missing for ${JSON.stringify(value)}`);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The only animation loop of the page. It stops while nothing moves, to leave the CPUs to the guests. */
+/** The only animation loop of the page. It stops while nothing moves, so that the guests can use the CPUs. */
 
 export interface Clock {
   request(callback: (nowMs: number) => void): number;
@@ -12,19 +12,19 @@ const browserClock: Clock = {
 };
 
 /**
- * Called once per frame. `dtMs` is the time since the previous call; it is 0 for the first call. Returns true to be
- * called again in the next frame.
+ * Called once per frame. `dtMs` is the time since the previous call, and 0 in the first call. If the result is true,
+ * the function is called again in the next frame.
  */
 export type Tick = (nowMs: number, dtMs: number) => boolean;
 
 export class FrameLoop {
   #clock: Clock;
-  /** The phases of a frame: `move` advances time, then `draw` draws. */
+  /** The two phases of a frame: first `move` advances time, then `draw` draws. */
   readonly #ticks = { move: new Set<Tick>(), draw: new Set<Tick>() };
   #handle: number | null = null;
   #last: number | null = null;
   /**
-   * Maximum frames per second. The limit is lower during a live run, because the browser shares the CPUs with the
+   * Maximum number of frames per second. It is lower during a live run, because the browser shares CPUs with the
    * guests.
    */
   maxFps = 60;
@@ -37,7 +37,7 @@ export class FrameLoop {
     return this.#ticks.move.size + this.#ticks.draw.size;
   }
 
-  /** Add a tick, starting the loop if needed. Returns a function that removes the tick. */
+  /** Add a function to call in each frame, and start the loop if needed. Returns a function that removes it. */
   add(tick: Tick, phase: 'move' | 'draw' = 'draw'): () => void {
     this.#ticks[phase].add(tick);
     this.wake();
@@ -51,7 +51,7 @@ export class FrameLoop {
     };
   }
 
-  /** Request at least one more frame, because something has changed. */
+  /** Request at least one more frame after a change. */
   wake(): void {
     if (this.#handle === null && this.#size > 0) {
       this.#handle = this.#clock.request(this.#frame);
@@ -61,7 +61,8 @@ export class FrameLoop {
   #frame = (nowMs: number): void => {
     this.#handle = null;
     const dtMs = this.#last === null ? 0 : nowMs - this.#last;
-    // A tolerance of 4 ms is needed: a 60 Hz display has a frame every 16.7 ms, and three such frames take 50 ms.
+    // A 60 Hz display takes 50 ms for three frames, which is also the interval at 20 frames/s.
+    // Frame intervals vary slightly, so a tolerance of 4 ms is needed.
     if (this.#last !== null && dtMs < 1000 / this.maxFps - 4) {
       this.#handle = this.#clock.request(this.#frame);
       return;
@@ -76,5 +77,5 @@ export class FrameLoop {
   };
 }
 
-/** The loop shared by everything on the page. */
+/** The animation loop that all parts of the page share. */
 export const frameLoop = new FrameLoop();

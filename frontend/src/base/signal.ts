@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Notifies listeners of changes; for useSyncExternalStore. */
+/** Notifies listeners of changes. The interface fits useSyncExternalStore. */
 
 export class Signal {
   #listeners = new Set<() => void>();
@@ -14,7 +14,7 @@ export class Signal {
   }
 }
 
-/** A value that notifies of changes. Readers get the same object until another one is set. */
+/** A value that notifies listeners of changes. Readers get the same object until another value is set. */
 export class Cell<T> extends Signal {
   #value: T;
 

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A page that `duet export --to site` wrote has no server. Its site.js lists the files next to the page. */
+/**
+ * Describes a page without a server, which `duet export --to site` wrote. The page's site.js lists the files next to
+ * the page.
+ */
 
 export interface Site {
-  /** Slug of the site's lesson. */
+  /** Slug of the lesson that the site shows. */
   readonly lesson: string;
-  /** The script of each part. Parts are the greeting, the lesson, and each run by its name. */
+  /** The file name of each part's script. Parts are the greeting, the lesson, and each run by its name. */
   readonly parts: Readonly<Record<string, string>>;
-  /** The run shown by default. */
+  /** Name of the run that the page shows by default. */
   readonly first: string;
-  /** The run that fits each step, beginning with the lesson's first step. */
+  /** The run that fits each step, in the order of the lesson's steps. */
   readonly steps: Readonly<Record<string, string>>;
-  /** File name of the recording; null if it is not next to the page. */
+  /** File name of the recording; null if the file is not next to the page. */
   readonly bundle: string | null;
-  /** Contents of parts that their scripts have delivered: framed messages, compressed with gzip, in base64. */
+  /** Contents of the parts whose scripts have loaded: framed messages, compressed with gzip, in base64. */
   readonly brought: Record<string, string>;
 }
 
-/** Returns null if the page came from a server. */
+/** Returns the description of the site; null if the page came from a server. */
 export function siteOf(scope: unknown = globalThis): Site | null {
   return (scope as { readonly duetSite?: Site }).duetSite ?? null;
 }

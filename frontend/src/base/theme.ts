@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The colours for canvases, which are identical to those in ui/tokens.css. Each colour has one meaning. */
+/** Colours for canvases, which must be identical to those in ui/tokens.css. Each colour has one meaning. */
 
 export interface Theme {
   readonly name: 'light' | 'dark';

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Finds the lesson or step that a person typed, by its number or a part of its name. Pure.
- * backend/src/duet/lessons/document.py has the same rules.
+ * Finds the lesson or step that a person has typed, by number or by a part of its name. Pure.
+ * backend/src/duet/lessons/document.py implements the same rules.
  */
 
-/** Convert a typed word to the form of names: lower case, hyphens for spaces, and no leading "lesson" or "step". */
+/**
+ * Convert a typed word to the form of names: lower case, hyphens instead of spaces, and without a leading "lesson" or
+ * "step".
+ */
 export function plain(word: string): string {
   const text = word
     .trim()
@@ -20,9 +23,9 @@ function parts(name: string): readonly [number: number | null, words: string] {
 }
 
 /**
- * The one name that a word matches; null if it matches none or several. A word matches a name if it is identical to the
- * name or is the name's number. It also matches if the name (with or without its number) or one of the name's later
- * words begins with it.
+ * Find the only name that a word matches; null if no name or several names match. A word matches an identical name, a
+ * name with the same number, and a name that begins with the word after its number. If there is no such name, the word
+ * matches names in which a later word begins with it.
  */
 export function resolveName(word: string, names: readonly string[]): string | null {
   const text = plain(word);
@@ -34,7 +37,7 @@ export function resolveName(word: string, names: readonly string[]): string | nu
   return text !== '' && found.length === 1 ? (found[0] ?? null) : null;
 }
 
-/** The step that a word matches, either by its position counted from 1 or by its name. */
+/** Find the step that a word matches, by the step's position counted from 1 or by its name. */
 export function resolveStep(word: string, ids: readonly string[]): string | null {
   const text = plain(word);
   if (ids.includes(text)) return text;

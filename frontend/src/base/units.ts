@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Types for units, and number formats for people. */
+/** Types for units, and formats of numbers for people. */
 
 import { formatLocale } from 'd3-format';
 import { locale, t } from './lang/t.ts';
@@ -10,7 +10,7 @@ declare const brand: unique symbol;
 /** Nanoseconds since the start of the lane's workload. Values up to 104 days are exact. */
 export type Nanos = number & { readonly [brand]: 'ns' };
 
-/** Mark a number as nanoseconds: a moment or a duration on a lane's axis. */
+/** Mark a number as nanoseconds, for a moment or a duration on a lane's axis. */
 export function ns(value: number): Nanos {
   return value as Nanos;
 }
@@ -42,7 +42,7 @@ function formats() {
   return known;
 }
 
-/** Format a number with 0 to 3 decimal places: "1,234.500". */
+/** Format a number with a fixed number of decimal places, 0 to 3: "1,234.500". */
 export function formatPlaces(value: number, places: number): string {
   const { withPlaces, format } = formats();
   return (withPlaces[places] ?? format(`,.${places}f`))(value);
@@ -74,7 +74,8 @@ export function formatNs(value: number): string {
 }
 
 /**
- * Format a moment on the axis in ms, with as many decimal places as can be distinguished in a window of length `span`.
+ * Format a moment on the axis in ms. The number of decimal places is that which can be distinguished in a window of
+ * length `span`.
  */
 export function formatMoment(value: number, span: number): string {
   const places =
@@ -82,7 +83,7 @@ export function formatMoment(value: number, span: number): string {
   return `${formatPlaces(value / millisecond, places)} ms`;
 }
 
-/** Format a moment for the readout, always with three decimal places: "1,234.567 ms". */
+/** Format a moment for the readout, with exactly three decimal places: "1,234.567 ms". */
 export function momentMs(value: number): string {
   return `${formatPlaces(value / millisecond, 3)} ms`;
 }
@@ -92,27 +93,27 @@ export function formatCount(value: number): string {
   return formats().whole(value);
 }
 
-/** Describe a speed: "1 s here = 4 ms in the guest". */
+/** Describe a playback speed: "1 s here = 4 ms in the guest". */
 export function speedWords(speed: number): string {
   if (Math.abs(speed - 1) < 0.01) return t('1 s here = 1 s in the guest');
   return t('1 s here = {time} in the guest', { time: formatNs(speed * second) });
 }
 
-/** The unit of an axis that counts points instead of guest time: "entry", and in the plural "entries". */
+/** The unit of an axis that counts points instead of guest time, such as "entry" with the plural "entries". */
 export interface Unit {
   readonly unit: string;
   readonly plural: string;
 }
 
-/** Describe a speed on an axis whose steps are `stepNs` long: "1 s here = 40 entries". */
+/** Describe a playback speed on an axis whose steps are `stepNs` long: "1 s here = 40 entries". */
 export function stepSpeedWords(speed: number, stepNs: number, of: Unit): string {
   const n = (speed * second) / stepNs;
   return t('1 s here = {n} {unit}', { n: formatFigure(n), unit: n === 1 ? of.unit : of.plural });
 }
 
 /**
- * Format a number with its noun: "1 hog", "9 hogs". By default the plural follows the rule of the page's language,
- * which is the translation of '{one}s'.
+ * Format a number with its noun: "1 hog", "9 hogs". The default plural follows the page's language, because it is the
+ * translation of '{one}s'.
  */
 export function plural(n: number, one: string, many = t('{one}s', { one })): string {
   return `${formatCount(n)} ${n === 1 ? one : many}`;

@@ -62,7 +62,7 @@ test('lanes that count different things have no common axis', () => {
   const [time, entries] = [null, counted].map((axis) => ({ ...run, axis }));
   expect(whyNoCommonAxis(lesson, entries!, entries!)).toBe('');
   expect(whyNoCommonAxis(lesson, time!, entries!)).toContain(
-    'the first run’s axis counts guest time, and the second run’s counts entries',
+    'the first run’s axis counts guest time, and the second run’s axis counts entries',
   );
 });
 

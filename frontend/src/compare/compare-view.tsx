@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Two recordings of a lesson side by side: first their differences, then their lanes on one axis. */
+/** Shows two recordings of a lesson side by side: first their differences, then their lanes on one axis. */
 
 import { type CSSProperties, useEffect, useMemo, useState } from 'react';
 import { rich, t } from '../base/lang/t.ts';
@@ -58,7 +58,7 @@ import {
   useSecondStore,
 } from './use-compare-view.ts';
 
-// What all parts of a page with two runs need to know about them.
+// Data that all parts of a page with two runs need.
 
 interface Runs {
   readonly ids: Readonly<Record<Side, string>>;
@@ -66,7 +66,7 @@ interface Runs {
   readonly index: (side: Side) => RunIndex | null;
 }
 
-// A lane of one of the two runs, and each run's badges: source, clock, losses and lenses.
+// A lane of one of the two runs, with badges for the run's source, clock, losses and lenses.
 
 interface StripProps {
   readonly side: Side;
@@ -77,7 +77,7 @@ interface StripProps {
   readonly place: Place;
 }
 
-/** Badges of both runs. */
+/** Badges of one run, which come from the run's own store. */
 function CompareStrip(props: StripProps) {
   return (
     <StoreProvider store={props.runs.stores[props.side]}>
@@ -131,7 +131,7 @@ function Strip({ side, lesson, scene, arms, place }: StripProps) {
 
 interface LaneProps {
   readonly side: Side;
-  /** Name of the arm. */
+  /** Name of the arm of both lanes. */
   readonly name: string;
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -201,7 +201,9 @@ function Lane({ side, name, lesson, scene, runs, found, theme, frame, playback }
   );
 }
 
-/** What distinguishes the two lanes of an arm: the runs' dates, and differences in knobs, kernel and host. */
+/**
+ * Describe how an arm's lane in one run differs from its lane in the other run: the run's date, knobs, kernel and host.
+ */
 export function laneWords(found: Comparison, side: Side, arm: string): string {
   const at = side === 'first' ? 0 : 1;
   const differs = found.differences
@@ -211,7 +213,7 @@ export function laneWords(found: Comparison, side: Side, arm: string): string {
   return [day(found.sides[at]?.created ?? ''), ...differs.slice(0, 3)].filter(Boolean).join(' · ');
 }
 
-// The text alternative of both runs: what is in each lane's window. Lanes of the same arm follow each other.
+// The text alternative of both runs, which describes each lane's window. Lanes of the same arm follow each other.
 
 interface CompareWordsProps {
   readonly lesson: Lesson;
@@ -255,7 +257,7 @@ function CompareWords({ lesson, arms, runs, frames, playback, onClose }: Compare
   );
 }
 
-// The differences between two runs, their lanes grouped by arm, and a common transport.
+// The differences between two runs, their lanes grouped by arm, and one transport for both.
 
 interface CompareViewPageProps {
   readonly lesson: Lesson;
@@ -268,7 +270,7 @@ interface CompareViewPageProps {
   readonly visit: number;
 }
 
-/** Keys of the lesson page that have no function here. */
+/** Keyboard actions of the lesson page that do nothing on this page. */
 const without: ReadonlySet<Act> = new Set<Act>([
   ...(['scope', 'questions', 'caveats', 'knobs', 'present'] as const),
 ]);
@@ -280,7 +282,7 @@ function CompareViewPage(props: CompareViewPageProps) {
   const plain = usePlayback('page');
   const playback = usePlayback();
   const index = useRunIndex();
-  // whyNoCommonAxis() ensures that both runs count the same kind of operation.
+  // whyNoCommonAxis() has ensured that both runs count the same kind of operation.
   const lesson = lessonOfRun(props.lesson, index?.workload ?? '');
   const [help, setHelp] = useState(false);
   const whole = useSettled(index);
@@ -430,7 +432,7 @@ function ArmLanes({ arms, frames, ...given }: LanesProps) {
   ));
 }
 
-/** The lesson for the axis and the scrubber. It has every arm twice, once per run. */
+/** The lesson for the axis and the scrubber. Each arm occurs twice, once per run. */
 export function titled(lesson: Lesson, arms: readonly string[]): Lesson {
   const both = lesson.arms
     .filter((arm) => arms.includes(arm.name))
@@ -445,8 +447,8 @@ export function titled(lesson: Lesson, arms: readonly string[]): Lesson {
 }
 
 /**
- * Whether the view places lanes in columns, where two lanes need no more height than one. If so, this page uses columns
- * too.
+ * Whether the view places lanes in columns, so that two lanes need no more height than one lane. If so, this page uses
+ * columns too.
  */
 function laidBeside(lesson: Lesson, scene: Scene, runs: Runs): boolean {
   const whole = runs.index('first');
@@ -493,7 +495,7 @@ export function CompareView({ slug, place, go, visit }: CompareViewProps) {
   return <Both {...{ lesson, runs, found, place, go, visit }} />;
 }
 
-/** Why the lanes of two runs cannot share an axis; empty if they can. */
+/** The reason that the lanes of two runs cannot share an axis; empty if they can. */
 export function whyNoCommonAxis(lesson: Lesson, one: RunIndex, other: RunIndex): string {
   if (!allViews().has(lesson.view))
     return t('This page has no view called {view}: reload it.', { view: lesson.view });
@@ -507,7 +509,7 @@ export function whyNoCommonAxis(lesson: Lesson, one: RunIndex, other: RunIndex):
     );
   }
   return t(
-    'Their lanes have no common axis: the first run’s axis counts {left}, and the second run’s counts {right}. Choose two runs of the same workload.',
+    'The two runs have no common axis: the first run’s axis counts {left}, and the second run’s axis counts {right}. Choose two runs of the same workload.',
     { left, right },
   );
 }
@@ -530,7 +532,7 @@ function Both(props: {
       const [one, other] = [runs.index('first'), runs.index('second')];
       return one && other && pairIndex(one, other, shown);
     };
-    // A step's moment is looked up in the first run, whose lanes have the lesson's names.
+    // A step's moment is found in the first run, because that run's lanes have the lesson's names.
     const currentIndex = () => runs.index('first');
     const news = [runs.stores.first.events, runs.stores.second.events];
     return { index, whole: index, currentIndex, news };
@@ -542,10 +544,7 @@ function Both(props: {
   );
 }
 
-/**
- * The requested arms that both runs have, in the lesson's order. If both runs have none of them, all arms that both
- * runs have.
- */
+/** The requested arms that both runs have, in the lesson's order. If there are none, all arms that both runs have. */
 export function commonArms(
   lesson: Pick<Lesson, 'arms'>,
   found: Pick<Comparison, 'sides'>,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Two runs at once, each with a store and a connection of its own, and the server's list of their differences. */
+/**
+ * Loads two runs at the same time, each with its own store and connection, and the server's list of their differences.
+ */
 
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -13,12 +15,12 @@ import { connect } from '../store/connect.ts';
 import { calmly } from '../store/hooks.tsx';
 import { Store } from '../store/store.ts';
 
-/** The id of the run that an address names. Unlike runIdOf, it does not need the lesson. */
+/** The id of the run that an address names. In contrast to runIdOf, this function does not need the lesson. */
 export function comparedId(slug: string, name: string): string {
   return name.includes(':') ? name : recordingId({ slug }, { name });
 }
 
-/** The second run's own store and connection. */
+/** The store of the second run, with its own connection. */
 export function useSecondStore(): Store {
   const [second] = useState(() => new Store());
   useLayoutEffect(() => {
@@ -28,7 +30,7 @@ export function useSecondStore(): Store {
   return second;
 }
 
-/** Keep showing a run in a store, even if another run starts live. */
+/** Keep showing the same run in a store, even if another run becomes live. */
 export function useOpened(store: Store, slug: string, id: string, wanted: boolean): void {
   const shown = useSyncExternalStore(store.run.subscribe, () => store.run.get()?.run_id ?? null);
   useEffect(() => {
@@ -36,14 +38,14 @@ export function useOpened(store: Store, slug: string, id: string, wanted: boolea
   }, [store, slug, id, shown, wanted]);
 }
 
-/** The index of a run; null until the run arrives. */
+/** The index of a run in its store; null until the run has arrived. */
 export function indexOf(store: Store, id: string): RunIndex | null {
   const run = store.shown();
   const lesson = store.lesson.get();
   return run === null || lesson === null || run.id !== id ? null : indexRun(run, lesson);
 }
 
-/** Re-render when a store other than the page's own changes, at most ten times a second. */
+/** Re-render when another store than the page's own changes, at most ten times a second. */
 export function useNews(store: Store): void {
   const [subscribe] = useState(() => calmly(store.events));
   useSyncExternalStore(subscribe, () => `${store.run.get()?.run_id} ${store.shown()?.version}`);
@@ -52,11 +54,11 @@ export function useNews(store: Store): void {
 
 export interface Compared {
   readonly found: Comparison | null;
-  /** Why the runs cannot be compared; empty if they can. */
+  /** The reason that the runs cannot be compared; empty if they can. */
   readonly refused: string;
 }
 
-/** Request the differences between two runs, before any of their lanes are shown. */
+/** Request the differences between two runs, which are shown before any of their lanes. */
 export function useComparison(slug: string, first: string | null, second: string): Compared {
   const [compared, set] = useState<Compared>({ found: null, refused: '' });
   useEffect(() => {
@@ -82,16 +84,16 @@ async function compare(
   if (siteOf() !== null)
     throw new Error(
       t(
-        'This page plays a recording and has no server. Comparing two runs requires one: start Kernel Duet with “make run”.',
+        'This page plays a recording and has no server. A comparison of two runs requires a server: start Kernel Duet with “make run”.',
       ),
     );
   if (first === null)
     throw new Error(
       t(
-        'The address names only one of the two runs: “with” is there, but “run” is missing. Name both.',
+        'The address names only one of the two runs: “with” is there, but “run” is missing. Name both runs.',
       ),
     );
-  if (first === second) throw new Error(t('Both are the same run: choose another one.'));
+  if (first === second) throw new Error(t('Both runs are the same: choose another run.'));
   const found = await fetchChecked(
     `api/compare?${new URLSearchParams({ first, second })}`,
     readComparison,
@@ -101,7 +103,7 @@ async function compare(
   );
   if (found.lesson !== slug)
     throw new Error(
-      t('Both runs belong to the lesson {lesson}, not to {slug}: open them there.', {
+      t('Both runs belong to the lesson {lesson}, not to {slug}: open them in {lesson}.', {
         ...{ lesson: found.lesson, slug },
       }),
     );

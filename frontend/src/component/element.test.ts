@@ -8,7 +8,7 @@ import { isFrameMessage } from './frame-messages.ts';
 describe('element', () => {
   // SPDX-License-Identifier: GPL-2.0-or-later
 
-  /** happy-dom lays nothing out: the test says what is in sight. */
+  /** happy-dom has no layout, so the test determines which elements are visible. */
   class Sight {
     static newest: Sight;
     readonly #look: (entries: { isIntersecting: boolean }[]) => void;
@@ -25,7 +25,7 @@ describe('element', () => {
 
   vi.stubGlobal('IntersectionObserver', Sight);
   customElements.define('kernel-duet', KernelDuet);
-  // happy-dom complains of each frame whose page it does not load.
+  // happy-dom logs an error for each frame whose page it does not load.
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   afterEach(() => document.body.replaceChildren());
 

@@ -3,7 +3,8 @@
  * <kernel-duet lesson="NN-slug" step="its-id" at="12.5"> shows a step of a lesson in other people's slides and pages.
  *
  * The element contains a frame with the embedded page. The frame is loaded when the element becomes visible, and paused
- * when it is hidden, as slides are. With `autoplay` it plays on when it is visible again.
+ * when the element is hidden, as on a hidden slide. With `autoplay`, playback continues when the element is visible
+ * again.
  */
 
 import {
@@ -14,9 +15,9 @@ import {
   tag,
 } from './frame-messages.ts';
 
-// Computes the address for the frame from the attributes of <kernel-duet>. Pure.
+// Computes the frame's address from the attributes of <kernel-duet>. Pure.
 
-/** Attributes that are copied into the address unchanged, where `Place` reads them. */
+/** Attributes that are copied to the address unchanged. `Place` reads them there. */
 const placed = [
   ...(['lesson', 'step', 'at', 'run', 'with', 'arms', 'speed', 'align', 'n'] as const),
   ...(['from', 'for', 'knobs', 'clock', 'workload', 'open', 'lang'] as const),
@@ -25,8 +26,8 @@ const placed = [
 export type Attributes = (name: string) => string | null;
 
 /**
- * The folder of the page: `src`, or if that is missing, the folder of this script. Only http, https and file addresses
- * are allowed.
+ * The folder of the page: `src`, or by default the folder of this script. Only http, https and file addresses are
+ * allowed; others give null.
  */
 export function folderOf(src: string | null, script: string, document: string): URL | null {
   try {
@@ -37,7 +38,7 @@ export function folderOf(src: string | null, script: string, document: string): 
   }
 }
 
-/** The address for the frame: the page at the place that the attributes name. */
+/** The address for the frame, which shows the place that the attributes describe. */
 export function frameAddress(folder: URL, of: Attributes): string {
   const query = new URLSearchParams({ embed: '1' });
   for (const name of placed) {
@@ -45,14 +46,14 @@ export function frameAddress(folder: URL, of: Attributes): string {
     if (value !== null && value !== '') query.set(name, value);
   }
   const page = new URL(folder);
-  // A folder that is opened as a file has no server to add index.html.
+  // Without a server, as in a folder opened as a file, index.html must be added to the path.
   if (page.protocol === 'file:' && page.pathname.endsWith('/')) page.pathname += 'index.html';
   page.search = query.toString();
   page.hash = '';
   return page.href;
 }
 
-/** The CSS aspect ratio for `16/9` or `4 / 3`; the default if the text is invalid. */
+/** The CSS aspect ratio for a text such as `16/9` or `4 / 3`; the default ratio if the text is invalid. */
 export function ratioOf(text: string | null): string {
   const match = /^\s*(\d{1,4})\s*[/:]\s*(\d{1,4})\s*$/.exec(text ?? '');
   return match ? `${match[1]} / ${match[2]}` : '16 / 10';
@@ -66,7 +67,7 @@ p { margin: 0; font: 14px/1.5 system-ui, sans-serif }
 p.print { display: none }
 @media print { iframe { display: none } p.print { display: block } }
 `;
-/** The URL of this script; it is only known while the script runs. */
+/** The URL of this script, which is only known while the script is executed. */
 const script = (document.currentScript as HTMLScriptElement | null)?.src ?? '';
 
 export class KernelDuet extends HTMLElement {
@@ -75,7 +76,7 @@ export class KernelDuet extends HTMLElement {
   #sight: IntersectionObserver | null = null;
   #seen = false;
   #ready = false;
-  /** Whether the element was paused because it was hidden. */
+  /** Whether playback was paused because the element was hidden. */
   #paused = false;
 
   connectedCallback(): void {
@@ -97,7 +98,7 @@ export class KernelDuet extends HTMLElement {
   attributeChangedCallback(name: string, old: string | null, value: string | null): void {
     if (!this.isConnected || old === value) return;
     const at = name === 'at' && value !== null ? Number(value) : Number.NaN;
-    // If only the moment changed, the frame need not be reloaded.
+    // If only the moment has changed, the frame need not be reloaded.
     if (this.#ready && Number.isFinite(at)) this.#say({ kind: tag, act: 'seek', at_ms: at });
     else this.#draw();
   }
@@ -116,13 +117,16 @@ export class KernelDuet extends HTMLElement {
       this.#press(event.data.act, event.data.key);
     if (event.data.act !== 'ready') return;
     this.#ready = true;
-    // A slide that moves in may still be hidden now, so check again later.
+    // A slide may still be moving into view and count as hidden, so visibility is checked again.
     this.#look(this.#seen);
     if (this.#seen && this.hasAttribute('autoplay')) this.play();
     this.dispatchEvent(new CustomEvent('ready'));
   };
 
-  /** Repeat a key press that the frame does not use. Escape also takes the focus out of the frame. */
+  /**
+   * Repeat a key press that the frame does not use, so that the slide deck receives it. Escape only moves the focus out
+   * of the frame.
+   */
   #press(act: 'keydown' | 'keyup', key: DeckKey): void {
     if (this.shadowRoot?.activeElement !== this.#frame) return;
     if (key === 'Escape') {
@@ -147,8 +151,8 @@ export class KernelDuet extends HTMLElement {
   }
 
   #say(message: FrameMessage): void {
-    // The target origin is `*`, because the origin of a file is `null`. This is safe: the frame accepts nothing that
-    // acts on a guest.
+    // The target origin must be `*`, because the origin of a file is `null`.
+    // This is safe, because the frame accepts no message that acts on a guest.
     this.#frame?.contentWindow?.postMessage(message, '*');
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Messages between <kernel-duet> and the page in its frame. None of them acts on a guest. */
+/** Messages between <kernel-duet> and the page in its frame. No message acts on a guest. */
 
 export const tag = 'kernel-duet';
 
-/** Keys that control a slide deck. Each has its deprecated KeyboardEvent.keyCode, which decks still read. */
+/** Keys that control a slide deck. Each key has its deprecated KeyboardEvent.keyCode, because decks still read it. */
 export const deckKeys = {
   Escape: 27,
   ' ': 32,

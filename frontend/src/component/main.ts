@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** kernel-duet.js: defines the element <kernel-duet> once per page. */
+/** The script kernel-duet.js, which defines the element <kernel-duet> once per page. */
 
 import { KernelDuet } from './element.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Actions on a live run that is running: a button for each, and a number field if the action takes a number. */
+/** Actions on a running live run. Each action has a button, and a number field if the action needs a number. */
 
 import { useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -15,7 +15,7 @@ interface ActBarProps {
   readonly onAct: (name: string, value: number) => void;
 }
 
-/** The actions of the run's workload; a recording has none. */
+/** The actions that the run's workload supports. A recording has none. */
 export function ActBar({ lesson, run, onAct }: ActBarProps) {
   const denied = useDenied('run');
   const acts = Object.entries(lesson.acts).filter(([, act]) => act.workload === run?.workload);
@@ -34,7 +34,7 @@ export function ActBar({ lesson, run, onAct }: ActBarProps) {
         />
       ))}
       <span className="small quiet" role="status">
-        {running ? t('sent to every lane at once') : t('only available during a live run')}
+        {running ? t('sent to all lanes at the same time') : t('only available during a live run')}
       </span>
     </fieldset>
   );
@@ -79,7 +79,7 @@ function ActButton({ name, act, most, running, onAct }: ButtonProps) {
   );
 }
 
-// Slow motion of a live run: the visitor in control may hold the guests. The bar shows how far each guest ran on.
+// Slow motion of a live run: the visitor in control can hold the guests. The bar shows how far each guest ran on.
 
 interface HoldBarProps {
   readonly lesson: Lesson;
@@ -91,7 +91,10 @@ interface HoldBarProps {
 
 const most = 1_000_000;
 
-/** "requested at access 1,204, stopped at 1,391: 187 more". A guest does not stop immediately. */
+/**
+ * Describe how far a guest ran on: "requested at access 1,204, stopped at 1,391: 187 more". A guest does not stop
+ * immediately.
+ */
 export function holdWords({ phase, after, asked, stood, message }: HeldMessage): string {
   if (phase === 'going') return message;
   if (asked === null) return t('is being held');
@@ -109,12 +112,12 @@ export function holdWords({ phase, after, asked, stood, message }: HeldMessage):
   });
 }
 
-/** Whether a visitor has control, or would receive it with their next command. */
+/** Whether a visitor has control, or would get control with their next command. */
 export function mayAct({ by, may_take }: ControlMessage): boolean {
   return by === 'you' || (by === 'nobody' && may_take);
 }
 
-/** Only shown for a live run under the microscope. Only the visitor in control sees the buttons. */
+/** The bar appears only for a live run under the microscope. Only the visitor in control sees its buttons. */
 export function HoldBar({ lesson, run, control, holds, onHold }: HoldBarProps) {
   const [after, setAfter] = useState(0);
   if (run?.source !== 'live' || !lesson.microscope?.workloads.includes(run.workload)) return null;
@@ -135,7 +138,7 @@ export function HoldBar({ lesson, run, control, holds, onHold }: HoldBarProps) {
           title={
             held
               ? t('their clocks continue from where they stopped')
-              : t('stops the guests, and shows how far each one ran on')
+              : t('stops the guests, and shows how far each guest still ran')
           }
           data-testid="hold"
         >

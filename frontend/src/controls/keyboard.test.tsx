@@ -66,7 +66,7 @@ describe('keyboard', () => {
   });
 });
 
-// Keys do what wheel, drag and brush do.
+// Keys change the window like wheel, drag and brush.
 describe('window keys', () => {
   const from: PlaybackState = {
     ...initialPlayback,
@@ -76,7 +76,7 @@ describe('window keys', () => {
     moment: ns(45e6),
   };
 
-  /** The state after a key; the run ends at 1 s. */
+  /** The state after a key press. The run ends at 1 s. */
   function after(act: WindowAct): Pick<PlaybackState, 'start' | 'span' | 'mode'> {
     let state = from;
     const index = { lanes: [{ arm: 'a', watermark: 1e9 }], live: false };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Keyboard shortcuts of the lesson page. The listener and the help sheet use the same list. */
+/** Keyboard shortcuts of the lesson page. The key listener and the help sheet use the same list. */
 
 import { useEffect, useRef } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -9,13 +9,13 @@ import type { Playback } from '../playback/hooks.tsx';
 
 interface KeyOf<Act extends string> {
   readonly act: Act;
-  /** Values of `KeyboardEvent.key`; a prefix `Shift+` means that Shift is required. */
+  /** Values of `KeyboardEvent.key`. The prefix `Shift+` means that Shift must be pressed. */
   readonly keys: readonly string[];
   readonly shown: string;
   readonly what: string;
 }
 
-// Actions of the keys that zoom and move the window, as the mouse wheel, dragging and brushing do.
+// Keyboard actions that zoom and move the window, like the mouse wheel, dragging and brushing.
 
 export type WindowAct =
   | 'zoom-in'
@@ -50,7 +50,7 @@ type Windows = Pick<Playback, 'now' | 'view' | 'zoom'> & {
   readonly state: Pick<Playback['state'], 'watermark'>;
 };
 
-/** The actions of the keys that move or zoom the window. */
+/** Functions for the keyboard actions that move or zoom the window. */
 export function windowActs({ now, view, zoom, state }: Windows): Record<WindowAct, () => void> {
   const move = (share: number) => {
     const { start, span } = now();
@@ -109,8 +109,8 @@ export type Key = KeyOf<Act>;
 const byOperation: ReadonlySet<Act> = new Set(['align-operation', 'align-marker']);
 
 /**
- * All keyboard shortcuts. If `aligned` is false, the shortcuts that align by an operation are omitted. `more` contains
- * the shortcuts of plug-ins.
+ * All keyboard shortcuts. If `aligned` is false, the shortcuts for alignment by an operation are omitted. `more`
+ * contains the shortcuts of plug-ins.
  */
 export function keyList(
   operation: string,
@@ -172,7 +172,7 @@ export function keyList(
   return aligned ? all : all.filter(({ act }) => !byOperation.has(act));
 }
 
-/** The action of a key press; null if the key has none, or if an input field or widget uses it. */
+/** The action for a key press; null if the key has no action, or if an input field or widget handles the key. */
 export function actOf(event: KeyboardEvent, keys: readonly Key[]): Act | null {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return null;
   const target = event.target instanceof Element ? event.target : null;
@@ -184,7 +184,7 @@ export function actOf(event: KeyboardEvent, keys: readonly Key[]): Act | null {
   return keys.find((key) => key.keys.includes(name))?.act ?? null;
 }
 
-/** Listen to keys on the whole page while mounted. */
+/** Listen to keys on the complete page while the component is mounted. */
 export function useKeys(keys: readonly Key[], run: (act: Act) => void): void {
   const latest = useRef({ keys, run });
   latest.current = { keys, run };

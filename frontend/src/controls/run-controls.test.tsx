@@ -278,7 +278,7 @@ describe('the knob desk', () => {
     expect(onRun).not.toHaveBeenCalled();
     vi.advanceTimersByTime(250);
     expect(onRun.mock.calls.map(([k]) => (k as Knobs).params['hogs'])).toEqual([6]);
-    // Another clock needs new guests: that begins by the button alone.
+    // Another clock needs new guests, so only the button starts the run.
     fireEvent.click(screen.getByTestId('more-knobs'));
     fireEvent.click(screen.getByRole('button', { name: 'count' }));
     vi.advanceTimersByTime(5000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The knobs of a live run, what it costs to change them, and the buttons run, stop and again. */
+/** The knobs of a live run, the cost of changing them, and the buttons run, stop and again. */
 
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -20,7 +20,7 @@ import { knobOf, type Lesson, type Param } from '../protocol/lesson.ts';
 import { useDenied, useStore } from '../store/hooks.tsx';
 import { off } from '../ui/parts.tsx';
 
-// A knob, shown as choices, a checkbox, a number field or a stepper.
+// A knob, displayed as choices, a checkbox, a number field or a stepper.
 
 interface KnobProps {
   readonly name: string;
@@ -132,10 +132,10 @@ function NumberField(props: {
   );
 }
 
-/** Maximum number of values of a knob that is shown with a slider; with more values, a slider is not precise enough. */
+/** Maximum number of values for which a knob has a slider. With more values, a slider is not precise enough. */
 const MOST_VALUES = 64;
 
-/** A stepper for a small number: minus, slider, plus, and the value. */
+/** A stepper for a small number, with minus button, slider, plus button, and the value. */
 function Stepper({ name, param, value, onChange }: KnobProps) {
   return (
     <fieldset
@@ -186,13 +186,13 @@ function Stepper({ name, param, value, onChange }: KnobProps) {
   );
 }
 
-// All knobs of a live run except the one that is always visible: arms, clock, workload and parameters.
+// The knobs of a live run: arms, clock, workload and parameters. The knob that is always visible is omitted.
 
 export interface ArmState {
   readonly name: string;
-  /** State of the arm in words: "built", "not built yet", "building 40 %", "booting", "running" or "failed". */
+  /** The arm's state in words: "built", "not built yet", "building 40 %", "booting", "running" or "failed". */
   readonly words: string;
-  /** Whether the lane is a copy of a template, so that another run can start at once. */
+  /** Whether the arm's lane is a copy of a template, so that another run can start immediately. */
   readonly copied?: boolean;
 }
 
@@ -200,7 +200,7 @@ interface KnobPanelProps {
   readonly id: string;
   readonly lesson: Lesson;
   readonly knobs: Knobs;
-  /** Name of the knob that is shown elsewhere. */
+  /** Name of the knob that the page shows in another place. */
   readonly first: string;
   readonly armStates: readonly ArmState[];
   readonly clockTitle: ReactNode;
@@ -292,14 +292,14 @@ function KnobPanel({ id: panel, ...props }: KnobPanelProps) {
 interface RunControlsProps {
   readonly lesson: Lesson;
   readonly knobs: Knobs;
-  /** Knobs of the run on the stage; null while there is no run. */
+  /** Knob values of the run on the stage; null without a run. */
   readonly shown: Knobs | null;
   /** Guest time that the recording covers, ns (see recordedNs). */
   readonly recorded?: number | null;
   readonly live: boolean;
   readonly running: boolean;
   readonly armStates: readonly ArmState[];
-  /** Why this viewer may not start a run; empty if they may. */
+  /** The reason that this viewer cannot start a run; empty if they can. */
   readonly blocked: string;
   readonly onKnobs: (knobs: Knobs) => void;
   readonly onRun: () => void;
@@ -307,7 +307,7 @@ interface RunControlsProps {
   readonly onAgain: () => void;
   /** Title of the clock's knob; by default plain text. */
   readonly clockTitle?: ReactNode;
-  /** Another way to start a run, shown before the buttons. */
+  /** Another way to start a run; it is shown before the buttons. */
   readonly tool?: ReactNode;
 }
 
@@ -329,7 +329,7 @@ export function RunControls(props: RunControlsProps) {
     knobs,
     onRun: props.onRun,
   });
-  // The number of threads is always visible; the other knobs need a click.
+  // The number of threads is always visible, while the other knobs appear after a click.
   const first = knobOf(lesson, 'threads') ?? '';
   const main = lesson.params[first];
   const line = runLine(lesson, shown, knobs, first, props.recorded);
@@ -394,18 +394,21 @@ export function RunControls(props: RunControlsProps) {
   );
 }
 
-/** Time from the last change of a knob until a run may start automatically, ms. */
+/** Time after the last change of a knob before a run may start automatically, ms. */
 const REST_MS = 250;
 
 interface Follow {
   readonly offered: boolean;
-  /** Whether a run with these knobs can start, and would differ from the one on the stage. */
+  /** Whether a run with these knobs can start and would differ from the run on the stage. */
   readonly wanted: boolean;
   readonly knobs: Knobs;
   readonly onRun: () => void;
 }
 
-/** Starts a run whenever knobs change, if the lanes are copies of templates and the viewer has switched this on. */
+/**
+ * Starts a run whenever knobs change. This requires that lanes are copies of templates, and that the viewer has
+ * switched it on.
+ */
 function useFollow({ offered, wanted, knobs, onRun }: Follow) {
   const [on, set] = useState(false);
   const latest = useRef({ wanted, onRun });
@@ -422,7 +425,9 @@ function useFollow({ offered, wanted, knobs, onRun }: Follow) {
   return { offered, on, set };
 }
 
-/** Escape closes the knobs wherever the focus is. If a dialog is open over them, Escape closes the dialog first. */
+/**
+ * Escape closes the knobs, wherever the focus is. If a dialog is open in front of them, Escape only closes the dialog.
+ */
 function useEscape(open: boolean, close: () => void): void {
   const latest = useRef(close);
   latest.current = close;
@@ -440,7 +445,7 @@ function useEscape(open: boolean, close: () => void): void {
 interface ButtonsProps
   extends Pick<RunControlsProps, 'live' | 'running' | 'onRun' | 'onStop' | 'onAgain' | 'tool'> {
   readonly blocked: string;
-  /** Whether the button *run* would only repeat the run on the stage. */
+  /** Whether the button *run* would repeat the run on the stage. */
   readonly same: boolean;
 }
 
@@ -486,13 +491,13 @@ function RunButtons(props: ButtonsProps) {
   );
 }
 
-// Knobs of a model on the page are written to the store, from which the index reads them.
+// Writes knobs of a model on the page to the store. The index reads them there.
 
 export function useModel(lesson: Lesson, knobs: Knobs): void {
   const store = useStore();
   const values = modelParams(lesson, knobs);
   const key = JSON.stringify(values);
-  // Must run before other effects of the same change, because the place where a step opens depends on its knobs.
+  // This effect must run before other effects, because the place where a step opens depends on the step's knobs.
   useLayoutEffect(() => {
     store.setModel(JSON.parse(key));
   }, [store, key]);

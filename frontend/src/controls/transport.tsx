@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The footer: play, step from beat to beat, speed, alignment, jumps, and the scrubber. */
+/** The footer of the page: play, step from beat to beat, speed, alignment, jumps, and the scrubber. */
 
 import {
   type ComponentProps,
@@ -38,18 +38,18 @@ import { chooseTheme } from '../ui/theme.ts';
 import { Overview } from '../views/overview/index.tsx';
 import { type Act, windowActs } from './keyboard.ts';
 
-// The play and step buttons in one row. A frame in slides has fewer of them.
+// The play and step buttons in one row. A page that is embedded in slides has fewer of them.
 
 interface PlayProps {
   readonly moving: boolean;
   /** Whether playback runs backwards. */
   readonly backwards: boolean;
   readonly empty: boolean;
-  /** Name of one beat, such as "umount". */
+  /** The noun for one beat, such as "umount". */
   readonly beat: string;
   readonly onToggle: () => void;
   readonly onBeat: (by: 1 | -1) => void;
-  /** If this property or the next one is absent, the buttons for it are absent too. */
+  /** Step from event to event. If `onEvent` or `onBackwards` is absent, the buttons for it are absent too. */
   readonly onEvent?: (by: 1 | -1) => void;
   readonly onBackwards?: () => void;
 }
@@ -85,7 +85,9 @@ function StepButton({
   );
 }
 
-/** The step and play buttons, with those that go back on the left and those that go forward on the right. */
+/**
+ * The step and play buttons. Buttons that go backwards are on the left, and buttons that go forwards are on the right.
+ */
 export function PlayButtons(props: PlayProps) {
   const { moving, backwards, empty, beat, onBeat, onEvent, onBackwards } = props;
   const back = moving && backwards;
@@ -159,7 +161,7 @@ export function PlayButtons(props: PlayProps) {
   );
 }
 
-// The readout of the moment. Like the playhead's label, it is updated in every frame that is painted.
+// The readout of the moment. Like the playhead's label, the readout is updated in every painted frame.
 
 interface MomentOutputProps extends Omit<OutputHTMLAttributes<HTMLOutputElement>, 'children'> {
   readonly axis: Axis | null;
@@ -177,8 +179,8 @@ export function MomentOutput({ axis, frame, ...more }: MomentOutputProps) {
     write();
     return frame.subscribe(write);
   }, [axis, frame]);
-  // Not a live region, which would interrupt a screen reader in every frame. Screen readers get the sentence when
-  // playback stops.
+  // A live region would interrupt a screen reader in every frame, so the readout is not a live region.
+  // When playback stops, screen readers get the sentence instead.
   return <output ref={output} aria-live="off" data-testid="moment" data-volatile {...more} />;
 }
 
@@ -186,37 +188,38 @@ interface TransportProps extends Required<PlayProps> {
   readonly frame: Frames;
   readonly speed: number;
   readonly align: Align;
-  /** Whether the oscilloscope is on, which replays the newest window again and again. */
+  /** Whether the oscilloscope is on, which repeats the newest window. */
   readonly armed: boolean;
   readonly live: boolean;
-  /** Name of the operation by which lanes can be aligned, such as "umount". */
+  /** The noun for the operation at which lanes can be aligned, such as "umount". */
   readonly operation: string;
-  /** Why lanes cannot be aligned by operations; null if they can. */
+  /** The reason that lanes cannot be aligned by operations; null if they can. */
   readonly unaligned: string | null;
-  /** Number of the operation at whose begin lanes are aligned; null if the step names none. */
+  /** Number of the operation at whose start the step aligns lanes; null if the step names none. */
   readonly nth: number | null;
   /**
-   * Number of the operation at which lanes are aligned, from 1, and number of the last operation that every lane has.
+   * Number of the operation at which lanes are aligned, from 1, and number of the last operation that every lane has
+   * ended.
    */
   readonly at: { readonly n: number; readonly most: number };
   readonly onAt: (n: number) => void;
-  /** What the axis counts; null if it shows guest time. */
+  /** What the axis counts; null if the axis shows guest time. */
   readonly axis: Axis | null;
   readonly overview: ReactNode;
-  /** Why the scrubber and the text alternative are hidden; empty if they are visible. */
+  /** The reason that the scrubber and the text alternative are hidden; empty if they are visible. */
   readonly hidden: string;
   /** Number of lanes in the scrubber. */
   readonly lanes: number;
   readonly onSpeed: (speed: number) => void;
   readonly onAlign: (align: Align) => void;
-  /** Goes to the next long wait; null if the lesson declares no waits. */
+  /** Jump to the next long wait; null if the lesson declares no waits. */
   readonly onLongWait: (() => void) | null;
   readonly onDivergence: () => void;
-  /** Why this jump or alignment is unavailable; empty if it is available. */
+  /** The reasons that these jumps and the alignment are unavailable; empty if they are available. */
   readonly noLongWait: string;
   readonly noDivergence: string;
   readonly noMarker: string;
-  /** Goes to the next loss of events; null if no events were lost. */
+  /** Jump to the next loss of events; null if no events were lost. */
   readonly onLoss: (() => void) | null;
   readonly onScope: () => void;
   readonly onWords: () => void;
@@ -236,8 +239,8 @@ const alignTitles: Partial<Record<Align, string>> = {
 };
 
 /**
- * A field for the number of the aligned operation. What the viewer types is applied once it is the number of an
- * operation that every lane has.
+ * A field for the number of the aligned operation. A typed number is applied as soon as every lane has an operation
+ * with this number.
  */
 function AtField({ at, operation, onAt }: Pick<TransportProps, 'at' | 'operation' | 'onAt'>) {
   const [draft, setDraft] = useState<string | null>(null);
@@ -397,7 +400,7 @@ export function Transport(props: TransportProps) {
   );
 }
 
-// The transport and the keys of a playback, whose lanes are those of one run or of two runs side by side.
+// The transport and the keyboard actions for playback. The lanes are those of one run, or of two runs side by side.
 
 interface Given {
   readonly lesson: Lesson;
@@ -406,26 +409,26 @@ interface Given {
   readonly theme: Theme;
   readonly settled: boolean;
   readonly live: boolean;
-  /** Whether the viewer has to predict first; until then nothing may reveal the answer. */
+  /** Whether the viewer must predict first. Until then, nothing on the page may reveal the answer. */
   readonly veiled?: boolean;
-  /** Whether to hide what would answer a later step's question. */
+  /** Whether to hide everything that would answer the question of a later step. */
   readonly askedLater?: boolean;
-  /** Whether to hide the first divergence too, because it compares the lanes. */
+  /** Whether to hide also the first divergence, because it compares lanes. */
   readonly uncounted?: boolean;
-  /** The lesson with a title for each lane, for the axis and the scrubber. */
+  /** The lesson with one title per lane, for the axis and the scrubber. */
   readonly lanesOf?: Lesson;
   readonly onWords: () => void;
 }
 
-const predictFirst = t('First say what you expect; this is shown afterwards.');
+const predictFirst = t('First say what you expect; this part is shown afterwards.');
 export const askedSoon = t(
-  'A later step asks for a prediction about the whole run; this is shown after it.',
+  'A later step asks for a prediction about the whole run. This part of the page is shown after that step.',
 );
 
 export function useTransport(playback: Playback, given: Given): ComponentProps<typeof Transport> {
   const { lesson, scene, index } = given;
   const { state } = playback;
-  /** Align lanes at an operation and go to the moment at which they are aligned. */
+  /** Align lanes at an operation, and go to the aligned moment. */
   const onAt = (n: number) => {
     const by = playback.state.alignment;
     const at = index && together(index, by, n).at;
@@ -483,7 +486,7 @@ export function useTransport(playback: Playback, given: Given): ComponentProps<t
   };
 }
 
-/** Why each jump is unavailable; empty if it is available. */
+/** The reason that each jump is unavailable; empty if the jump is available. */
 function whyNot({ lesson, lanesOf = lesson, index, settled, veiled, uncounted }: Given) {
   if (index === null || !settled)
     return { noMarker: '', noLongWait: nothingYet, noDivergence: nothingYet };
@@ -494,7 +497,7 @@ function whyNot({ lesson, lanesOf = lesson, index, settled, veiled, uncounted }:
   };
 }
 
-/** Actions for the keys that all pages with lanes have. */
+/** Keyboard actions that all pages with lanes have. */
 export function playbackActs(playback: Playback, theme: Theme) {
   return {
     toggle: playback.toggle,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Alignment of lanes: each lane has an offset that is added to its own time. */
+/** Alignment of lanes. Each lane has an offset that is added to the lane's own time. */
 
 import { assertNever } from '../base/assert.ts';
 import { firstAtLeast } from '../base/columns.ts';
@@ -14,7 +14,7 @@ export type Offsets = ReadonlyMap<string, number>;
 
 export const noOffsets: Offsets = new Map();
 
-/** The end of a lane's n-th operation, counted from 1; null if it has not ended or was evicted. */
+/** The end of a lane's n-th operation, counted from 1; null if this operation has not ended or was evicted. */
 export function opEnd(lane: LaneIndex, n: number): Nanos | null {
   const at = n - 1 - lane.opsEvicted;
   if (at < 0 || at >= lane.opsByEnd.length) return null;
@@ -22,8 +22,8 @@ export function opEnd(lane: LaneIndex, n: number): Nanos | null {
 }
 
 /**
- * The begin of a lane's n-th operation, counted from 1 in the order in which operations end; null if it has not ended
- * or was evicted.
+ * The start of a lane's n-th operation. Operations are counted from 1 in the order in which they end. Null if the
+ * operation has not ended or was evicted.
  */
 export function opBegin(lane: LaneIndex, n: number): Nanos | null {
   const at = n - 1 - lane.opsEvicted;
@@ -34,8 +34,8 @@ export function opBegin(lane: LaneIndex, n: number): Nanos | null {
 /**
  * Return the offset of each lane for an alignment:
  * - `time`: lanes start together, so all offsets are 0.
- * - `operation`: operation n ends at the same frame time on every lane. Without `n`, it is the last operation that the
- * slowest lane has ended by `around`.
+ * - `operation`: operation n ends at the same frame time on every lane. Without `n`, it is the last operation that even
+ *   the slowest lane has ended by `around`.
  * - `marker`: the first operation ends at the same frame time on every lane.
  * - `begin`: operation n begins at the same frame time on every lane.
  */
@@ -60,27 +60,27 @@ export function operationOf(
   return nth ?? 1;
 }
 
-/** Why the lanes of a lesson cannot be aligned by their operations; null if they can. */
+/** The reason that a lesson's lanes cannot be aligned by operations; null if they can. */
 export function unaligned({ operation }: Pick<Lesson, 'operation'>): string | null {
   if (operation.open !== null) return null;
-  return t('no event tells when a {name} begins or ends, so lanes cannot be aligned by it', {
+  return t('no event tells when a {name} begins or ends, so lanes cannot be aligned by a {name}', {
     name: operation.name,
   });
 }
 
 export interface Together {
   readonly offsets: Offsets;
-  /** Frame time of the aligned operation; null if lanes are not shifted, or if no lane has that many operations. */
+  /** Frame time of the aligned operation; null if lanes are not shifted, or if no lane has the operation. */
   readonly at: Nanos | null;
-  /** The lane that reaches the operation last. It is not shifted, so the axis shows its own time. */
+  /** The lane that reaches the operation last. This lane is not shifted, so the axis shows the lane's own time. */
   readonly last: string | null;
-  /** Lanes that are not shifted, because they lack the operation or it was evicted. */
+  /** Lanes that are not shifted, because the operation has not ended there or was evicted. */
   readonly lacking: readonly string[];
 }
 
 const apart: Together = { offsets: noOffsets, at: null, last: null, lacking: [] };
 
-/** Offsets of lanes aligned at operation n. */
+/** Offsets of the lanes if they are aligned at operation n. */
 export function together(index: RunIndex, alignment: Alignment, n: number): Together {
   switch (alignment) {
     case 'time':
@@ -96,8 +96,8 @@ export function together(index: RunIndex, alignment: Alignment, n: number): Toge
 }
 
 /**
- * The highest number by which lanes can be aligned: the number of operations that every lane has ended. Lanes without
- * any operation are ignored.
+ * The highest operation at which lanes can be aligned, which is the number of operations that every lane has ended.
+ * Lanes without operations are ignored.
  */
 export function operationsOfAll(index: RunIndex): number {
   const counts = index.lanes
@@ -106,13 +106,15 @@ export function operationsOfAll(index: RunIndex): number {
   return counts.length === 0 ? 0 : Math.min(...counts);
 }
 
-/** The number of operations that the slowest lane has ended by `around`; at least 1. */
+/** The number of operations that even the slowest lane has ended by `around`; at least 1. */
 function commonOperation(index: RunIndex, around: number): number {
   const counts = index.lanes.filter((l) => l.opsByEnd.length > 0).map((l) => opsUpTo(l, around));
   return counts.length === 0 ? 1 : Math.max(1, Math.min(...counts));
 }
 
-/** Shift every lane so that the times `of(lane)` coincide in frame time, at the latest of these times. */
+/**
+ * Shift the lanes so that the times `of(lane)` become equal in frame time. The latest of these times stays unshifted.
+ */
 function latestTogether(index: RunIndex, of: (lane: LaneIndex) => Nanos | null): Together {
   const times = index.lanes.map((lane) => [lane.arm, of(lane)] as const);
   const latest = Math.max(...times.map(([, t]) => t ?? Number.NEGATIVE_INFINITY));
@@ -126,19 +128,20 @@ function latestTogether(index: RunIndex, of: (lane: LaneIndex) => Nanos | null):
   };
 }
 
-/** Convert frame time to a lane's own time. */
+/** Convert frame time to the lane's own time. */
 export function laneTime(offset: Offsets, arm: string, t: number): Nanos {
   return ns(t - (offset.get(arm) ?? 0));
 }
 
-// For lanes that stop after one operation: this operation can then be compared on all lanes.
+// With `hold`, each lane stops after one operation, so that this operation can be compared on all lanes.
 
 /**
- * Tolerance for begins, ns: half a step of a counting axis. Offsets are sums, so a begin may contain a rounding error.
+ * Tolerance for the start of an operation, ns: half a step of a counting axis. It covers rounding errors in offsets,
+ * which are sums.
  */
 const slack = 500;
 
-/** Index in `opsByEnd` of the first operation that begins in the window; -1 if none does. */
+/** Index in `opsByEnd` of the first operation that begins at or after the window's start; -1 if there is none. */
 export function heldOp(lane: LaneIndex, frame: Pick<Frame, 'start' | 'offset'>): number {
   const { order, length } = lane.opsByEnd;
   const start = laneTime(frame.offset, lane.arm, frame.start);
@@ -146,26 +149,29 @@ export function heldOp(lane: LaneIndex, frame: Pick<Frame, 'start' | 'offset'>):
   return p < length ? p : -1;
 }
 
-/** The frame's moment in the lane's own time, but not after the end of the operation at which the lane stops. */
+/**
+ * The frame's moment in the lane's own time. If the lane stops after an operation, the moment is at most the end of
+ * that operation.
+ */
 export function heldTime(lane: LaneIndex, frame: Frame): Nanos {
   const t = laneTime(frame.offset, lane.arm, frame.moment);
   const p = frame.hold === true ? heldOp(lane, frame) : -1;
   return p < 0 ? t : ns(Math.min(t, lane.ops.t1[lane.opsByEnd.order[p]!]!));
 }
 
-/** Number of operations of a lane up to the moment, for the lane's header. */
+/** Number of operations that have ended on a lane up to the moment, for the lane's header. */
 export function opsNow(lane: LaneIndex, frame: Frame): number {
   return opsUpTo(lane, heldTime(lane, frame));
 }
 
-// A description in words of what the common axis counts and where lanes are aligned.
+// Describes in words what the common axis counts and where lanes are aligned.
 
 type Names = Pick<Lesson, 'operation' | 'arms'>;
 
 export interface AxisWords {
   /** What the axis counts, such as "guest time since the workload's start". */
   readonly title: string;
-  /** The aligned moment and its name, such as "umount 100"; null if lanes start together. */
+  /** The aligned moment with its name, such as "umount 100"; null if lanes start together. */
   readonly flag: { readonly t: Nanos; readonly words: string } | null;
 }
 
@@ -173,7 +179,7 @@ function counted(axis: Axis | null): string {
   return axis === null ? t('guest time') : axis.plural;
 }
 
-/** The aligned moment and its name; null if lanes are not shifted. */
+/** The aligned moment with its name; null if lanes are not shifted. */
 export function axisFlag(index: RunIndex, frame: Frame, operation: string): AxisWords['flag'] {
   const { by, n, at = together(index, by, n).at } = frame.aligned ?? { by: 'time', n: 1 };
   return at === null ? null : { t: at, words: nthWords(operation, n) };

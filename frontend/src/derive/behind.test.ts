@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What lies behind a mark that is a row, a point or a sample of its lane's own. */
+/** Tests explanations of marks that were made from the lane's own rows, points or samples. */
 
 import { expect, test } from 'vitest';
 import { counterRun, openLesson } from '../../test/fixtures/counters.ts';

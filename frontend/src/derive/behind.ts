@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What a mark was made from: events or accesses, the time and CPU of its trace records, and how it was computed. A view
+ * Explains how a mark was made: the events or accesses behind it, their trace records, and the computation. A view
  * whose marks are neither rows, points nor samples provides its own `behind` (views/contract.ts). All times are guest
- * times, even if the axis counts something else. Pure.
+ * times, even on an axis that counts something else. Pure.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -12,19 +12,19 @@ import { laneOf } from './query.ts';
 import type { LaneIndex, Mark, RunIndex } from './types.ts';
 import { fieldValue, fieldWords } from './words.ts';
 
-/** An event, an access, or a sample. */
+/** An event, an access, or a sample, as a row of the drawer. */
 export interface BehindRow {
   readonly t: Nanos;
-  /** CPU of the event; -1 if it has none. */
+  /** CPU of the event; -1 if the event has no CPU. */
   readonly cpu: number;
   readonly what: string;
   readonly fields: string;
 }
 
-/** The trace records to request. */
+/** Says which trace records to request from the server. */
 export interface TraceAsked {
   readonly t: Nanos;
-  /** The lane's row: its thread or its track. */
+  /** The row of the lane: a thread or a track. */
   readonly row?: number;
   readonly cpu?: number;
 }
@@ -32,30 +32,30 @@ export interface TraceAsked {
 export interface Behind {
   readonly arm: string;
   readonly title: string;
-  /** The thread, inode, block or field to which the mark belongs; empty if there is none. */
+  /** The thread, inode, block or field to which the mark belongs; empty if the mark belongs to none. */
   readonly who: string;
   readonly t0: Nanos;
   readonly t1: Nanos;
   readonly evidence: Kind['evidence'];
-  /** One sentence on how the mark was computed from the rows; empty if it was made from a single event. */
+  /** One sentence that says how the mark was computed from the rows; empty if the mark was made from a single event. */
   readonly how: string;
   readonly rows: readonly BehindRow[];
-  /** The trace records to request; null if no trace event made the mark. */
+  /** The trace records to request; null if the mark was not made from a trace event. */
   readonly trace: TraceAsked | null;
 }
 
 type Facts = Pick<Lesson, 'kinds' | 'points' | 'operation' | 'counters'>;
 
-/** Maximum number of events that a drawer lists. */
+/** Maximum number of events in a drawer. */
 export const mostRows = 12;
 
-/** Index of the point from which a mark was made; -1 if it was evicted. */
+/** Table index of the point from which a mark was made; -1 if the point was evicted. */
 export function placeOfPoint({ points }: LaneIndex, { id, t0 }: Pick<Mark, 'id' | 't0'>): number {
   for (let i = 0; i < points.length; i++) if (points.id[i] === id && points.t[i] === t0) return i;
   return -1;
 }
 
-/** A point as a row of the drawer, with the title that the lesson declares. */
+/** A row of the drawer for a point, with the point's title from the lesson. */
 export function pointRow(lane: LaneIndex, lesson: Pick<Lesson, 'points'>, i: number): BehindRow {
   const { points } = lane;
   const point = lesson.points[points.kind[i]!];
@@ -67,7 +67,7 @@ export function pointRow(lane: LaneIndex, lesson: Pick<Lesson, 'points'>, i: num
   };
 }
 
-/** The trace records on a point's CPU around the time of the point. */
+/** Request for the trace records on a point's CPU around the point's time. */
 export function traceOfPoint(lane: LaneIndex, i: number): TraceAsked {
   const cpu = lane.points.cpu[i]!;
   return { t: lane.pointTime(i), ...(cpu < 0 ? {} : { cpu }) };
@@ -76,17 +76,17 @@ export function traceOfPoint(lane: LaneIndex, i: number): TraceAsked {
 interface Made {
   readonly who: string;
   readonly how?: string;
-  /** Indices of the lane's points, in order of time. */
+  /** Table indices of the points behind the mark, in order of time. */
   readonly places: readonly number[];
-  /** The point that made the mark; by default the first of `places`. */
+  /** Table index of the point that made the mark; by default the first of `places`. */
   readonly made?: number;
 }
 
-/** Explain a mark that a view made from trace points. The mark's kind is one of the lesson's. */
+/** Explain a mark that a view made from trace points. The mark's kind must be declared by the lesson. */
 export function madeOfPoints(lane: LaneIndex, lesson: Facts, mark: Mark, from: Made): Behind {
   const kind = lesson.kinds[mark.kind];
   const first = from.made ?? from.places[0] ?? -1;
-  // On a counting axis a moment stands for the point before it, but the mark's own event has an exact time.
+  // On a counting axis, a moment only identifies the point before it. The mark's own event has an exact time.
   const exact = first >= 0 && mark.t0 === mark.t1 ? lane.pointTime(first) : null;
   return {
     arm: lane.arm,
@@ -101,7 +101,7 @@ export function madeOfPoints(lane: LaneIndex, lesson: Facts, mark: Mark, from: M
   };
 }
 
-/** Explain a mark that was made from rows, points or samples, with the lane's own tables. */
+/** Explain a mark that was made from rows, points or samples, by using the lane's own tables. */
 export function behindMark(index: RunIndex, lesson: Facts, mark: Mark): Behind | null {
   const lane = laneOf(index, mark.arm);
   if (lane === null) return null;
@@ -120,8 +120,10 @@ export function behindMark(index: RunIndex, lesson: Facts, mark: Mark): Behind |
     t1: lane.guestTime(mark.t1),
     evidence: kind?.evidence ?? 'counted',
     how: mark.open
-      ? t('Drawn from the event that begins it; the event that ends it has not arrived yet.')
-      : t('Drawn from the event that begins it to the one that ends it.'),
+      ? t(
+          'The event that begins this mark has arrived; the event that ends this mark has not arrived yet.',
+        )
+      : t('This mark extends from its begin event to its end event.'),
     rows: [],
     trace: { t: t0, ...(mark.row >= 0 ? { row: mark.row } : {}) },
   };
@@ -178,12 +180,12 @@ function behindSample(lane: LaneIndex, lesson: Facts, mark: Mark): Behind {
   };
 }
 
-/** A sentence on how an x-ray mark was computed. */
+/** A sentence that says how a mark was computed from an x-ray sample. */
 export function sampleWords(probe: string, error: Nanos): string {
   const within =
     error > 0 ? t(', at a guest time known within {error}', { error: formatNs(error) }) : '';
   return t(
-    "The x-ray read this from the guest's memory with its probe {probe}{within}. The kernel wrote no trace record of it.",
+    "The x-ray read these data from the guest's memory with its probe {probe}{within}. The kernel wrote no trace record of these data.",
     { probe, within },
   );
 }

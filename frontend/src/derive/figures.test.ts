@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Figures that stand still while a picture moves. */
+/** Figures are frozen while a picture moves. */
 
 import { expect, test } from 'vitest';
 import { ns } from '../base/units.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Figures in texts. Code that writes a number also states what it counts, for which part of the run, and for which
- * mark. The text itself remains a string, and `collect` returns the figures in it. The page outlines their marks, and a
- * test checks that figures shown at the same moment do not contradict each other (test/figures).
+ * Figures in texts. Code that writes a figure also records its quantity, the part of the run that it covers, and its
+ * mark. The text itself stays a string; `collect` returns the figures in it. The page outlines the marks of these
+ * figures. A test checks that figures shown at the same moment do not contradict each other (test/figures).
  */
 
 import { t } from '../base/lang/t.ts';
@@ -10,13 +10,14 @@ import { formatCount, formatNs } from '../base/units.ts';
 import type { Mark, Region } from './types.ts';
 
 /**
- * The part of the run that a figure covers. The first three need no words; for the others the text names the part.
- * - `mark`: the whole mark, including any part outside the window
+ * The part of the run that a figure covers. The first three scopes need no explanation in the text; for all others, the
+ * text names the part of the run.
+ * - `mark`: the complete mark, including any part outside the window
  * - `now`: the state at the moment
  * - `setup`: parameters of the run, which are the same at every moment
- * - `operation`: the current operation up to the moment; if none is running, the previous one
- * - `window`: the whole window; `recent`: the time just before the moment
- * - `far`: the run up to the moment; `run`: the whole run; `model`: a model's result for the whole run
+ * - `operation`: the current operation up to the moment; if none is running, the previous operation
+ * - `window`: the complete window; `recent`: the time just before the moment
+ * - `far`: the run up to the moment; `run`: the complete run; `model`: a model's result for the complete run
  */
 export type Scope =
   | 'mark'
@@ -32,19 +33,19 @@ export type Scope =
 export interface Figure {
   readonly scope: Scope;
   readonly arm: string;
-  /** The quantity. Identical quantities have the same name, even if different code writes them. */
+  /** Name of the quantity. Identical quantities have the same name, even if different code writes them. */
   readonly what: string;
   readonly value: number;
   readonly text: string;
   readonly mark: Mark | null;
 }
 
-/** The texts that are frozen while a picture moves, by quantity; null if nothing is frozen. */
+/** The frozen texts while a picture moves, by quantity; null if nothing is frozen. */
 let held: Map<string, string> | null = null;
 
 /**
- * Call `make` with frozen figures: a figure in `texts` keeps its text, and a new figure is added to `texts`. If `texts`
- * is null, nothing is frozen.
+ * Call `make` with frozen figures. A figure in `texts` keeps its text there; a new figure is added to `texts`. If
+ * `texts` is null, nothing is frozen.
  */
 export function withFrozenFigures<T>(texts: Map<string, string> | null, make: () => T): T {
   const outer = held;
@@ -56,7 +57,7 @@ export function withFrozenFigures<T>(texts: Map<string, string> | null, make: ()
   }
 }
 
-/** Return a text that is frozen together with the figures; `what` is its key. */
+/** Return the frozen text for the key `what`. If there is none yet, `text` becomes the frozen text. */
 export function frozenText(what: string, text: string): string {
   if (held === null) return text;
   const known = held.get(what);
@@ -65,7 +66,7 @@ export function frozenText(what: string, text: string): string {
 }
 
 /**
- * The form of a text, without its number. A figure may be written as "3" and also as "3 visits"; each form is frozen
+ * Replace the number in a text by #. The same figure can be written as "3" and as "3 visits", and each form is frozen
  * separately.
  */
 function form(text: string): string {
@@ -94,26 +95,26 @@ export function figure(
   return frozenText(`${scope} ${arm} ${what} ${of} ${form(text)}`, text);
 }
 
-/** The duration of a whole mark, as a figure. */
+/** The duration of a complete mark, as a figure. */
 export function lengthOf(mark: Mark): string {
   const value = mark.t1 - mark.t0;
   return figure('mark', mark.arm, 'length', value, formatNs(value), mark);
 }
 
-/** The time from a mark's begin to `at`, as a figure. */
+/** The time from the start of a mark to `at`, as a figure. */
 export function sinceBegin(mark: Mark, at: number): string {
   const value = at - mark.t0;
   return figure('now', mark.arm, t('since its start'), value, formatNs(value), mark);
 }
 
-/** Record that a text is about a region of the picture instead of a mark, and return the text. */
+/** Record that a text is about a region of the picture, and return the text. */
 export function about(arm: string, name: string, text: string): string {
   const known = collected?.regions.some((one) => one.arm === arm && one.name === name);
   if (known === false) collected?.regions.push({ arm, name });
   return text;
 }
 
-/** Call `make` and return its result, together with the figures that it wrote and the regions that it mentioned. */
+/** Call `make` and return its result, with the figures that `make` wrote and the regions that it mentioned. */
 export function collect<T>(make: () => T): {
   readonly made: T;
   readonly figures: readonly Figure[];
@@ -129,7 +130,7 @@ export function collect<T>(make: () => T): {
   }
 }
 
-/** The marks of the figures, each mark once. */
+/** The marks of the figures, without duplicates. */
 export function marksOf(figures: readonly Figure[]): readonly Mark[] {
   const found = new Map<string, Mark>();
   for (const { mark } of figures)

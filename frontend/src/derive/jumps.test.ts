@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where lanes part, in words that say what differs; and why they do not, or cannot be compared. */
+/**
+ * Tests the first divergence of lanes and its description, and the reasons that lanes do not diverge or cannot be
+ * compared.
+ */
 
 import { expect, test } from 'vitest';
 import { lineLesson, lineRun } from '../../test/fixtures/cachelines.ts';
@@ -10,7 +13,7 @@ import { noOffsets, offsetsOf } from './align.ts';
 import { firstDivergence, jumpWords, noDivergence, noLongWait, noMarker } from './jumps.ts';
 import { stepNs } from './retime.ts';
 
-/** Each `!` ends an operation; SRCU's third waits. */
+/** Each `!` ends an operation. The third operation on SRCU waits. */
 const parted = `
   rwsem
   storm-0  RR!RR!RR!RR!RR!
@@ -21,7 +24,7 @@ const parted = `
 test('lanes part at the first operation that took twice as long on the slower lane', () => {
   const index = indexOf(parted);
   expect(noDivergence(index, testLesson)).toBe('');
-  // Where it is over on both.
+  // The moment at which the operation has ended on both lanes.
   expect(firstDivergence(index, noOffsets)! / cell).toBe(13);
   const words = jumpWords('divergence', 0, index, frameOver(0, 20, 13), testLesson);
   expect(words).toContain(
@@ -109,7 +112,7 @@ test('a long wait says who waits, for how long, and what is long; a later one th
     'Here storm-0 on SRCU waits for an SRCU grace period, for 500 µs. "Long" means at least half of the longest wait (250 µs).',
   );
   expect(jumpWords('long_wait', 5 * cell, index, frame, testLesson)).toContain(
-    'this is the first one again.',
+    'this is the first wait again.',
   );
 });
 

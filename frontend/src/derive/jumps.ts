@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Jumps: moments to go to, the first divergence of lanes, and for each jump a sentence that says where it led or why it
- * is unavailable. Pure.
+ * Moments to which the page can jump, and the first divergence of lanes. For each jump there is a sentence that says
+ * where the jump led, or why it is unavailable. Pure.
  */
 
 import { firstAbove, firstAtLeast } from '../base/columns.ts';
@@ -14,11 +14,11 @@ import { momentWords, stepNs } from './retime.ts';
 import type { Frame, LaneIndex, RunIndex } from './types.ts';
 import { armTitle, capital, fieldValue, list, shortTitle } from './words.ts';
 
-// Moments to which the page can step, in frame time: the lane's time plus its offset.
+// Moments to which the page can step, in frame time, which is the lane's time plus the lane's offset.
 
 export type Direction = 1 | -1;
 
-/** Of the moments found on the lanes, the one that is nearest in the given direction. */
+/** Find a moment on each lane, and return the nearest of these moments in the given direction. */
 function nearest(
   index: RunIndex,
   offset: Offsets,
@@ -36,7 +36,7 @@ function nearest(
   return best === null ? null : ns(best);
 }
 
-/** In a sorted sequence, the first value after t, or the last value before it. */
+/** Return the first value after t in a sorted sequence, or the last value before t. */
 function neighbour(
   length: number,
   at: (i: number) => number,
@@ -47,7 +47,10 @@ function neighbour(
   return i >= 0 && i < length ? at(i) : null;
 }
 
-/** The next or previous beat on any lane. A beat is a point that the lesson declares, or the end of an operation. */
+/**
+ * The next or previous beat on any lane. A beat is the end of an operation, unless the lesson declares a point as its
+ * beat.
+ */
 export function beatAfter(
   index: RunIndex,
   offset: Offsets,
@@ -64,7 +67,7 @@ export function beatAfter(
   });
 }
 
-/** The next or previous event on any lane: the begin of a span, or a point. */
+/** The next or previous event on any lane. An event is the start of a span, or a point. */
 export function eventAfter(
   index: RunIndex,
   offset: Offsets,
@@ -87,7 +90,7 @@ export function eventAfter(
   });
 }
 
-/** The first loss of events that begins after t on any lane. After the last loss, the search starts over. */
+/** The first loss of events after t on any lane. After the last loss, the search continues from the start. */
 export function nextLoss(index: RunIndex, offset: Offsets, t: number): Nanos | null {
   const after = (from: number) =>
     nearest(index, offset, 1, (lane, shift) => {
@@ -105,12 +108,14 @@ export interface LongWait {
   readonly t1: Nanos;
 }
 
-/** Minimum duration of a long wait, ns: half of the longest wait on the lanes shown. */
+/** Minimum duration of a long wait, ns: half of the longest wait on the visible lanes. */
 function longFrom(index: RunIndex): number {
   return Math.max(...index.lanes.map((lane) => lane.longestWait), 0) / 2;
 }
 
-/** The first long wait that begins after t (frame time). After the last long wait, the search starts over. */
+/**
+ * The first long wait that begins after t (frame time). After the last long wait, the search continues from the start.
+ */
 export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongWait | null {
   const least = longFrom(index);
   if (least <= 0) return null;
@@ -144,8 +149,7 @@ export function nextLongWait(index: RunIndex, offset: Offsets, t: number): LongW
 }
 
 /**
- * The longest waits on any lane, in descending order. Only the lesson's waits that last at most `longest` ns are
- * considered.
+ * The lesson's longest waits on any lane, in descending order of duration. Waits longer than `longest` ns are ignored.
  */
 export function longestWaits(
   index: RunIndex,
@@ -179,11 +183,12 @@ function trimToLongest(waits: LongWait[], most: number): void {
   waits.length = Math.min(waits.length, most);
 }
 
-// The first divergence of lanes, or the reason that there is none. It is the first operation that took at least twice
-// as long on the lane with the longest mean duration as on the lane with the shortest. On a counting axis it is the
-// first entry that differs between lanes. Pure; times are each lane's own.
+// The first divergence of lanes, or the reason that lanes do not diverge. Pure; times are each lane's own.
+// Lanes with the longest and the shortest mean duration of operations are compared.
+// Lanes diverge at the first operation that took at least twice as long on the slower lane.
+// On a counting axis, lanes diverge at the first entry that differs between them.
 
-/** Why lanes cannot be compared, or why they do not diverge. */
+/** Reasons that lanes cannot be compared or do not diverge. */
 type NoParting =
   | 'alone'
   | 'host_order'
@@ -195,19 +200,15 @@ type NoParting =
 
 interface Parting {
   readonly by: 'operation' | 'entry';
-  /** Number of the operation or entry, from 1. */
+  /** Number of the operation or entry at which lanes diverge, from 1. */
   readonly n: number;
-  /**
-   * For each lane, the time at which the operation or entry ends, and its index in the table of operations or points.
-   */
+  /** For each lane: the end of the operation or entry, and its index in the table of operations or points. */
   readonly lanes: readonly { readonly arm: string; readonly t: number; readonly place: number }[];
 }
 
-/** Minimum ratio between two durations that counts as a divergence. */
+/** Minimum ratio of the two durations of an operation at which lanes diverge. */
 const apart = 2;
-/**
- * Lanes whose mean durations differ by less than this factor do not diverge, because single operations always differ.
- */
+/** Lanes whose mean durations differ by less than this factor do not diverge, because single operations always vary. */
 const alike = 1.25;
 
 const known = new WeakMap<RunIndex, { readonly version: number; readonly found: Found }>();
@@ -249,16 +250,14 @@ function byOperation(lanes: readonly LaneIndex[]): Found {
   return 'never_twice';
 }
 
-/** Mean duration of a lane's operations, ns; 0 if it has none. */
+/** Mean duration of a lane's operations, ns; 0 without operations. */
 function meanOf({ ops, opsByEnd: { order, length } }: LaneIndex): number {
   let sum = 0;
   for (let i = 0; i < length; i++) sum += ops.t1[order[i]!]! - ops.t0[order[i]!]!;
   return length === 0 ? 0 : sum / length;
 }
 
-/**
- * Index of an operation in the table. `at` counts operations from 0, starting with the first operation of the workload.
- */
+/** Index in the table for operation `at`, which is counted from 0 since the workload's start. */
 function placeOf(lane: LaneIndex, at: number): number {
   return lane.opsByEnd.order[at - lane.opsEvicted]!;
 }
@@ -287,22 +286,22 @@ function byEntry(lanes: readonly LaneIndex[], point: string): Found {
   return 'same_entries';
 }
 
-/** The frame time at which every lane has ended the diverging operation. */
+/** The frame time at which every lane has ended the operation or entry at which they diverge. */
 export function firstDivergence(index: RunIndex, offset: Offsets): Nanos | null {
   const found = partingOf(index);
   if (typeof found === 'string') return null;
   return ns(Math.max(...found.lanes.map(({ arm, t }) => t + (offset.get(arm) ?? 0))));
 }
 
-/** Requests to playback whose destination depends on the data. */
+/** Jumps whose destination depends on the data. */
 export type Jump = 'divergence' | 'long_wait' | 'loss' | 'align';
 
-/** Describes a point of the axis in the view's words. The point is given by its index in the lane's table. */
+/** Describes a point of the axis in the view's words. `place` is the point's index in the lane's table. */
 export type EntryWords = (lane: LaneIndex, place: number) => string;
 
 type Names = Pick<Lesson, 'arms' | 'operation' | 'points' | 'axis' | 'thread'>;
 
-/** Why there is no first divergence; empty if there is one. */
+/** The reason that lanes have no first divergence; empty if they have one. */
 export function noDivergence(index: RunIndex, lesson: Names): string {
   const found = partingOf(index);
   return typeof found === 'string' ? whyNot(found, index, lesson) : '';
@@ -347,14 +346,14 @@ function whyNot(why: NoParting, index: RunIndex, lesson: Names): string {
   }
 }
 
-/** Why there is no long wait; empty if there is one. */
+/** The reason that no long wait exists; empty if one exists. */
 export function noLongWait(index: RunIndex): string {
   if (longFrom(index) > 0) return '';
   const lanes = index.lanes.length === 1 ? t('On this lane') : t('On these lanes');
   return t('{lanes} no task waits for what the lesson is about.', { lanes });
 }
 
-/** Why lanes cannot be aligned by their first operation; empty if they can. */
+/** The reason that lanes cannot be aligned by their first operation; empty if they can. */
 export function noMarker(index: RunIndex, { operation }: Names): string {
   if (index.lanes.length < 2)
     return t('There is only one lane, so there is nothing to align it with.');
@@ -363,7 +362,7 @@ export function noMarker(index: RunIndex, { operation }: Names): string {
     : t('No lane has ended a {name} yet.', { name: operation.name });
 }
 
-/** A sentence about the destination of a jump. `from` is the moment before the jump. */
+/** Describe where a jump led. `from` is the moment before the jump. */
 export function jumpWords(
   what: Jump,
   from: number,
@@ -404,8 +403,10 @@ function partingWords(
       const { t0, t1 } = lane.ops;
       return `${formatNs(t1[place]! - t0[place]!)} ${of(lane)}`;
     });
-    const why = t('the first that took twice as long on the slowest kernel as on the fastest');
-    return t('The kernels first differ at {name} {count}: {each}; it is {why}.', {
+    const why = t(
+      'the first operation that took twice as long on the slowest kernel as on the fastest',
+    );
+    return t('The kernels first differ at {name} {count}: {each}. This is {why}.', {
       name: lesson.operation.name,
       count: found.n.toLocaleString(locale()),
       each: list(each),
@@ -421,7 +422,7 @@ function partingWords(
   });
 }
 
-/** Describe the fields in which these points differ, such as "lblk 0, fate 2". */
+/** Describe the fields in which the lanes' points differ, such as "lblk 0, fate 2". */
 function differingFields(
   all: readonly { readonly lane: LaneIndex; readonly place: number }[],
   index: RunIndex,
@@ -448,7 +449,9 @@ function waitWords(from: number, index: RunIndex, frame: Frame, lesson: Names): 
     t('a {thread}', { thread: lesson.thread });
   const kind = index.kinds[wait.kind];
   const again =
-    wait.t0 <= from ? t(' There are none later in the run, so this is the first one again.') : '';
+    wait.t0 <= from
+      ? t(' There is no later wait in the run, so this is the first wait again.')
+      : '';
   const what = kind === undefined ? t('waits') : shortTitle(kind);
   return t(
     'Here {who} on {lesson} {what}, for {t1}. "Long" means at least half of the longest wait ({index}).{again}',

@@ -13,7 +13,7 @@ import { indexRun } from './run-index.ts';
 import type { Order, RunIndex } from './types.ts';
 
 describe('lane index', () => {
-  /** The state of each hog per cell, as a drawing. */
+  /** A drawing of the index: the state of each hog in each cell. */
   function redraw(index: RunIndex, cells: number): string[] {
     const lane = index.lanes[0]!;
     const short: Record<string, string> = {
@@ -153,7 +153,7 @@ describe('lane index', () => {
   });
 });
 
-// The level-of-detail pyramid: time is neither lost nor invented, and a short wait is never nothing.
+// In the level-of-detail pyramid, the total time stays the same, and a short wait never has time 0.
 describe('strand', () => {
   function strandOf(rows: { t0: number; t1: number; kind: string }[]) {
     const store = new Store();
@@ -221,7 +221,7 @@ describe('strand', () => {
   });
 });
 
-// Points by name, in order of time, while the table grows and when its oldest entries go.
+// Points by name, in order of time, while the table grows and after its oldest rows were evicted.
 describe('points', () => {
   const names = ['visit', 'insert'];
   type Row = readonly [string, number, ...number[]];

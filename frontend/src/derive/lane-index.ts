@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The index of one lane. Each update adds only what arrived since the last update, so a growing run never causes a
- * rebuild.
+ * The index of one lane. Each update adds only data that arrived since the previous update, so a growing run never
+ * causes a rebuild.
  */
 
 import { firstAbove, firstAtLeast, growColumn } from '../base/columns.ts';
@@ -25,11 +25,11 @@ import type {
   Strand,
 } from './types.ts';
 
-// The spans of one row and layer in order of their begin, and the time per kind in each bucket. Spans arrive in the
-// order in which they END. The span of an outer function therefore arrives after the inner ones, and is inserted before
-// them.
+// Spans of one row and layer in order of their start, with the time per kind in each bucket.
+// Spans arrive in the order in which they END.
+// An outer function therefore arrives after the functions that it called, and is inserted before them.
 
-/** Sizes of buckets, ns: 1.05 ms, 8.4 ms, 67 ms, 0.54 s. In narrower windows every span is drawn. */
+/** Sizes of buckets, ns: 1.05 ms, 8.4 ms, 67 ms, 0.54 s. Narrower windows draw every span instead of buckets. */
 export const bucketSizes: readonly number[] = [2 ** 20, 2 ** 23, 2 ** 26, 2 ** 29];
 
 class Level implements LodLevel {
@@ -55,7 +55,7 @@ class Level implements LodLevel {
       this.buckets = last + 1;
     }
     if (first === last) {
-      // Fast path: nearly all spans fit in one bucket.
+      // Fast path, because nearly all spans lie within one bucket.
       const at = first * this.kinds + local;
       this.ns[at] = this.ns[at]! + Math.max(t1 - from, 1);
       return;
@@ -63,7 +63,7 @@ class Level implements LodLevel {
     for (let bucket = first; bucket <= last; bucket++) {
       const begin = Math.max(from, bucket * this.bucketNs);
       const end = Math.min(t1, (bucket + 1) * this.bucketNs);
-      // An instant counts as 1 ns, so that its time is not 0.
+      // An instant counts as 1 ns, so that the time of its kind is not 0.
       const at = bucket * this.kinds + local;
       this.ns[at] = this.ns[at]! + Math.max(end - begin, bucket === first ? 1 : 0);
     }
@@ -77,10 +77,10 @@ export class StrandBuilder implements Strand {
   length = 0;
   longest = 0;
   readonly levels: readonly Level[];
-  /** For each kind, its column in the levels; -1 if the kind belongs to another layer. */
+  /** Column of each kind in the levels; -1 if the kind belongs to another layer. */
   readonly #local: Int16Array;
 
-  /** `kindOf` lists the lesson's kinds that belong to this layer. */
+  /** @param kindOf the lesson's kinds that belong to this layer */
   constructor(row: number, layer: Layer, kindOf: Uint8Array) {
     this.row = row;
     this.layer = layer;
@@ -89,7 +89,7 @@ export class StrandBuilder implements Strand {
     for (const [local, kind] of kindOf.entries()) this.#local[kind] = local;
   }
 
-  /** Insert span `index` of the table into `order`, which stays sorted by t0. */
+  /** Insert span `index` of the table into `order`, which remains sorted by t0. */
   add(spans: SpanTable, index: number): void {
     const t0 = spans.t0[index]!;
     const t1 = spans.t1[index]!;
@@ -108,7 +108,7 @@ export class StrandBuilder implements Strand {
     for (const level of this.levels) level.add(t0, t1, local);
   }
 
-  /** Follow an eviction: the table has dropped its `dropped` oldest entries and moved the others down. */
+  /** Adjust the indices after an eviction, in which the table removed its `dropped` oldest entries. */
   shift(dropped: number): void {
     let live = 0;
     for (let i = 0; i < this.length; i++) {
@@ -119,7 +119,7 @@ export class StrandBuilder implements Strand {
   }
 }
 
-// The strands of a lane: its spans by row and layer. They are updated when spans arrive or are evicted.
+// The strands of a lane, which are its spans by row and layer. They are updated when spans arrive or are evicted.
 
 const layers: readonly Layer[] = ['state', 'function', 'track'];
 
@@ -149,12 +149,12 @@ class Strands {
     this.#epoch = spans.epoch;
   }
 
-  /** Strands sorted by row, then by layer. */
+  /** The strands, sorted by row and then by layer. */
   get sorted(): readonly StrandBuilder[] {
     return this.#sorted;
   }
 
-  /** The longest span whose kind the lesson marks as a wait, ns. */
+  /** Duration of the longest of the lesson's waits, ns. */
   get longestWait(): number {
     return this.#longestWait;
   }
@@ -167,7 +167,7 @@ class Strands {
     return this.#strands.get(keyOf(row, layer)) ?? null;
   }
 
-  /** Add the spans that arrived since the last call. */
+  /** Add the spans that arrived since the previous call. */
   update(): void {
     this.#followMoves();
     const spans = this.#spans;
@@ -197,7 +197,7 @@ class Strands {
     return strand;
   }
 
-  /** Handles spans that were evicted, and a table that was reset. */
+  /** Adjust the strands if the table evicted spans or was reset. */
   #followMoves(): void {
     const { epoch, evicted } = this.#spans;
     if (epoch === this.#epoch) return;
@@ -220,9 +220,9 @@ function keyOf(row: number, layer: Layer): number {
   return row * layers.length + layers.indexOf(layer);
 }
 
-// Orders of a growing table, each sorted by one of the columns.
+// Sorted orders of a growing table, each by one of the table's columns.
 
-/** The indices of a growing table's rows, sorted by one column. Rows arrive almost in this order. */
+/** The indices of a growing table's rows, sorted by one column. Rows arrive nearly in this order. */
 class SortedOrder implements Order {
   order = new Uint32Array(0);
   length = 0;
@@ -243,11 +243,11 @@ class SortedOrder implements Order {
 
 interface Table {
   readonly length: number;
-  /** A number that changes when rows have been evicted or the table was reset. */
+  /** A number that changes whenever rows were evicted or the table was reset. */
   readonly epoch: number;
 }
 
-/** Adds a table's new rows to an order; starts over if the rows have moved. */
+/** Adds a table's new rows to a sorted order. If rows were evicted or the table was reset, the order is rebuilt. */
 class TableOrder<T extends Table> {
   readonly #table: T;
   readonly #key: (table: T) => Float64Array;
@@ -265,7 +265,7 @@ class TableOrder<T extends Table> {
     return this.#sorted;
   }
 
-  /** Add the rows that arrived since the last call. */
+  /** Add the rows that arrived since the previous call. */
   update(): void {
     const { epoch, length } = this.#table;
     if (epoch !== this.#epoch) {
@@ -277,8 +277,8 @@ class TableOrder<T extends Table> {
   }
 }
 
-// Table indices of the points of each name, in order of time. They grow with the table, and are rebuilt when its
-// entries move.
+// Table indices of the points with each name, in order of time.
+// These indices grow with the table of points, and are rebuilt when the table's rows move.
 
 class Places implements Order {
   order = new Uint32Array(0);
@@ -321,7 +321,7 @@ export class PointIndex {
   }
 }
 
-/** The positions [from, to) of the points in an order whose times are in [a, b). */
+/** The positions [from, to) in the order of the points whose times lie in [a, b). */
 export function pointRange(
   points: PointTable,
   of: Order,
@@ -332,7 +332,7 @@ export function pointRange(
   return { from: firstAtLeast(of.length, at, a), to: firstAtLeast(of.length, at, b) };
 }
 
-/** The number of points in an order whose time is t or earlier. */
+/** The number of points in the order whose time is at most t. */
 export function pointsUpTo(points: PointTable, of: Order, t: number): number {
   return firstAbove(of.length, (i) => points.t[of.order[i]!]!, t);
 }
@@ -434,7 +434,7 @@ export class LaneIndexer implements LaneIndex {
     return this.#strands.layerOf(kind);
   }
 
-  /** Add what arrived since the last call. */
+  /** Add the data that arrived since the previous call. */
   update(): void {
     this.#points.update();
     this.#strands.update();
@@ -443,7 +443,7 @@ export class LaneIndexer implements LaneIndex {
   }
 }
 
-/** The time up to which a lane's data are known; infinity if the lane has ended. */
+/** The time up to which a lane's data have arrived; infinity if the lane has ended. */
 export function completeUpTo(lane: Pick<LaneIndex, 'watermark' | 'ended'>): Nanos {
   return lane.ended ? ns(Number.POSITIVE_INFINITY) : lane.watermark;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Durations of operations for a dot plot with a dot per operation. If there are too many, a hash of ids selects some.
+ * Durations of operations for a plot with one dot per operation. If there are too many operations, a hash of their ids
+ * selects some of them.
  */
 
 import { firstAbove, hashUnit, quantile } from '../base/columns.ts';
@@ -15,7 +16,7 @@ export interface LatencySample {
 
 export interface Latencies {
   readonly arm: string;
-  /** Number of operations that have ended up to the moment; `samples` contains about `most` of them. */
+  /** Number of operations that have ended up to the moment. `samples` contains about `most` of them. */
   readonly n: number;
   readonly mean: number;
   readonly median: number;
@@ -27,8 +28,9 @@ export interface Latencies {
 const quantilesOfNewest = 20_000;
 
 /**
- * The durations of operations that ended by `until` (lane time). The statistics use the newest 20,000 operations. About
- * `most` of these are samples. A hash of the operation's id selects them, so repeated calls select the same samples.
+ * Statistics and samples of the durations of operations that ended by `until` (lane time). The statistics use the
+ * newest 20,000 operations. About `most` of these become samples. A hash of the operation's id selects the samples, so
+ * repeated calls select the same operations.
  */
 export function latenciesOf(lane: LaneIndex, until: number, most = 400): Latencies {
   const { order, length } = lane.opsByEnd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Finds where a step opens: the window and moment of a scene in a run. */
+/** Finds the place at which a step opens: the window and moment of a scene in a run. */
 
 import { firstAtLeast, quantile } from '../base/columns.ts';
 import { millisecond, type Nanos, ns } from '../base/units.ts';
@@ -9,10 +9,9 @@ import { isWait, opsUpTo, spansIn, threadRows } from './query.ts';
 import { stepNs } from './retime.ts';
 import type { LaneIndex, RunIndex } from './types.ts';
 
-// The most typical of several windows of a run: the window whose operations and waiting are nearest to the usual
-// amount.
+// Finds the most typical window of a run, in which operations and waiting are nearest to their usual amounts.
 
-/** For each window, the number of operations per lane. */
+/** For each lane, the number of operations in each window. */
 function countsPerWindow(
   index: RunIndex,
   starts: readonly number[],
@@ -27,7 +26,9 @@ function countsPerWindow(
     });
 }
 
-/** The time that a lane's threads have spent in the lesson's waits, summed up to each bucket of the finest level. */
+/**
+ * Prefix sums over the buckets of the finest level: the time that a lane's threads have spent in the lesson's waits.
+ */
 function waitedUpTo(index: RunIndex, lane: LaneIndex): { bucketNs: number; sums: Float64Array } {
   const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state')?.levels[0] ?? []);
   const buckets = Math.max(0, ...strands.map((level) => level.buckets));
@@ -42,7 +43,7 @@ function waitedUpTo(index: RunIndex, lane: LaneIndex): { bucketNs: number; sums:
   return { bucketNs: strands[0]?.bucketNs ?? 1, sums };
 }
 
-/** By how much each window's share of waiting deviates from that of the whole lane, from 0 to about 1. */
+/** For each lane: how far the share of waiting in each window deviates from the lane's average, from 0 to about 1. */
 function waitsOff(
   index: RunIndex,
   starts: readonly number[],
@@ -62,7 +63,7 @@ function waitsOff(
   });
 }
 
-/** The start of the most typical window of this length; null if there are no windows or no operations. */
+/** The start of the most typical window of this length; null without windows or without operations. */
 export function mostTypical(
   index: RunIndex,
   starts: readonly number[],
@@ -89,21 +90,22 @@ export function mostTypical(
   return starts[best] ?? null;
 }
 
-// Windows for the oscilloscope, which shows the newest window that is complete on every lane.
+// Windows for the oscilloscope, which shows the newest window whose data have arrived on every lane.
 
 export interface Window {
   readonly start: Nanos;
   readonly span: number;
 }
 
-/** Frame time at which a lane's last operation ends; without operations, the lane's watermark. */
+/** Frame time at which a lane's last operation ends. Without operations, it is the lane's watermark. */
 function lastOp(lane: LaneIndex, shift: number): number {
   const { order, length } = lane.opsByEnd;
   return (length > 0 ? lane.ops.t1[order[length - 1]!]! : lane.watermark) + shift;
 }
 
 /**
- * Frame time up to which every lane has something to show. A lane that has ended has nothing after its last operation.
+ * Frame time up to which every lane has data to show. A lane that has ended has nothing to show after its last
+ * operation.
  */
 function completeTo(index: RunIndex, offset: ReadonlyMap<string, number>): number {
   let end = Number.POSITIVE_INFINITY;
@@ -115,7 +117,7 @@ function completeTo(index: RunIndex, offset: ReadonlyMap<string, number>): numbe
   return Number.isFinite(end) ? end : 0;
 }
 
-/** Whether a lane has an operation or a link in [a, b). */
+/** Whether an operation ends or a link occurs on the lane in [a, b). */
 function isActive(lane: LaneIndex, a: number, b: number): boolean {
   if (opsUpTo(lane, b) > opsUpTo(lane, a)) return true;
   const { order, length } = lane.linksByTime;
@@ -123,7 +125,7 @@ function isActive(lane: LaneIndex, a: number, b: number): boolean {
   return firstAtLeast(length, at, b) > firstAtLeast(length, at, a);
 }
 
-/** Number of lanes that are active in this window. */
+/** Number of lanes that are active in a window. */
 export function activeLanes(
   index: RunIndex,
   window: Window,
@@ -138,8 +140,8 @@ export function activeLanes(
 const triesBack = 24;
 
 /**
- * The newest complete window of length `span`. It starts at a multiple of `step`, so that the grid does not move. A
- * nearby window is preferred if more lanes are active in it.
+ * The newest window of length `span` whose data have arrived. It starts at a multiple of `step`, so that the grid does
+ * not move. An earlier window nearby is preferred if more lanes are active in it.
  */
 export function newestEpisode(
   index: RunIndex,
@@ -165,8 +167,8 @@ export function newestEpisode(
 const mostWindows = 4000;
 
 /**
- * The most typical window of a recording. On every lane, its number of operations is near the median of the non-empty
- * windows, and its waiting is near the usual amount. It represents the run, so it is neither the busiest nor the
+ * The most typical window of a recording. On every lane, the number of operations is near the median of the non-empty
+ * windows, and waiting is near the average. The window represents the run, so it is neither the busiest nor the
  * quietest window.
  */
 function typicalEpisode(
@@ -183,7 +185,7 @@ function typicalEpisode(
   return best === null ? null : { start: ns(best), span };
 }
 
-/** The next window of a recording; after the last one comes the first. */
+/** The next window of a recording. The last window is followed by the first. */
 export function nextEpisode(
   index: RunIndex,
   window: Window,
@@ -195,8 +197,8 @@ export function nextEpisode(
 }
 
 /**
- * Frame time at which the frame ends: the least watermark of running lanes, or if none is running, the end of the last
- * lane.
+ * Frame time at which the frame ends: the lowest watermark of running lanes. If no lane is running, it is the end of
+ * the last lane.
  */
 export function frameEnd(index: RunIndex, offset: ReadonlyMap<string, number>): Nanos {
   let live = Number.POSITIVE_INFINITY;
@@ -211,27 +213,28 @@ export function frameEnd(index: RunIndex, offset: ReadonlyMap<string, number>): 
 
 export interface Place extends Window {
   readonly moment: Nanos;
-  /** Where the first sweep begins; by default at the start of the window. */
+  /** Moment at which the first sweep begins; by default the start of the window. */
   readonly begin?: Nanos;
-  /** Whether the place is the newest one and moves along with the live run. */
+  /** Whether this place is the newest window, and advances with the live run. */
   readonly follows: boolean;
-  /** Whether there are events to see. If not, the oscilloscope waits for the first window with events. */
+  /** Whether the window has events. If not, the oscilloscope waits for the first window with events. */
   readonly known: boolean;
 }
 
 /**
- * Distance between starts of windows. Windows of at least two ticks start on a tick, so that the grid does not move.
+ * Distance between the starts of neighbouring windows, ns. Windows of at least two ticks start on a tick, so that the
+ * grid does not move.
  */
 export function stepOf(index: RunIndex, span: number): number {
   return span >= 2 * index.tickNs ? index.tickNs : span / 4;
 }
 
-/** The window of length `span` in which `share` of that length lies before `moment`. */
+/** A window of length `span`. `share` is the part of the window that lies before `moment`. */
 export function windowAround(moment: number, span: number, share: number): Window {
   return { start: ns(Math.max(0, moment - span * share)), span };
 }
 
-/** The parts of a scene that finders need. */
+/** The parts of a scene that finders of moments need. */
 export type SceneWindow = Pick<Scene, 'moment' | 'window_ms' | 'window_steps' | 'operation'> &
   Partial<Pick<Scene, 'focus'>>;
 
@@ -242,13 +245,13 @@ export function spanOf(scene: Pick<Scene, 'window_ms' | 'window_steps'>): number
   return scene.window_ms * millisecond + scene.window_steps * stepNs;
 }
 
-/** A place that a finder has found. `share` is the part of the window that lies before the moment. */
+/** A place with this moment. `share` is the part of the window that lies before the moment. */
 export function placeAround(moment: number, span: number, share: number): Place {
   const window = windowAround(moment, span, share);
   return { ...window, moment: ns(moment), follows: false, known: true };
 }
 
-/** Finders of moments that every view has. */
+/** Finders for the moments that every view supports. */
 const common: Readonly<Record<string, Finder>> = {
   start: (_index, scene) => {
     const span = spanOf(scene);
@@ -264,8 +267,8 @@ const common: Readonly<Record<string, Finder>> = {
 export const commonMoments: readonly string[] = Object.keys(common);
 
 /**
- * Where a scene opens in this run. `own` contains the view's finders. If none has the name of the scene's moment, the
- * scene opens in the newest window.
+ * The place at which a scene opens in this run. `own` contains the view's finders. If no finder has the name of the
+ * scene's moment, the scene opens in the newest window.
  */
 export function placeOf(
   index: RunIndex,
@@ -277,8 +280,8 @@ export function placeOf(
 }
 
 /**
- * The nth operation on the lane where it begins last. If the scene gives no length for its window, the window is as
- * long as the longest of the lanes' nth operations.
+ * A window that starts when the scene's operation has begun on every lane that has it. If the scene gives no length for
+ * its window, the window is slightly longer than the longest of these operations.
  */
 function theOperation(index: RunIndex, scene: SceneWindow): Place | null {
   const begins = index.lanes.map((lane) => opBegin(lane, scene.operation));
@@ -304,7 +307,7 @@ interface Op {
   readonly t1: number;
 }
 
-/** A window that is fitted to an operation, with a quarter of its length before and after it. */
+/** A window around an operation, with a quarter of the operation's length before and after it. */
 function aroundOp(op: Op): Place {
   const length = op.t1 - op.t0;
   return {
@@ -319,9 +322,9 @@ function aroundOp(op: Op): Place {
 const opsLookedAt = 400;
 
 /**
- * The first operation that lasts about as long as the lane's median (within a fifth) and during which its thread
- * sleeps. If there is none, the operation whose duration is nearest to the median. The very first operations are not
- * used, because they run with cold caches.
+ * The first operation during which its thread sleeps, and whose duration is within a fifth of the lane's median. If
+ * there is none, the operation whose duration is nearest to the median. Operations that began before the workload's
+ * start are ignored.
  */
 function typicalOp(index: RunIndex): Op | null {
   const lane = index.lanes.find((l) => l.opsByEnd.length > 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Two runs of a lesson on one axis. A common index of all lanes drives playback, alignment and scrubber, as if it were
- * one run. Each lane is drawn from the index of its own run, because knobs and workload belong to a run.
+ * Two runs of a lesson on one axis. A common index of all lanes drives playback, alignment and scrubber, as if both
+ * runs were one. Each lane is drawn from the index of its own run, because knobs and workload belong to a run.
  */
 
 import { type Offsets, together } from './align.ts';
@@ -10,7 +10,7 @@ import type { Frame, FrameSource, Frames, LaneIndex, Mark, Nanos, RunIndex } fro
 export type Side = 'first' | 'second';
 export const sides: readonly Side[] = ['first', 'second'];
 
-/** The name that a run's lane has among the lanes of both runs. */
+/** The name of a lane among the lanes of both runs. */
 export function laneKey(side: Side, arm: string): string {
   return `${side}:${arm}`;
 }
@@ -18,8 +18,8 @@ export function laneKey(side: Side, arm: string): string {
 const made = new WeakMap<RunIndex, { other: RunIndex; arms: string; index: RunIndex }>();
 
 /**
- * The lanes of both runs: for each arm, first the lane of the first run and then that of the second. Returns the same
- * object while nothing changes.
+ * A common index of the lanes of both runs. For each arm, the lane of the first run is followed by the lane of the
+ * second run. Returns the same object while nothing changes.
  */
 export function pairIndex(one: RunIndex, other: RunIndex, arms: readonly string[]): RunIndex {
   const key = arms.join('\n');
@@ -39,7 +39,7 @@ export function pairIndex(one: RunIndex, other: RunIndex, arms: readonly string[
   return index;
 }
 
-/** Return a lane under the name that it has in the pair. */
+/** Return a lane under its name among the lanes of both runs. */
 function keyed(lane: LaneIndex, side: Side): LaneIndex {
   return {
     arm: laneKey(side, lane.arm),
@@ -70,7 +70,10 @@ function keyed(lane: LaneIndex, side: Side): LaneIndex {
   };
 }
 
-/** The pair's frame, reduced to the lanes of one run. `at` is the frame time at which all lanes are aligned. */
+/**
+ * The common frame of both runs, reduced to the lanes of one run. `at` is the frame time at which all lanes are
+ * aligned.
+ */
 export function frameOfSide(frame: Frame, side: Side, offset: Offsets, at: Nanos | null): Frame {
   const { aligned, selection } = frame;
   return {
@@ -96,7 +99,7 @@ function markOfSide(mark: Mark, side: Side): Mark | null {
   return mark.arm.startsWith(prefix) ? { ...mark, arm: mark.arm.slice(prefix.length) } : null;
 }
 
-/** The frames for one run; they are the same objects while the pair's frame and offsets are unchanged. */
+/** The frames for one run. They stay the same objects while the common frame and its offsets are unchanged. */
 export function framesOfSide(
   both: FrameSource,
   side: Side,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What answers a prediction in place of the run on the stage: a recorded table of untraced runs. */
+/** Tests the answer to a prediction from a recorded table of untraced runs, instead of from the run on the stage. */
 
 import { describe, expect, it } from 'vitest';
 import { testLesson } from '../../test/fixtures/page.tsx';

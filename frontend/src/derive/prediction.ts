@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The answer to a prediction: it compares the operations of two arms over equal guest time since the start. They are
- * counted from the events, or taken from a recorded table of untraced runs.
+ * The answer to a prediction, from a comparison of the operations of two arms over equal guest time since the start.
+ * The operations are counted from events, or the rates are taken from a recorded table of untraced runs.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -13,15 +13,15 @@ import { armTitle, type Titles } from './words.ts';
 
 export interface Answer {
   readonly value: number;
-  /** Index of the choice that is right. */
+  /** Index of the correct choice. */
   readonly choice: number;
-  /** A sentence about what the data say. */
+  /** A sentence that says what the data show. */
   readonly words: string;
-  /** Where the answer comes from; by default from the events of the run on the stage. */
+  /** Source of the answer; by default the events of the run on the stage. */
   readonly by?: 'model' | 'table';
 }
 
-/** The names of the answer's source and its kind of evidence, for a card. */
+/** The answer's source and its kind of evidence, in words, for a card. */
 export function answeredBy({ by }: Pick<Answer, 'by'>): {
   readonly who: string;
   readonly how: string;
@@ -32,14 +32,14 @@ export function answeredBy({ by }: Pick<Answer, 'by'>): {
     : { who: t('the events'), how: t('Counted') };
 }
 
-/** Minimum number of operations per arm for an answer. */
+/** Minimum number of operations on the second arm for an answer. */
 const least = 5;
 
-/** The number of operations on one lane divided by the number on the other, over equal guest time; null if unknown. */
+/** The ratio of the numbers of operations on two lanes, over equal guest time; null if the ratio is unknown. */
 function opsShare(one: LaneIndex | null, other: LaneIndex | null): number | null {
   if (!one || !other) return null;
   const overNs = Math.min(one.watermark, other.watermark);
-  // Lost events would falsify the ratio, so no ratio is returned.
+  // Lost events would distort the ratio, so the result is null.
   if (lostIn(one, 0, overNs) || lostIn(other, 0, overNs)) return null;
   const ops = [opsUpTo(one, overNs), opsUpTo(other, overNs)] as const;
   return ops[0] < 1 || ops[1] < least ? null : ops[0] / ops[1];
@@ -61,8 +61,8 @@ export function opsRatio(index: RunIndex, prediction: Prediction, titles: Titles
 }
 
 /**
- * The ratio of the medians in the first recorded table that has the prediction's clock and parameters; null if there is
- * no such table. The table's runs were untraced, one kernel after the other.
+ * The answer from the first recorded table with the prediction's clock and parameters, as a ratio of medians. Null if
+ * there is no such table. The runs of the table were untraced, one kernel after the other.
  */
 export function tableRatio(
   { measured, workloads }: Pick<Lesson, 'measured' | 'workloads'>,
@@ -88,12 +88,12 @@ export function tableRatio(
   return null;
 }
 
-/** The part of a run that the answers cover. */
+/** Words for the part of the run that an answer covers. */
 export function scopeWords({ live, reading }: Pick<RunIndex, 'live' | 'reading'>): string {
   return live || reading === 'coming' ? t('So far') : t('In the whole run');
 }
 
-/** Index of the choice to whose range a value belongs. */
+/** Index of the choice whose range contains the value. */
 export function choiceOf(
   prediction: Pick<Prediction, 'bounds' | 'choices'>,
   value: number,
@@ -102,20 +102,19 @@ export function choiceOf(
   return Math.min(above, prediction.choices.length - 1);
 }
 
-/** Format a ratio per ten operations, as in "2.3 for every ten", with only as many digits as the counts support. */
+/** Format a ratio as operations per ten, as in "2.3 for every ten", with only as many digits as the counts support. */
 export function forTen(ratio: number): string {
   const ten = ratio * 10;
   return ten >= 9.95 ? String(Math.round(ten)) : ten.toFixed(1);
 }
 
-// The same comparison from three sources: as published, as measured in tables (on each clock), and as counted in the
-// run on the stage. Pure.
+// Ratios between kernels from three sources: publications, measured tables, and counts of the run on the stage. Pure.
 
 export interface RatioRow {
   readonly head: string;
-  /** The ratio of each kernel to the first one; null if it is unknown here. */
+  /** The ratio of each kernel to the first kernel; null if this source does not know the ratio. */
   readonly of: ReadonlyMap<string, number | null>;
-  /** Whether the row comes from the run on the stage. */
+  /** Whether this row describes the run on the stage. */
   readonly run?: boolean;
 }
 
@@ -125,18 +124,18 @@ export type RatioLesson = Pick<Lesson, 'published' | 'workloads'> & {
 
 interface Asked {
   readonly lesson: RatioLesson;
-  /** Names of the arms. The first one is the baseline of the others. */
+  /** Names of the arms. The first arm is the baseline for the others. */
   readonly arms: readonly string[];
-  /** Parameters of the step; tables with other values do not match. */
+  /** Parameters of the step. Tables with other parameters are ignored. */
   readonly params: Readonly<Record<string, number>>;
 }
 
-/** The rows, from the most distant source to the nearest: the mail, tables of untraced runs, the run on the stage. */
+/** All rows, from the most distant source to the nearest: the mail, tables of untraced runs, the run on the stage. */
 export function ratioRows(asked: Asked, index: RunIndex | null): readonly RatioRow[] {
   return [...publishedRows(asked), ...measuredRows(asked), ...shownRows(asked, index)];
 }
 
-/** The published rate of each kernel, relative to the first kernel. */
+/** Rows with the published rate of each kernel, relative to the first kernel. */
 function publishedRows({ lesson, arms: [base, ...others] }: Asked): RatioRow[] {
   const of = others.map((arm): [string, number | null] => {
     const found = lesson.published.find(
@@ -146,7 +145,7 @@ function publishedRows({ lesson, arms: [base, ...others] }: Asked): RatioRow[] {
     return [arm, found?.base ? found.value / found.base : null];
   });
   if (of.every(([, ratio]) => ratio === null)) return [];
-  return [{ head: t('the mail, on its machine'), of: new Map(of) }];
+  return [{ head: t('the mail, on the mail’s machine'), of: new Map(of) }];
 }
 
 function measuredRows({ lesson, arms, params }: Asked): RatioRow[] {
@@ -166,19 +165,19 @@ function measuredRows({ lesson, arms, params }: Asked): RatioRow[] {
   return [...clocks.values()];
 }
 
-/** The median of an arm; null if it has none. */
+/** The median rate of an arm; null if the table has none. */
 export function medianOf({ rows }: MeasuredTable, arm: string): number | null {
   const median = rows.find((row) => row.arm === arm)?.ops_per_s_median ?? null;
   return median === null || median <= 0 ? null : median;
 }
 
-/** The title of the workload, unless it is the lesson's default. */
+/** The title of the workload; empty for the lesson's default workload. */
 function workloadWords({ workloads }: RatioLesson, { workload }: MeasuredTable): string {
   const [usual] = Object.keys(workloads);
   return workload === usual ? '' : `${workloads[workload]?.title ?? workload}, `;
 }
 
-/** The row for the run on the stage: traced, with all lanes over equal guest time. */
+/** The row for the run on the stage, which was traced. All lanes are compared over equal guest time. */
 function shownRows({ arms }: Asked, index: RunIndex | null): RatioRow[] {
   const [base = '', ...others] = arms;
   if (index === null) return [];

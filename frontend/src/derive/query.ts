@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Queries on a lane's index by binary search. All times are the lane's own. */
+/** Queries on a lane's index by binary search. All times are in the lane's own time. */
 
 import { firstAbove, firstAtLeast } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { KindFacts, LaneIndex, Layer, Mark, RunIndex, SpanTable, Strand } from './types.ts';
 
-/** A span that is read from the columns, for texts and for pointing. It is too slow for drawing. */
+/**
+ * A span as an object, read from the columns for texts and for the selection of marks. Drawing does not use it, because
+ * it is slow.
+ */
 export interface SpanRecord {
   readonly t0: Nanos;
   readonly t1: Nanos;
@@ -30,7 +33,7 @@ export function spanRecord(spans: SpanTable, i: number, open: boolean): SpanReco
   };
 }
 
-/** The positions [from, to), in the strand's order, of spans that may overlap [a, b). */
+/** The positions [from, to) in the strand's order of the spans that may overlap [a, b). */
 export function touching(
   spans: SpanTable,
   strand: Strand,
@@ -42,28 +45,30 @@ export function touching(
   if (strand.layer === 'function') {
     return { from: firstAtLeast(strand.length, at, a - strand.longest), to };
   }
-  // States and phases do not overlap, so of the spans that begin before `a`, only the last one can extend beyond `a`.
+  // States and phases do not overlap, so only the last span that begins before `a` can extend beyond `a`.
   let from = firstAtLeast(strand.length, at, a);
   while (from > 0 && spans.t1[strand.order[from - 1]!]! > a) from -= 1;
   return { from, to };
 }
 
-/** Whether an open span has already been reported as closed. It is then stale until the next `open` table arrives. */
+/**
+ * Whether the end of an open span has already arrived. The open span is then stale until the next `open` table arrives.
+ */
 export function isStale(lane: LaneIndex, layer: Layer, i: number): boolean {
   const strand = lane.strand(lane.open.row[i]!, layer);
   if (strand === null || strand.length === 0) return false;
   const at = (p: number) => lane.spans.t0[strand.order[p]!]!;
   const t0 = lane.open.t0[i]!;
   if (layer !== 'function') return at(strand.length - 1) >= t0;
-  // A call that is still open may contain calls that have ended. They begin later than it, so only a span with the same
-  // begin and kind shows that the open call has ended.
+  // A call that is still open may contain calls that have ended, but these begin later.
+  // Thus only an ended span with the same start and kind shows that the open call has ended.
   for (let p = firstAtLeast(strand.length, at, t0); p < strand.length && at(p) === t0; p++) {
     if (lane.spans.kind[strand.order[p]!] === lane.open.kind[i]) return true;
   }
   return false;
 }
 
-/** All spans of a layer that overlap [a, b), row by row in order of t0. Open spans come last. */
+/** All spans of a layer that overlap [a, b), row by row in order of t0, followed by open spans. */
 export function* spansIn(
   lane: LaneIndex,
   layer: Layer,
@@ -86,8 +91,8 @@ export function* spansIn(
 }
 
 /**
- * The span of this row and layer that contains t. If several contain it, the span that began last. Null if the row is
- * idle or its state is unknown.
+ * The span of this row and layer at time t. If several spans contain t, it is the one that began last. Null if the row
+ * is idle or its state is unknown.
  */
 export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): SpanRecord | null {
   const strand = lane.strand(row, layer);
@@ -108,7 +113,7 @@ export function spanAt(lane: LaneIndex, row: number, layer: Layer, t: number): S
   return null;
 }
 
-/** The state of each workload thread at t, by row; null if it is idle or unknown. */
+/** The state of each workload thread at t, by row; null if the thread is idle or its state is unknown. */
 export function statesAt(lane: LaneIndex, t: number): (SpanRecord | null)[] {
   return threadRows(lane).map((row) => spanAt(lane, row.row, 'state', t));
 }
@@ -117,18 +122,18 @@ export function threadRows(lane: LaneIndex) {
   return lane.rows.filter((row) => row.role === 'thread');
 }
 
-/** The number of operations since the start that ended at t or earlier. */
+/** The number of operations that ended from the start to t, inclusive. */
 export function opsUpTo(lane: LaneIndex, t: number): number {
   const { order, length } = lane.opsByEnd;
   return lane.opsEvicted + firstAbove(length, (i) => lane.ops.t1[order[i]!]!, t);
 }
 
-/** Whether events were lost on this lane in [from, to). If so, counts there are lower bounds. */
+/** Whether events were lost on this lane in [from, to). If so, counts in this interval are lower bounds. */
 export function lostIn(lane: LaneIndex, from: number, to: number): boolean {
   return lane.losses.some((loss) => loss.t0 < to && loss.t1 >= from);
 }
 
-/** The lesson's waits are spans of a state whose colour is `wait`. */
+/** Whether a kind is one of the lesson's waits, which are states with the colour `wait`. */
 export function isWait(kind: KindFacts | undefined): boolean {
   return kind?.layer === 'state' && kind.colour === 'wait' && kind.lesson;
 }
@@ -142,7 +147,10 @@ export function laneOf(index: RunIndex, arm: string): LaneIndex | null {
   return index.lanes.find((lane) => lane.arm === arm) ?? null;
 }
 
-/** The time up to which all running lanes are complete. Once all lanes have ended, it is the highest watermark. */
+/**
+ * The time up to which the data of all running lanes have arrived. Once all lanes have ended, the result is the highest
+ * watermark.
+ */
 export function commonWatermark(index: RunIndex): Nanos {
   let lowest = Number.POSITIVE_INFINITY;
   let highest = 0;
@@ -154,13 +162,13 @@ export function commonWatermark(index: RunIndex): Nanos {
   return ns(Number.isFinite(lowest) ? lowest : highest);
 }
 
-// Results that are cached per lane until its index has a new version.
+// Results that are cached for each lane until the index has a new version.
 
 type Of<T> = (index: RunIndex, lane: LaneIndex) => T;
 
 /**
- * Cache the results of `find` by lane and version. The length of the table cannot be the key, because the table may be
- * ahead of the index.
+ * Cache the results of `find` by lane and version. The table's length cannot be the key, because the table can be ahead
+ * of the index.
  */
 export function perVersion<T>(find: Of<T>): Of<T> {
   const known = new WeakMap<LaneIndex, { readonly version: number; readonly found: T }>();
@@ -182,7 +190,7 @@ const ofLane = perVersion((_index, { spans, open }: LaneIndex): ReadonlySet<numb
   return found;
 });
 
-/** The names of kinds that have a span on any lane. */
+/** The names of the kinds that have a span on any lane. */
 export function kindsIn(index: RunIndex): ReadonlySet<string> {
   const names = index.lanes.flatMap((lane) =>
     [...ofLane(index, lane)].flatMap((kind) => index.kinds[kind]?.name ?? []),

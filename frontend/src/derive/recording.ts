@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Chooses the recording that fits a scene best, and describes how it differs from the scene. Pure. */
+/** Chooses the recording that fits a scene best, and describes how the recording differs from the scene. Pure. */
 
 import type { Lesson, Scene } from '../protocol/lesson.ts';
 import type { MeasuredMessage } from '../protocol/messages.ts';
@@ -16,7 +16,7 @@ export function workloadOf(
   return scene.workload ?? Object.keys(lesson.workloads)[0] ?? '';
 }
 
-/** Titles of the knobs whose values in a scene differ from `params`. */
+/** The knobs whose values in `params` differ from those that a scene requests. */
 export function differs(
   lesson: Pick<Lesson, 'params'>,
   scene: Pick<Scene, 'params'>,
@@ -28,7 +28,10 @@ export function differs(
   });
 }
 
-/** The knob values that a scene sets, and the defaults of knobs that only other scenes set. */
+/**
+ * The knob values that a scene requests: its own values, and the defaults of knobs that it does not set. Duration and
+ * CPUs have no defaults here. Knobs of a model are omitted.
+ */
 function requested(
   lesson: Pick<Lesson, 'params'>,
   scene: Pick<Scene, 'params'>,
@@ -41,8 +44,8 @@ function requested(
 }
 
 /**
- * Order of preference: the same workload, the fewest missing arms, the fewest differing knobs, the nearest values, the
- * same clock, the order in the lesson.
+ * Choose the recording for a scene. Criteria in descending order: the workload, the fewest missing arms, the fewest
+ * differing knobs, the nearest values, the clock, and the order in the lesson.
  */
 export function bestRecording(
   lesson: Pick<Lesson, 'params' | 'recordings' | 'clock' | 'workloads'>,
@@ -73,14 +76,14 @@ export function runNameOf(lesson: Pick<Lesson, 'slug'>, runId: string): string {
   return runId.startsWith(prefix) ? runId.slice(prefix.length) : runId;
 }
 
-/** The id of the run that an address names. */
+/** The id of the run with this name in an address. */
 export function runIdOf(lesson: Pick<Lesson, 'slug' | 'recordings'>, name: string): string {
   return lesson.recordings.some((recording) => recording.name === name)
     ? recordingId(lesson, { name })
     : name;
 }
 
-/** The argument with which `open` requests a recording, which is also the run's id. */
+/** The id of a recording's run, which is also the argument of `open` that requests the recording. */
 export function recordingId(
   lesson: Pick<Lesson, 'slug'>,
   recording: Pick<Recording, 'name'>,
@@ -95,7 +98,7 @@ export function isSavedRun(runId: string | null | undefined): boolean {
 
 // Chooses the measured table that fits a scene. Pure.
 
-/** Omit tables from other hosts, because only values from the same host may be compared. */
+/** Remove tables from other hosts, because only values from the same host can be compared. */
 export function ownTables<T extends { readonly on?: string }>(tables: readonly T[]): readonly T[] {
   return tables.filter(({ on }) => !on);
 }
@@ -108,9 +111,9 @@ interface Asked {
 }
 
 /**
- * Choose the table for a scene. A table that a user has measured now is preferred. Otherwise the choice is among the
- * recorded tables that have all arms of the scene: the table with the current knobs, or if there is none, `atHand`, or
- * if that lacks an arm, the first of these tables.
+ * Choose the table for a scene. A table that was measured live takes precedence. The second choice is a recorded table
+ * with all arms of the scene and with the current knobs. The third is `atHand`, if it has all arms, and the last is any
+ * recorded table with all arms.
  */
 export function tableFor(
   atHand: MeasuredMessage | null,

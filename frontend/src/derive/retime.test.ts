@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** An axis that counts: whatever happens between two points stands at the step of the former. */
+/** On a counting axis, everything between two points belongs to the step of the first point. */
 
 import { expect, test } from 'vitest';
 import { fileRun, frameAfter, indexOfRows, ino, Kernel } from '../../test/fixtures/extents.ts';

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A lane whose axis counts points instead of guest time. Each step is one point, such as a visited entry or an access.
+ * A lane whose axis counts points instead of guest time. Each step of the axis is one point, such as a visited entry or
+ * an access.
  *
  * A step is one microsecond of frame time, so that playback, zoom and beats need no second clock. Events between two
- * points are mapped to the step of the first point. The mapping is monotonic, so orders by time remain valid.
+ * points are mapped to the step of the earlier point. The mapping is monotonic, so sorted orders remain valid.
  */
 
 import { firstAbove } from '../base/columns.ts';
@@ -19,7 +20,7 @@ import type {
   Strand,
 } from './types.ts';
 
-/** Length of a step in frame time, ns. */
+/** Length of a step of the axis in frame time, ns. */
 export const stepNs = 1000;
 
 /** Format a moment of the axis for the readout: "1,234.567 ms", or "128 entries". */
@@ -28,12 +29,12 @@ export function momentWords(axis: Axis | null, t: number): string {
   return plural(Math.max(0, Math.floor(t / stepNs + 1e-6)), axis.unit, axis.plural);
 }
 
-/** Describe a speed on the axis in words. */
+/** Describe a playback speed on the axis in words. */
 export function axisSpeedWords(axis: Axis | null, speed: number): string {
   return axis === null ? speedWords(speed) : stepSpeedWords(speed, stepNs, axis);
 }
 
-/** One object for each state of a lane, so that caches with the lane as their key remain valid. */
+/** Contains one object for each state of a lane, so that caches with the lane as their key remain valid. */
 const cache = new WeakMap<LaneIndex, { readonly at: string; readonly lane: LaneIndex }>();
 
 export function retimed(lane: LaneIndex, point: string): LaneIndex {
@@ -51,7 +52,7 @@ export function retimed(lane: LaneIndex, point: string): LaneIndex {
 function make(lane: LaneIndex, point: string): LaneIndex {
   const steps = lane.pointsOf(point);
   const guest = (k: number) => lane.points.t[steps.order[k]!]!;
-  /** Frame time of the steps that are completed at a guest time. */
+  /** Frame time of the steps that are completed at guest time `t`. */
   const over = (t: number) => firstAbove(steps.length, guest, t) * stepNs;
   const column = (of: Float64Array, length: number) =>
     Float64Array.from({ length }, (_, i) => over(of[i]!));
@@ -121,8 +122,8 @@ function longestOf(spans: SpanTable, strand: Strand): number {
   return longest;
 }
 
-// Copy a table with its time columns mapped. Tables are classes whose columns are fields, so the other columns are
-// copied by name.
+// Copy a table, so that its time columns can be replaced.
+// Tables are class instances whose columns are fields, so each column is copied by name.
 
 function tableOf({ length, t0, t1, row, kind, cpu, arg, id }: SpanTable): SpanTable {
   return { length, t0, t1, row, kind, cpu, arg, id };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Builds the index of a run from the store. Each lane has one indexer as long as the store has the run. */
+/**
+ * Builds the index of a run from the store. Each lane has one indexer, which exists as long as the run is in the store.
+ */
 
 import { second } from '../base/units.ts';
 import type { Axis, Lesson } from '../protocol/lesson.ts';
@@ -19,7 +21,7 @@ type Facts = Pick<Lesson, 'kinds' | 'points' | 'axis' | 'beat'>;
 const indexers = new WeakMap<LaneStore, Cached>();
 const indexes = new WeakMap<RunStore, RunIndex>();
 
-/** What the axis of a run counts; null if it is guest time. */
+/** What the axis of a run counts; null if the axis shows guest time. */
 export function axisOf(lesson: Pick<Lesson, 'axis'>, workload: string): Axis | null {
   const { axis } = lesson;
   if (axis === null || axis.workloads.length === 0) return axis;
@@ -29,8 +31,8 @@ export function axisOf(lesson: Pick<Lesson, 'axis'>, workload: string): Axis | n
 const byWorkload = new WeakMap<Lesson, Map<string, Lesson>>();
 
 /**
- * The lesson for runs of a workload. If the workload declares its own operation, that operation replaces the lesson's.
- * Memoised.
+ * The lesson as it applies to runs of a workload. If the workload declares its own operation, this operation replaces
+ * the lesson's. Memoised.
  */
 export function lessonOfRun(lesson: Lesson, workload: string): Lesson {
   const operation = lesson.workloads[workload]?.operation ?? null;
@@ -53,7 +55,7 @@ function indexLane(lane: LaneStore, { kinds, points }: Facts, axis: Axis | null)
   return axis === null ? cached.indexer : retimed(cached.indexer, axis.point);
 }
 
-/** The current index of a run; the same object while nothing has changed. */
+/** The current index of a run. It is the same object while nothing has changed. */
 export function indexRun(run: RunStore, lesson: Facts & Pick<Lesson, 'hz'>): RunIndex {
   const old = indexes.get(run);
   if (old !== undefined && old.version === run.version && old.kinds === lesson.kinds) return old;
@@ -81,7 +83,10 @@ export function indexRun(run: RunStore, lesson: Facts & Pick<Lesson, 'hz'>): Run
   return index;
 }
 
-/** An index with only these arms, in this order. It is memoised, so that a view gets the same object. */
+/**
+ * Indices with only some arms, in a given order. They are memoised, so that a view gets the same object for the same
+ * arms.
+ */
 const picked = new WeakMap<RunIndex, Map<string, RunIndex>>();
 
 export function pickLanes(index: RunIndex, arms: readonly string[]): RunIndex {

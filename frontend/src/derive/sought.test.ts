@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Windows that show what a step must show: the cases that the lint is held to as well. */
+/** Tests windows that show what a step must show. The server's lint is tested with the same cases. */
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -28,7 +28,7 @@ interface LaneTree {
   readonly ops: readonly (readonly [number, number])[];
   readonly links: readonly Named[];
   readonly points: readonly Named[];
-  /** Of the probe "counts": when, and each of its facts then. */
+  /** Samples of the probe "counts": the time of each sample, and its facts. */
   readonly looks?: readonly (readonly [number, Readonly<Record<string, number>>])[];
 }
 
@@ -215,7 +215,7 @@ test('a run without such a window says so in one sentence, and shows its usual w
   expect(shown).toBe(false);
   expect(place.known).toBe(true);
   expect(unseenWords(index, sceneOf(one), lesson)).toBe(
-    'No window of 8 ms in this run shows that it is so; this is the run’s usual window.',
+    'No window of 8 ms in this run shows that it is so. The usual window of the run is shown.',
   );
   const given = { ...sceneOf(one), moment: 'start' };
   expect(unseenWords(index, given, lesson)).toBe('This run does not show that it is so.');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Finds where a step opens in a run: in a window that shows the step's claim, or if there is none, in the usual window.
+ * Finds the place at which a step opens in a run. If the step makes a claim, it opens in a window that shows the claim.
+ * Otherwise it opens in the usual window.
  */
 
 import { firstAtLeast } from '../base/columns.ts';
@@ -21,18 +22,18 @@ import {
 import { threadRows } from './query.ts';
 import type { KindFacts, LaneIndex, RunIndex } from './types.ts';
 
-// The intervals on a lane that match a step's `must_show`, in order of their begin. Points and links have length 0. The
-// server's lint uses the same rules (backend/src/duet/runs/sought.py), and both are tested with
-// tests/fixtures/sought.json.
+// The intervals on a lane that match a step's `must_show`, in order of their start. Points and links have length 0.
+// The server's lint uses the same rules (backend/src/duet/runs/sought.py).
+// Both implementations are tested with tests/fixtures/sought.json.
 
 interface Found {
   readonly t0: Float64Array;
   readonly t1: Float64Array;
-  /** Length of the longest interval. An interval that overlaps a window can begin at most this much earlier. */
+  /** Length of the longest interval. An interval that overlaps a window begins at most this long before the window. */
   readonly longest: number;
 }
 
-/** The parts of a lesson that are needed to look up its names. */
+/** The parts of a lesson that are needed to look up names in `must_show`. */
 interface Names {
   readonly kinds: readonly Pick<KindFacts, 'name'>[];
   readonly points: readonly Pick<Lesson['points'][number], 'name' | 'fields'>[];
@@ -41,7 +42,7 @@ interface Names {
 
 type Pairs = readonly (readonly [number, number])[];
 
-/** All intervals on this lane that match `one`, whether or not a window shows them. */
+/** All intervals on this lane that match `one`, in any window. */
 function findOn(lane: LaneIndex, one: Sought, names: Names): Found {
   let pairs = named(lane, one, names);
   if (one.during !== null) pairs = inside(pairs, spansOf(lane, one.during, names));
@@ -83,7 +84,7 @@ function pick(
   return pairs;
 }
 
-/** The spans of a kind that have ended. */
+/** The ended spans of a kind. */
 function spansOf({ spans }: LaneIndex, name: string, { kinds }: Names): Pairs {
   const of = kinds.findIndex((kind) => kind.name === name);
   return pick(spans.length, (i) => spans.kind[i] === of, spans.t0, spans.t1);
@@ -112,8 +113,8 @@ function pointsOf(lane: LaneIndex, name: string, where: Sought['where'], names: 
 }
 
 /**
- * Intervals between two x-ray samples in which facts grew as required, either in absolute terms or as a share of other
- * facts.
+ * Intervals between two x-ray samples in which the facts grew by the required amount. The amount is absolute, or a
+ * share of the growth of the facts in `among`.
  */
 function looksOf(lane: LaneIndex, probe: string, { where, among }: Sought): Pairs {
   const looks = lane.samples(probe);
@@ -123,14 +124,14 @@ function looksOf(lane: LaneIndex, probe: string, { where, among }: Sought): Pair
     const grown = (fact: string) =>
       (after.facts[fact] ?? Number.NaN) - (before.facts[fact] ?? Number.NaN);
     const whole = among.reduce((sum, fact) => sum + grown(fact), 0);
-    // If the sum of the other facts is 0, the share is undefined.
+    // If the facts in `among` did not grow in total, the share is undefined.
     const value = (fact: string) =>
       among.length === 0 ? grown(fact) : whole > 0 ? grown(fact) / whole : Number.NaN;
     const fits = Object.entries(where).every(([fact, [least, largest]]) => {
       const found = value(fact);
       return found >= least && found <= largest;
     });
-    // Two samples with the same time prove nothing.
+    // Two samples with the same time do not show growth.
     if (fits && after.t > before.t) pairs.push([before.t, after.t]);
   }
   return joined(pairs);
@@ -147,7 +148,7 @@ function joined(pairs: Pairs): Pairs {
   return walls;
 }
 
-/** The parts of the intervals in `pairs` that are inside an interval of `others`. */
+/** The parts of the intervals in `pairs` that lie inside an interval of `others`. */
 function inside(pairs: Pairs, others: Pairs): Pairs {
   const walls = joined(others);
   const parts: [number, number][] = [];
@@ -160,9 +161,9 @@ function inside(pairs: Pairs, others: Pairs): Pairs {
   return parts;
 }
 
-/** The times at which at least `n` intervals overlap. */
+/** The intervals during which at least `n` of the given intervals overlap. */
 function together(pairs: Pairs, n: number): Pairs {
-  // At equal times, ends are sorted before begins, so that adjacent intervals do not overlap.
+  // At equal times, ends come before begins, so that adjacent intervals do not overlap.
   const turns = pairs
     .flatMap(([t0, t1]) => [
       [t0, 1],
@@ -179,12 +180,12 @@ function together(pairs: Pairs, n: number): Pairs {
   return times;
 }
 
-// Whether a window shows what is sought on a lane, and how much of it. Pure.
+// Whether a window shows what a step must show on a lane, and how much of it. Pure.
 
-/** An interval that is longer than required but only partly visible must cover at least this share of the window. */
+/** An interval that is only partly visible must cover at least this share of the window. */
 const share = 1 / 20;
 
-/** The begin of the first interval in [a, b) of which enough is visible there; null if there is none. */
+/** The start of the visible part of the first interval of which enough is visible in [a, b); null if there is none. */
 function firstIn(found: Found, one: Sought, a: number, b: number): number | null {
   const { t0, t1 } = found;
   for (let i = 0; i < t0.length && t0[i]! < b; i++) {
@@ -195,8 +196,8 @@ function firstIn(found: Found, one: Sought, a: number, b: number): number | null
 }
 
 /**
- * How much is visible in [a, b): a duration, or if the intervals have length 0, their number. Returns -1 if this is too
- * little or too much.
+ * How much of the intervals is visible in [a, b): a duration, or the number of intervals if their length is 0. Returns
+ * -1 if the window shows too few or too many of them.
  */
 function amountIn(found: Found, one: Sought, a: number, b: number): number {
   const { t0, t1, longest } = found;
@@ -220,10 +221,9 @@ function amountIn(found: Found, one: Sought, a: number, b: number): number {
   return time > 0 ? time : seen;
 }
 
-// Finds the windows of a run that show what a step must show, and chooses the best of them. The result is
-// deterministic.
+// Finds the windows of a run that show what a step must show, and chooses the best. The choice is deterministic.
 
-/** The parts of a step that the search needs. */
+/** The parts of a step that the search for a window needs. */
 export type Claimed = Pick<
   Scene,
   'moment' | 'window_ms' | 'window_steps' | 'operation' | 'align' | 'arms' | 'show' | 'must_show'
@@ -237,12 +237,12 @@ interface Lane {
   readonly marks: readonly { readonly one: Sought; readonly found: Found }[];
 }
 
-/** The search in one run for one step. It judges windows, and ignores hidden lanes. */
+/** The search for a step's window in one run. It judges windows, and ignores hidden lanes. */
 export class Search {
   readonly #index: RunIndex;
   readonly #scene: Claimed;
   readonly #lanes: readonly Lane[];
-  /** The offsets by which lanes are aligned in each window. */
+  /** The offsets with which lanes are aligned in each window. */
   readonly offsets: Offsets;
 
   constructor(index: RunIndex, scene: Claimed, names: Names) {
@@ -259,12 +259,15 @@ export class Search {
       scene.align === 'time' ? noOffsets : offsetsOf(index, scene.align, 0, scene.operation);
   }
 
-  /** Whether the run has a lane about which the step claims something. */
+  /** Whether the step makes a claim about any of the run's lanes. */
   get asks(): boolean {
     return this.#lanes.some((lane) => lane.marks.length > 0);
   }
 
-  /** The amount of what is marked `most` that the window shows; -1 if the window lacks something that is required. */
+  /**
+   * How much the window shows of the marks with `most`; -1 if the window does not show everything that the step must
+   * show.
+   */
   amount({ start, span }: Window): number {
     let most = 0;
     for (const { lane, marks } of this.#lanes) {
@@ -279,7 +282,7 @@ export class Search {
     return most;
   }
 
-  /** Frame time of the first interval in the window that `opens` the step; null if there is none. */
+  /** Frame time of the first interval with `opens` in the window; null if the window has none. */
   opening({ start, span }: Window): number | null {
     let first: number | null = null;
     for (const { lane, marks } of this.#lanes) {
@@ -292,15 +295,15 @@ export class Search {
     return first;
   }
 
-  /** The end of the window on a lane; with `hold`, the end of the operation with which the window begins. */
+  /** The end of the window on a lane. With `hold`, it is the end of the operation with which the window begins. */
   #endOn(lane: LaneIndex, start: Window['start'], end: number): number {
     if (!this.#scene.show.includes('hold')) return end;
     const held = heldOp(lane, { start, offset: this.offsets });
-    // Adds 1 ns, so that whatever lies exactly at the end is included.
+    // Adding 1 ns includes marks exactly at the end.
     return held < 0 ? end : Math.min(end, lane.ops.t1[lane.opsByEnd.order[held]!]! + 1);
   }
 
-  /** The windows to compare, in order. */
+  /** The windows to compare, in order of time. */
   windows(): readonly Window[] {
     const { moment } = this.#scene;
     const span = spanOf(this.#scene);
@@ -327,8 +330,8 @@ export class Search {
   }
 
   /**
-   * A window around each operation of the first lane, with a quarter of its length before and after it. If there are no
-   * operations, the window is the whole run.
+   * A window around each operation of the first lane that has operations, with a quarter of the operation's length
+   * before and after it. If no lane has operations, the window is the complete run.
    */
   #aroundEach(): Window[] {
     const lane = this.#index.lanes.find((one) => one.ops.length > 0);
@@ -351,7 +354,7 @@ function opTimes(lane: LaneIndex, n: number): { t0: number; t1: number } | null 
   return t0 === null || t1 === null ? null : { t0, t1 };
 }
 
-/** Frame time up to which all lanes with data can be shown. */
+/** Frame time up to which every lane with data has something to show. */
 function endOf(index: RunIndex, offsets: Offsets): number {
   let end = Number.POSITIVE_INFINITY;
   for (const { arm, ops, opsByEnd, points, spans, watermark } of index.lanes) {
@@ -364,8 +367,8 @@ function endOf(index: RunIndex, offsets: Offsets): number {
 }
 
 /**
- * The windows that show the claim. Those that show most come first. Windows that show equally much are in order of
- * time.
+ * The windows that show the claim, in order of time. If windows differ in how much they show, only those that show most
+ * are returned.
  */
 function bestWindows(search: Search): readonly Window[] {
   return search
@@ -377,30 +380,33 @@ function bestWindows(search: Search): readonly Window[] {
     .map(({ window }) => window);
 }
 
-/** Moments for which the window is fixed, so that no search is needed. */
+/** Moments for which only one window exists. */
 const given: ReadonlySet<string> = new Set(['start', 'operation']);
 
 interface Answer {
   readonly place: Place;
-  /** Whether the window shows the claim; null if there is no claim, or if it is not known yet. */
+  /** Whether the window shows the claim; null if there is no claim, or if the result is not known yet. */
   readonly shown: boolean | null;
 }
 
-/** Share of the window that lies before the begin of what the step is about. */
+/** The sweep begins before the first interval with `opens`, by this share of the window. */
 const lead = 1 / 25;
 
-/** Name of the search in the browser's profiler. */
+/** Name of the search in the browser's performance profile. */
 export const searchMeasure = 'duet: window of a step';
 
 const answers = new WeakMap<RunIndex, Map<Claimed, Answer>>();
 
-/** Whether no more data will arrive, so that anything missing now is not in the run. */
+/** Whether the run is complete, so that anything missing now is not in the run. */
 function isWhole(index: RunIndex): boolean {
   const over = index.lanes.every((lane) => lane.ended || lane.failed);
   return over && !index.live && index.reading !== 'coming';
 }
 
-/** The step's own moment if it shows the claim. Otherwise it is the most typical of the best windows. */
+/**
+ * The place at which the step opens. It is the step's own moment if that shows the claim; otherwise it is the most
+ * typical of the best windows.
+ */
 export function claimedPlace(
   index: RunIndex,
   scene: Claimed & Pick<Scene, 'focus'>,
@@ -421,10 +427,10 @@ export function claimedPlace(
   return answer;
 }
 
-/** Share of the window that may lie after the end of the run. */
+/** Share of the window that can lie after the end of the run. */
 const tail = 1 / 25;
 
-/** Move a window that would extend past the end of a finished run to an earlier time. */
+/** Move a window to an earlier time if it would extend past the end of a finished run. */
 function inRun(index: RunIndex, scene: Claimed, place: Place): Place {
   if (!isWhole(index) || index.axis !== null || scene.align !== 'time') return place;
   const end = Math.max(...index.lanes.map((lane) => lane.watermark));
@@ -434,7 +440,7 @@ function inRun(index: RunIndex, scene: Claimed, place: Place): Place {
 
 function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place): Answer {
   const ranks = scene.must_show!.marks.some((one) => one.most);
-  // If windows are ranked, or if the window is fixed, the step's own moment is ignored.
+  // If `most` ranks the windows, the step's own moment is ignored even if it shows the claim.
   const here = !ranks && usual.known && search.amount(usual) >= 0;
   const window = here ? usual : mostUsual(index, bestWindows(search), search);
   if (window === undefined) return { place: usual, shown: false };
@@ -446,7 +452,7 @@ function answerOf(index: RunIndex, scene: Claimed, search: Search, usual: Place)
   return { place: { start, span, moment, follows: false, known: true, ...begin }, shown: true };
 }
 
-/** Windows around operations differ in length, so they cannot be compared, and the first one is chosen. */
+/** Windows around operations differ in length, so they cannot be compared. In that case, the first window is chosen. */
 function mostUsual(index: RunIndex, best: readonly Window[], { offsets }: Search) {
   const [first] = best;
   if (first === undefined || best.some(({ span }) => span !== first.span)) return first;
@@ -455,7 +461,7 @@ function mostUsual(index: RunIndex, best: readonly Window[], { offsets }: Search
   return best.find((one) => one.start === start) ?? first;
 }
 
-/** A warning that no window of the run shows the claim; empty if one does, or if there is no claim. */
+/** A warning that no window of the run shows the claim; empty if a window shows the claim, or if there is no claim. */
 export function unseenWords(
   index: RunIndex | null,
   scene: Claimed & Pick<Scene, 'focus'>,
@@ -468,8 +474,11 @@ export function unseenWords(
   const span = spanOf(scene);
   if (span === 0 || index.axis !== null || given.has(scene.moment))
     return t('This run does not show that {that}.', { that });
-  return t('No window of {span} in this run shows that {that}; this is the run’s usual window.', {
-    span: formatNs(span),
-    that,
-  });
+  return t(
+    'No window of {span} in this run shows that {that}. The usual window of the run is shown.',
+    {
+      span: formatNs(span),
+      that,
+    },
+  );
 }

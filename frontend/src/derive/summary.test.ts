@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Time that threads have waited for the lesson's sake, up to any moment. One letter is 100 µs. */
+/** Time that threads have spent in the lesson's waits, up to any moment. In the drawings, one letter is 100 µs. */
 
 import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';
@@ -17,7 +17,7 @@ test('sums up to the moment, of waits of the lesson alone', () => {
   const at = (n: number) => waitedUpTo(index, lane, n * cell)!;
   expect(at(2)).toMatchObject({ ns: 0, share: 0, longest: null });
   expect(at(4).ns).toBe(2 * cell);
-  // The expedited wait of storm-1 is not the lesson's.
+  // The expedited wait of storm-1 is not one of the lesson's waits.
   expect(at(8).ns).toBe(4 * cell);
   expect(at(12)).toMatchObject({ ns: 5 * cell, share: 5 / 24 });
 });

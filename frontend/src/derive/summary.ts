@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The window in words and figures: the share of time in each state, and a table of the marks near the moment. */
+/**
+ * Describes the window in words and figures: the share of time in each state, and a table of the marks near the moment.
+ */
 
 import { firstAtLeast } from '../base/columns.ts';
 import { t } from '../base/lang/t.ts';
@@ -22,7 +24,7 @@ import { armTitle, severalOf, shareWords, shortTitle, type Titles } from './word
 export interface StateShare {
   readonly kind: number;
   readonly title: string;
-  /** Share of the time of all threads in the window, 0 to 1. */
+  /** Time in the state as a share of the time of all threads in the window, 0 to 1. */
   readonly share: number;
   readonly ns: number;
   readonly n: number;
@@ -39,7 +41,7 @@ export interface LaneSummary {
   readonly sentence: string;
 }
 
-/** For each lane and state, the share of the threads' time in the window that they spent in the state. */
+/** Summarise the window for each lane, including the share of the threads' time in each state. */
 export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSummary[] {
   return index.lanes.map((lane) => {
     const a = laneTime(frame.offset, lane.arm, frame.start);
@@ -93,7 +95,7 @@ export function summaryOf(index: RunIndex, frame: Frame, titles: Titles): LaneSu
 
 export interface NearbyRow {
   readonly mark: Mark;
-  /** Begin of the mark in frame time. */
+  /** Start of the mark, in frame time. */
   readonly t0: Nanos;
   readonly when: string;
   readonly lane: string;
@@ -111,8 +113,7 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
   for (const lane of index.lanes) {
     const shift = frame.offset.get(lane.arm) ?? 0;
     const t = frame.moment - shift;
-    // This range, half a window before and after the moment, contains more than 50 marks unless the picture is nearly
-    // empty.
+    // Unless the picture is nearly empty, a window around the moment contains more than 50 marks.
     for (const layer of ['state', 'function', 'track'] as const) {
       for (const span of spansIn(lane, layer, t - frame.span / 2, t + frame.span / 2)) {
         const far = Math.max(0, span.t0 - t, t - span.t1);
@@ -136,21 +137,21 @@ export function nearbyOf(index: RunIndex, frame: Frame, titles: Titles): NearbyR
     }));
 }
 
-// The time that a lane's threads have spent in the lesson's waits so far, from prefix sums per strand and a binary
-// search.
+// The time that a lane's threads have spent in the lesson's waits from the start to a moment.
+// It is computed from prefix sums for each strand, by binary search.
 
 export interface Waited {
   /** Total waiting time, ns. */
   readonly ns: number;
-  /** Waiting time as a share of the time of all threads, 0 to 1. */
+  /** Waiting time as a share of the total time of all threads, 0 to 1. */
   readonly share: number;
-  /** The longest wait that has begun; null if there is none. */
+  /** The longest wait that has begun; null if no wait has begun. */
   readonly longest: SpanRecord | null;
 }
 
 /**
- * For each position in a strand's order: the sum of the waits up to there, ns, and the index of the longest of these
- * waits (-1 if there is none).
+ * For each position in a strand's order: the total of the waits before it, ns, and the table index of the longest of
+ * these waits (-1 without waits).
  */
 interface Sums {
   readonly length: number;
@@ -183,9 +184,9 @@ function sumsOf(index: RunIndex, lane: LaneIndex, strand: Strand): Sums {
 }
 
 /**
- * The lesson's waits from the start to `t` (lane time, ns). Null if this is unknown, because history was evicted,
- * events were lost, or the data up to `t` have not arrived. A wait that is still running counts up to `t`, but
- * `longest` has its whole length.
+ * The lesson's waits from the start to `t` (lane time, ns). Null if they are unknown, because history was evicted,
+ * events were lost, or data up to `t` have not arrived. The total includes a running wait only up to `t`, but `longest`
+ * contains the complete wait.
  */
 export function waitedUpTo(index: RunIndex, lane: LaneIndex, t: number): Waited | null {
   const rows = threadRows(lane);
@@ -219,7 +220,7 @@ export function waitedUpTo(index: RunIndex, lane: LaneIndex, t: number): Waited 
   return { ns, share: ns / (rows.length * t), longest };
 }
 
-/** Format a share: "22 %"; "0.2 %" if rounding to an integer would hide it; "none". */
+/** Format a share: "22 %"; "0.2 %" if an integer would be 0; "none" for 0. */
 export function shareText(share: number): string {
   if (share === 0) return t('none');
   const percent = share * 100;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Episodes, alignment, beats, moments: where to look. */
+/** Tests windows for the oscilloscope, alignment, beats, and the moments at which a scene opens. */
 
 import { expect, test } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';

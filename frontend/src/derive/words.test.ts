@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The text alternative says what the picture shows. One letter is 100 µs. */
+/** The text alternative agrees with the picture. In the drawings, one letter is 100 µs. */
 
 import { expect, test } from 'vitest';
 import { cell, frameOver, indexOf, picture } from '../../test/fixtures/drawing.ts';

@@ -7,11 +7,11 @@ import type { PointFacts } from '../protocol/lesson.ts';
 import { figure } from './figures.ts';
 import type { KindFacts, LaneIndex, PointTable } from './types.ts';
 
-/** The parts of the lesson that sentences need. */
+/** The parts of a lesson that sentences need. */
 export interface Titles {
   readonly arms: readonly { readonly name: string; readonly title: string }[];
   readonly operation: { readonly name: string; readonly plural: string };
-  /** The noun for a row's thread, such as "hog". */
+  /** The noun for the thread of a row, such as "hog". */
   readonly thread: string;
 }
 
@@ -25,8 +25,8 @@ export function shortTitle(kind: KindFacts): string {
 }
 
 /**
- * The title of a kind as a verb for n threads: "waits for an SRCU grace period" and 8 give "wait for an SRCU grace
- * period".
+ * The title of a kind as a verb phrase for n threads. For 8 threads, "waits for an SRCU grace period" becomes "wait for
+ * an SRCU grace period".
  */
 export function verbFor(kind: KindFacts, n: number): string {
   const title = shortTitle(kind);
@@ -36,7 +36,7 @@ export function verbFor(kind: KindFacts, n: number): string {
   return n === 1 ? title : title.replace(/^waits\b/, 'wait').replace(/^sleeps\b/, 'sleep');
 }
 
-/** The plural of a noun for threads: "workers", "processes". */
+/** The plural of a noun for threads, such as "workers" or "processes". */
 export function severalOf(thread: string): string {
   return /(s|x|ch|sh)$/.test(thread) ? t('{one}es', { one: thread }) : t('{one}s', { one: thread });
 }
@@ -44,7 +44,7 @@ export function severalOf(thread: string): string {
 /** Join words: "a", "a and b", "a, b and c". */
 export function list(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? '';
-  // English has no comma before "and" on this page.
+  // In English, this page has no comma before "and".
   if (isEnglish()) return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
   return new Intl.ListFormat(locale()).format(parts);
 }
@@ -53,13 +53,13 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Format the share of a lane's thread time in the window (0 to 1) as "34 %". */
+/** Format a kind's share of the threads' time in the window (0 to 1) as "34 %". */
 export function shareWords(lane: Pick<LaneIndex, 'arm'>, kind: KindFacts, share: number): string {
   const text = `${Math.round(share * 100)} %`;
   return figure('window', lane.arm, t('share {name}', { name: kind.name }), share, text);
 }
 
-// The fields of a point in words.
+// Describe the fields of a point in words.
 
 const columns = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 
@@ -70,7 +70,7 @@ export function fieldWords(points: PointTable, i: number, point: Pick<PointFacts
     .join(', ');
 }
 
-/** Format a field's value. Times and sizes get units; other numbers are unchanged, because they may be names. */
+/** Format a field's value. Times and sizes get units; other numbers stay unchanged, because they may be ids. */
 export function fieldValue(field: string, value: number): string {
   if (field === 'ns' || field.endsWith('_ns')) return formatNs(value);
   return field.endsWith('bytes') ? `${value} B` : String(value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A gallery of all kinds of views with recorded data. Each lesson has an exhibit with a picture, a sentence, a text
- * alternative, panels and a legend.
+ * A gallery of all views with recorded data. For each lesson it shows a picture, a sentence, a text alternative, panels
+ * and a legend.
  */
 
 import { useMemo, useState } from 'react';
@@ -139,7 +139,7 @@ function Picture({ lesson, scene, index, recordedAt }: Shown) {
 
 const rowsShown = 8;
 
-/** The text alternative: counts, the window in words, and the marks nearest to the moment. */
+/** The text alternative: counts, a description of the window, and the marks nearest to the moment. */
 function Words({ arms }: { readonly arms: Lesson['arms'] }) {
   const counts = useCountTable();
   const summary = useSummary();

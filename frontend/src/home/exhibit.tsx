@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Shows a recorded scene of a lesson, with a store and a socket of its own. Used on the front page and in the gallery.
+ * Shows a recorded scene of a lesson, on the front page and in the gallery. Each exhibit has its own store and socket.
  */
 
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
@@ -18,7 +18,7 @@ import { useTheme } from '../ui/theme.ts';
 import { LaneCanvas } from '../views/lane-canvas.tsx';
 import { allViews, viewOf } from '../views/registry.ts';
 
-/** The props of an exhibit's content, available once the recording has loaded. */
+/** The props of an exhibit's content, which exist once the recording has loaded. */
 export interface Shown {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -28,14 +28,14 @@ export interface Shown {
 
 interface Props {
   readonly slug: string;
-  /** Selects the scene; called once the lesson has arrived. */
+  /** Selects the scene. Called after the lesson has arrived. */
   readonly pick: (lesson: Lesson) => Scene;
-  /** Wraps the picture, for example to add a choice of scenes; called once the lesson has arrived. */
+  /** Wraps the picture, for example to add a choice of scenes. Called after the lesson has arrived. */
   readonly frame?: (lesson: Lesson, scene: Scene, picture: ReactNode) => ReactNode;
   readonly children: (shown: Shown) => ReactNode;
 }
 
-/** Each exhibit has its own store, so that exhibits do not replace each other's runs. */
+/** Each exhibit has its own store, so that the run of one exhibit does not replace the run of another. */
 export function Exhibit(props: Props) {
   const [store] = useState(() => new Store());
   useLayoutEffect(() => {
@@ -80,13 +80,13 @@ interface PlacedProps {
   readonly children: Props['children'];
 }
 
-/** Goes to the scene's moment and pauses there. */
+/** Goes to the scene's moment, and pauses playback there. */
 function Placed({ lesson, scene, wanted, children }: PlacedProps) {
   const index = useRunIndex();
   const run = useRun();
   const settled = useSettled(index?.runId === wanted ? index : null);
   const { goto, align } = usePlayback();
-  // Must run before the effects of children, which may start playback.
+  // This effect must run before the effects of child components, which may start playback.
   useLayoutEffect(() => {
     if (!settled) return;
     align(scene.align, scene.operation);
@@ -101,7 +101,7 @@ function Placed({ lesson, scene, wanted, children }: PlacedProps) {
   });
 }
 
-/** The lanes of a scene, with their names. Playback repeats the scene's window. */
+/** The lanes of a scene with their names. Playback repeats the window of the scene. */
 export function ExhibitLanes({
   lesson,
   scene,

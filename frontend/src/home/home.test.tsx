@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture of a lesson on the front page opens it, as its question does. */
+/** On the front page, a lesson's picture opens the lesson, as its question does. */
 
 import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The front page: the list of lessons, each with its question and the state of its kernels. */
+/** The front page. It lists the lessons, each with its question and the state of its kernels. */
 
 import { type AnchorHTMLAttributes, useEffect, useRef, useState } from 'react';
 import { inLanguage } from '../base/lang/overlay.ts';
@@ -22,19 +22,19 @@ import { day } from '../ui/words.ts';
 import { Exhibit, ExhibitLanes } from './exhibit.tsx';
 import { Doors, OpeningPicture, openingLesson } from './opening.tsx';
 
-// A lesson's picture on the front page: a recorded scene that plays while hovered.
+// A lesson's picture on the front page. It is a recorded scene, which plays while the pointer is over it.
 
 interface Props {
   readonly slug: string;
-  /** Whether the card is hovered or focused. */
+  /** Whether the pointer is over the card, or the card has the focus. */
   readonly moving: boolean;
-  /** Opens the lesson. */
+  /** A link that opens the lesson. */
   readonly link: CardLink;
 }
 
 type CardLink = Required<Pick<AnchorHTMLAttributes<HTMLAnchorElement>, 'href' | 'onClick'>>;
 
-/** The recording is loaded only when the card is in view. */
+/** Loads the recording only when the card is in view. */
 function Preview({ slug, moving, link }: Props) {
   const box = useRef<HTMLAnchorElement>(null);
   const [seen, setSeen] = useState(false);
@@ -47,7 +47,7 @@ function Preview({ slug, moving, link }: Props) {
     return () => observer.disconnect();
   }, [seen]);
   return (
-    // Hidden from keyboard and screen readers, because the card's question links to the same lesson.
+    // Hidden from keyboard and screen readers, because the question on the card links to the same lesson.
     <div className="preview-link" aria-hidden="true">
       <a
         ref={box}
@@ -69,7 +69,7 @@ function Preview({ slug, moving, link }: Props) {
   );
 }
 
-/** Details of a lesson that the server's greeting does not contain; requested once per lesson. */
+/** Details of a lesson that the server's greeting does not contain. The page requests them once per lesson. */
 type More = Partial<
   Pick<
     Lesson | NumbersLesson,
@@ -140,7 +140,7 @@ interface CardProps {
   readonly question: string;
   readonly available: boolean;
   readonly picture: boolean;
-  /** The lesson's details; null until they are loaded. */
+  /** Details of the lesson; null until they have loaded. */
   readonly more: More | null;
   readonly onOpen: (slug: string) => void;
 }
@@ -188,8 +188,8 @@ function Card({ slug, title, question, available, picture, more, onOpen }: CardP
           {(more?.recordings?.length ?? 0) > 0 && (
             <span className="badge" data-tone="recorded">
               {recorded
-                ? t('recording of {day} plays at once', { day: day(recorded) })
-                : t('recording plays at once')}
+                ? t('recording of {day} plays immediately', { day: day(recorded) })
+                : t('recording plays immediately')}
             </span>
           )}
           <span className="badge">
@@ -209,8 +209,8 @@ function Card({ slug, title, question, available, picture, more, onOpen }: CardP
 }
 
 /**
- * The first published figure and its source. They are hidden behind a click while the lesson still asks for a
- * prediction.
+ * The first published figure with its source. If the lesson asks for a prediction, both are hidden until the viewer
+ * clicks.
  */
 function Headline({ slug, published, mails, scenes, predictions }: More & { slug: string }) {
   const [wanted, setWanted] = useState(false);
@@ -251,7 +251,7 @@ function Headline({ slug, published, mails, scenes, predictions }: More & { slug
   );
 }
 
-/** The content that a card shows if it has no picture. */
+/** The content of a card for a lesson that has no picture. */
 function Numbers({ slug, arms, caveats }: More & { readonly slug: string }) {
   return (
     <>
@@ -292,7 +292,7 @@ const readLesson = either<Lesson, NumbersLesson>(readPictureLesson, readNumbersL
 
 const none: readonly string[] = [];
 
-/** Requests the details of lessons and returns them by slug, as they arrive. */
+/** Requests the details of lessons, and returns those that have arrived, by slug. */
 function useMore(slugs: readonly string[]): Readonly<Record<string, More | null>> {
   const [more, setMore] = useState<Readonly<Record<string, More | null>>>({});
   const key = slugs.join();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Top of the front page: two recorded lanes that play, and three links. */
+/** The top of the front page: two recorded lanes that play, and three links. */
 
 import { type ReactNode, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -9,10 +9,10 @@ import type { Lesson } from '../protocol/lesson.ts';
 import { day } from '../ui/words.ts';
 import { Exhibit, ExhibitLanes, type Shown } from './exhibit.tsx';
 
-/** What the page knows about a lesson before it is opened. */
+/** The parts of a lesson that the page knows before the lesson is opened. */
 export type Candidate = Partial<Pick<Lesson, 'scenes' | 'hero' | 'recordings'>>;
 
-/** The first lesson whose hero scene compares two kernels but does not reveal an answer. */
+/** The first lesson that has a recording, and whose hero scene compares two kernels without asking for a prediction. */
 export function openingLesson(
   lessons: readonly (readonly [string, Candidate | null])[],
 ): string | null {
@@ -38,8 +38,8 @@ export function OpeningPicture({ slug }: { readonly slug: string }) {
 }
 
 /**
- * Repeats the scene's window until paused. With reduced motion, playback starts only when the viewer presses the
- * button.
+ * Repeats the scene's window until the viewer pauses it. With reduced motion, playback starts only after the viewer
+ * presses the button.
  */
 function Moving(shown: Shown) {
   const { lesson, scene, recordedAt } = shown;
@@ -75,7 +75,7 @@ function Moving(shown: Shown) {
 
 const tryCommand = "./duet try my.patch --run 'stress-ng --pipe 2'";
 
-/** Links for learners, instructors, and people who want to try their own patch. */
+/** Links for learners, for instructors, and for people who want to try their own patch. */
 export function Doors({ first, count }: { readonly first: string; readonly count: number }) {
   return (
     <ul className="doors" data-testid="doors">
@@ -89,7 +89,7 @@ export function Doors({ first, count }: { readonly first: string; readonly count
       <Door
         title={<a href={lessonAddress(first, 'slides')}>{t('Teach')}</a>}
         words={t(
-          'Each lesson also comes as a slide deck with speaker notes, as a class that follows on its own screens, and as a lab.',
+          'Each lesson is also available as a slide deck with speaker notes, as a class in which students follow on their own screens, and as a lab.',
         )}
       />
       <Door

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Translated texts for a page without a server: a script in its folder contains the texts of the page and of its
+ * Translated texts for a page without a server. A script in the page's folder contains the texts of the page and of its
  * lesson.
  */
 
@@ -27,7 +27,7 @@ export async function pageWords(tag: Tag): Promise<Catalogue> {
   return (await words(tag)).page;
 }
 
-/** The page is one script, and so are its translated texts. */
+/** The page is a single script, and so are its translated texts, so no texts are loaded later. */
 export async function partWords(_tag: Tag, _folder: string): Promise<Catalogue> {
   return {};
 }

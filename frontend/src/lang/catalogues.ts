@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Sources of translated texts: chunks of the page, and the server for its lessons. */
+/** Sources of translated texts: chunks of the page's code for the page, and the server for its lessons. */
 
 import type { LessonWords } from '../base/lang/overlay.ts';
 import type { Catalogue } from '../base/lang/t.ts';
@@ -11,18 +11,18 @@ const chunks: Partial<Record<Tag, Chunk>> = {
   de: () => import('./de/index.ts'),
   'zh-Hans': () => import('./zh-Hans/index.ts'),
 };
-/** Catalogues of folders that are loaded on demand. */
+/** Catalogues of folders that the page loads on demand. */
 const later = import.meta.glob<{ default: Catalogue }>([
   '../gallery/lang/*.json',
   '../plugins/*/*/lang/*.json',
 ]);
 
-/** The texts that the page needs from its start. */
+/** The translated texts that the page needs immediately. */
 export async function pageWords(tag: Tag): Promise<Catalogue> {
   return (await chunks[tag]?.())?.default ?? {};
 }
 
-/** The texts of a folder of the page that is loaded on demand. */
+/** The translated texts of a folder that the page loads on demand. */
 export async function partWords(tag: Tag, folder: string): Promise<Catalogue> {
   return (await later[`../${folder}/lang/${tag}.json`]?.())?.default ?? {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Loads the texts of the visitor's language before the page shows any. */
+/** Loads the texts of the visitor's language before the page shows any text. */
 
 import { setLessonTranslations } from '../base/lang/overlay.ts';
 import { addCatalogue, speak, spoken } from '../base/lang/t.ts';
@@ -7,8 +7,8 @@ import { directionOf, english, firstOf, type Tag, tagOf } from '../base/lang/tag
 import { readLang, withLang } from '../navigation/place.ts';
 import { lessonWords, pageWords, partWords } from './catalogues.ts';
 
-// The page's language: from the address, otherwise the visitor's stored choice, otherwise the browser's language,
-// otherwise English.
+// The page's language comes from the address, the visitor's stored choice, or the browser's language, in this order.
+// The default language is English.
 
 const key = 'duet.lang';
 
@@ -20,14 +20,14 @@ export function wantedLanguage(
 }
 
 /**
- * Open the same place in another language, and store the choice in this browser. The address names the language only if
- * the browser stores nothing, because a shared link should open in its reader's own language.
+ * Open the same place in another language, and store the choice in this browser. Shared links should open in their
+ * reader's own language, so the address names the language only if the browser cannot store it.
  */
 export function chooseLanguage(tag: Tag): void {
   location.assign(location.pathname + withLang(location.search, write(tag) ? null : tag));
 }
 
-/** A page in a frame of a file may be denied storage. */
+/** Browsers may deny storage to a page in a frame of a file. */
 function read(): string | null {
   try {
     return localStorage.getItem(key);
@@ -45,7 +45,7 @@ function write(tag: Tag): boolean {
   }
 }
 
-/** If the texts do not load, the page falls back to English. */
+/** Maximum time to wait for texts, ms. After that, the page uses English. */
 const waitMs = 5000;
 
 export async function languageLoaded(tag: Tag = wantedLanguage()): Promise<void> {
@@ -56,13 +56,13 @@ export async function languageLoaded(tag: Tag = wantedLanguage()): Promise<void>
   setLessonTranslations(lessons ?? {});
 }
 
-/** Load the texts of a folder before its modules, because modules may call t() while loading. */
+/** Load the texts of a folder before the folder's modules, because modules may call t() while they load. */
 export async function withWords<T>(folder: string, load: () => Promise<T>): Promise<T> {
   addCatalogue((await inTime(partWords(spoken(), folder))) ?? {});
   return load();
 }
 
-/** Returns null if the texts do not arrive in time or at all. */
+/** Returns null if the texts do not arrive within `waitMs`. */
 function inTime<T>(words: Promise<T>): Promise<T | null> {
   const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), waitMs));
   return Promise.race([words.catch(() => null), late]);

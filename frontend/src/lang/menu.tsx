@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The language menu. Each language is listed under its own name, so that its readers recognise it. */
+/** The language menu. Each language has its own name in the list, so that its speakers recognise it. */
 
 import { spoken, t } from '../base/lang/t.ts';
 import { english, isPseudo, languages, type Tag, tagOf } from '../base/lang/tags.ts';
 import { siteOf } from '../base/site.ts';
 import { chooseLanguage } from './load.ts';
 
-/** Number of letters of a language tag that the narrow menu shows. */
+/** Number of letters of a language tag in the narrow menu. */
 const shortLetters = 2;
 
-/** A page without a server offers the languages of its lesson. */
+/** The languages in the menu. A page without a server offers only the languages of its lesson. */
 function offered() {
   const parts = siteOf()?.parts;
   return languages.filter(({ tag }) => !parts || tag === english || `words-${tag}` in parts);

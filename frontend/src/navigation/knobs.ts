@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The values that knobs can have, and what it costs to change them. Pure. */
+/** The values that knobs can have, and the cost of changing them. Pure. */
 
 import { t } from '../base/lang/t.ts';
 import { formatFigure, plural } from '../base/units.ts';
@@ -16,7 +16,7 @@ export interface Knobs {
   readonly workload: string;
 }
 
-/** The knob for CPUs; the count clock has one vCPU regardless of its value. */
+/** The knob for the number of CPUs. On the count clock, a guest always has one vCPU, whatever this knob's value is. */
 const cpuParam = (lesson: Pick<Lesson, 'params'>) => knobOf(lesson, 'cpus');
 
 export function firstKnobs(lesson: Lesson): Knobs {
@@ -28,7 +28,7 @@ export function firstKnobs(lesson: Lesson): Knobs {
   };
 }
 
-/** The parameters that a scene sets for a clock. */
+/** The parameters that a scene sets when this clock is used. */
 export function sceneParams(
   scene: Pick<Scene, 'params' | 'on_count'>,
   clock: ClockName,
@@ -37,8 +37,9 @@ export function sceneParams(
 }
 
 /**
- * The knobs after going to a scene. The scene sets the arms, the workload and its parameters. The duration and other
- * knobs that need a boot keep the viewer's values, and values that the previous scene had set are reset.
+ * The knobs after a change to another scene. The scene sets the arms, the workload and its parameters. If the viewer
+ * has changed the duration or another knob that needs a boot, its value is kept. Values that the previous scene had set
+ * are reset.
  */
 export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene, from = scene): Knobs {
   const base = withWorkload(lesson, now, workloadFor(lesson, now, scene));
@@ -51,12 +52,14 @@ export function sceneKnobs(lesson: Lesson, now: Knobs, scene: Scene, from = scen
   return settled(lesson, { ...base, arms: scene.arms, params });
 }
 
-/** Whether a knob keeps the viewer's value from step to step. */
+/** Whether a value that the viewer has chosen is kept from step to step. */
 function stays(param: Param | undefined): boolean {
   return param?.role === 'duration' || param?.applies === 'boot';
 }
 
-/** Change the clock. Knobs that still have the scene's value are set to the scene's value for the new clock. */
+/**
+ * Change the clock. Knobs that still have the scene's value for the old clock get the scene's value for the new clock.
+ */
 export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockName): Knobs {
   const next = withClock(lesson, now, clock);
   if (next.clock === now.clock) return next;
@@ -70,7 +73,7 @@ export function onClock(lesson: Lesson, scene: Scene, now: Knobs, clock: ClockNa
 }
 
 /**
- * Change the workload. A workload that listens on the network needs the wall clock, because on the count clock no input
+ * Change the workload. A workload that listens on the network needs the wall clock. On the count clock, no input
  * arrives while a guest runs, and idle time is skipped.
  */
 export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knobs {
@@ -80,7 +83,7 @@ export function withWorkload(lesson: Lesson, now: Knobs, workload: string): Knob
   return listens(now.workload) ? withClock(lesson, next, lesson.clock) : next;
 }
 
-/** The scene's workload. If no scene of the lesson names a workload, the viewer's choice. */
+/** The scene's workload. If no scene of the lesson names a workload, it is the viewer's choice. */
 function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
   if (lesson.scenes.every((s) => s.workload == null)) return now.workload;
   return workloadOf(lesson, scene);
@@ -88,7 +91,7 @@ function workloadFor(lesson: Lesson, now: Knobs, scene: Scene): string {
 
 type KnobPlace = Pick<Place, 'knobs' | 'clock' | 'workload'>;
 
-/** The knobs of a step, with the values from an address. Unknown names and invalid values are dropped. */
+/** The knobs of a step, changed to the values in an address. Unknown names and invalid values are ignored. */
 export function knobsAt(lesson: Lesson, scene: Scene, place: KnobPlace): Knobs {
   let knobs = sceneKnobs(lesson, firstKnobs(lesson), scene);
   if (place.workload !== null && Object.hasOwn(lesson.workloads, place.workload))
@@ -99,7 +102,7 @@ export function knobsAt(lesson: Lesson, scene: Scene, place: KnobPlace): Knobs {
   return knobs;
 }
 
-/** The values that an address must contain, which are those that differ from the step's own. */
+/** The knob values that an address must contain: those that differ from the step's own values. */
 export function knobPlace(lesson: Lesson, scene: Scene, knobs: Knobs): KnobPlace {
   const usual = sceneKnobs(lesson, firstKnobs(lesson), scene);
   const workload = knobs.workload === usual.workload ? null : knobs.workload;
@@ -110,7 +113,7 @@ export function knobPlace(lesson: Lesson, scene: Scene, knobs: Knobs): KnobPlace
   return { workload, clock, knobs: turned.length === 0 ? null : Object.fromEntries(turned) };
 }
 
-/** The valid value of a knob that is nearest to this one. */
+/** The valid value that is nearest to `value`. For a knob with choices, an invalid value becomes the default. */
 export function clamp(param: Param, value: number): number {
   if (param.choices && param.choices.length > 0)
     return param.choices.includes(value) ? value : param.default;
@@ -137,7 +140,7 @@ export function withClock(lesson: Lesson, now: Knobs, clock: ClockName): Knobs {
   return settled(lesson, { ...now, clock, params });
 }
 
-/** Add or remove an arm, keeping the lesson's order. The last arm cannot be removed. */
+/** Add or remove an arm. Arms keep the lesson's order, and the last arm cannot be removed. */
 export function withArm(lesson: Lesson, now: Knobs, arm: string, on: boolean): Knobs {
   const wanted = new Set(now.arms);
   if (on) wanted.add(arm);
@@ -152,7 +155,7 @@ function settled(lesson: Lesson, knobs: Knobs): Knobs {
   return { ...knobs, params: { ...knobs.params, [cpus]: 1 } };
 }
 
-/** Why a knob cannot be changed now; null if it can. */
+/** The reason that a knob cannot be changed now; null if it can. */
 export function fixedBecause(
   lesson: Pick<Lesson, 'params'>,
   knobs: Knobs,
@@ -160,12 +163,14 @@ export function fixedBecause(
 ): string | null {
   if (lesson.params[name]?.role === 'cpus' && knobs.clock === 'count')
     return t(
-      'The count clock has one CPU: its time is the number of instructions, one after another.',
+      'With the count clock, a guest has one CPU: time is the number of instructions, which run one after another.',
     );
   return null;
 }
 
-/** Titles of the knobs that require a reboot and differ from those of the run on the stage. */
+/**
+ * Titles of the knobs whose change requires a reboot, because their values differ from those of the run on the stage.
+ */
 export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly string[] {
   const names = Object.entries(lesson.params)
     .filter(([k, p]) => p.applies === 'boot' && (run.params[k] ?? p.default) !== wanted.params[k])
@@ -174,12 +179,12 @@ export function needBoot(lesson: Lesson, run: Knobs, wanted: Knobs): readonly st
   return names;
 }
 
-/** The parameters of a run, without knobs of a model on the page. */
+/** The parameters of a run. Knobs of a model on the page are not included. */
 export function runParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
   return ofKnobs(lesson, knobs, (param) => param.applies !== 'model');
 }
 
-/** The knobs of a model on the page, which change the picture immediately. */
+/** The knobs of a model on the page. They change the picture immediately. */
 export function modelParams(lesson: Pick<Lesson, 'params'>, knobs: Knobs): Record<string, number> {
   return ofKnobs(lesson, knobs, (param) => param.applies === 'model');
 }
@@ -197,7 +202,7 @@ function ofKnobs(
   );
 }
 
-/** Whether the button *run* would only repeat the run on the stage. */
+/** Whether pressing the button *run* would repeat the run on the stage. */
 export function sameRun(run: Knobs, wanted: Knobs): boolean {
   return (
     run.clock === wanted.clock &&
@@ -207,7 +212,7 @@ export function sameRun(run: Knobs, wanted: Knobs): boolean {
   );
 }
 
-/** A recording with these knobs; null if there is none. */
+/** A recording with exactly these knob values; null if no recording has them. */
 export function equalRecording(
   lesson: Pick<Lesson, 'recordings' | 'workloads' | 'params'>,
   knobs: Knobs,
@@ -230,7 +235,7 @@ function valueWords(param: Param, value: number): string {
   return param.unit ? `${value} ${param.unit}` : String(value);
 }
 
-/** Format a knob: "9 hogs", or if the choice has a name, "spinlocks: queued". */
+/** Format a knob's value with its noun: "9 hogs". If the value is a choice with a name: "spinlocks: queued". */
 export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: number): string {
   const param = lesson.params[name];
   if (!param) return `${name} ${value}`;
@@ -240,7 +245,7 @@ export function knobWords(lesson: Pick<Lesson, 'params'>, name: string, value: n
   return `${param.title} ${valueWords(param, value)}`;
 }
 
-/** The parameters that are stated for every run, and those that differ from the lesson's defaults. */
+/** Describe the parameters of a run. Parameters without a role are omitted if they have their default. */
 export function paramWords(
   lesson: Pick<Lesson, 'params'>,
   params: Readonly<Record<string, number>>,
@@ -251,12 +256,12 @@ export function paramWords(
     .map(([k]) => knobWords(lesson, k, params[k] ?? 0));
 }
 
-// Describes the run on the stage in one line, including how the next run would differ. Pure.
+// Describes the run on the stage in one line, and how the next run would differ from it. Pure.
 
-/** Knobs of the run on the stage. The run's parameters may lack knobs that were added to the lesson later. */
+/** Knobs of the run on the stage. Knobs that were added to the lesson later may be missing. */
 type Shown = Pick<Knobs, 'params' | 'clock'>;
 
-/** Guest time of the longest lane of a recording, ns; null if it is still loading or empty. */
+/** Guest time of the longest lane of a recording, ns; null for live runs and without a run. */
 export function recordedNs(
   run: Pick<RunMessage, 'source'> | null,
   index: Pick<RunIndex, 'lanes'> | null,
@@ -265,10 +270,10 @@ export function recordedNs(
   return Math.max(...index.lanes.map((lane) => lane.watermark));
 }
 
-/** Share of the planned time from which a lane counts as completely recorded. */
+/** A lane counts as completely recorded from this share of its planned time. */
 const whole = 0.95;
 
-/** "first 0.5 s recorded" if a recording was cut (docs/RECORDINGS.md); otherwise empty. */
+/** Return "first 0.5 s recorded" if a recording was cut (docs/RECORDINGS.md), otherwise an empty text. */
 function cutWords(seconds: number, recorded: number | null): string {
   const kept = recorded === null ? seconds : recorded / 1e9;
   if (kept <= 0 || kept >= whole * seconds) return '';
@@ -278,9 +283,9 @@ function cutWords(seconds: number, recorded: number | null): string {
 }
 
 /**
- * Describe the run on the stage, or if there is none, the next run: "2 kernels, 2 vCPUs (next run: 4), 1 s, wall
- * clock". Two kinds of knobs are omitted: those without a role that have their default, and those that are `inSight`
- * elsewhere, unless they differ in the next run.
+ * Describe the run on the stage: "2 kernels, 2 vCPUs (next run: 4), 1 s, wall clock". Without a run, describe the next
+ * run. Knobs without a role are omitted if they have their default, and the knob `inSight` is omitted because the page
+ * shows it in another place. Knobs that differ in the next run are never omitted.
  *
  * @param recorded see recordedNs()
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Which run and which moment a page shows, driven without React, a server or a clock. */
+/** Tests which run and which moment a page shows, without React, a server or a clock. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { lesson, ms, one, Page, shownRun, three } from '../../test/fixtures/navigation.ts';

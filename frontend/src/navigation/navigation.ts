@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * The reducer that decides which run and which moment a page shows. Its inputs are reports about the address, the step,
- * runs, the index and playback; its outputs are commands. It uses neither React nor a clock. `use-navigation.ts`
- * executes the commands.
+ * runs, the index and playback. Its outputs are commands, which `use-navigation.ts` executes. The reducer uses neither
+ * React nor a clock.
  */
 
 import { must } from '../base/assert.ts';
@@ -26,11 +26,11 @@ import { isOwn } from '../store/changes.ts';
 import { type Knobs, knobPlace, onClock, sceneKnobs, sceneParams } from './knobs.ts';
 import { type Align, elsewhere, type Pane, type Place, writePlace } from './place.ts';
 
-// The address for a state of playback. Pure.
+// Computes the address for a state of playback. Pure.
 
-/** The defaults of a step, which the address omits. */
+/** The default settings of a step. The address omits them. */
 interface Usual {
-  /** Guest seconds per real second. */
+  /** Speed of playback, in guest seconds per real second. */
   readonly speed: number;
   readonly align: Align;
   readonly nth: number | undefined;
@@ -41,7 +41,7 @@ type Moment = Pick<
   'mode' | 'moment' | 'start' | 'span' | 'speed' | 'alignment' | 'operation'
 >;
 
-/** Number of the operation at which a step aligns; undefined for the operation near the window. */
+/** Number of the operation at which a step aligns lanes; undefined for the operation near the window. */
 export function nthOf(align: Align, scene: Pick<Scene, 'operation'>): number | undefined {
   return align === 'begin' ? scene.operation : undefined;
 }
@@ -50,12 +50,12 @@ function usualOf(scene: Pick<Scene, 'align' | 'operation'>, speed: number): Usua
   return { speed, align: scene.align, nth: nthOf(scene.align, scene) };
 }
 
-/** The place, without any alignment that the lesson does not support. */
+/** The place, without its alignment if the lesson does not support alignment by operations. */
 function alignable<P extends Place>(lesson: Lesson, place: P): P {
   return unaligned(lesson) === null ? place : { ...place, align: null };
 }
 
-/** The address for a state of playback. It includes `run` if the moment is at rest. */
+/** The address for a state of playback. `run` is included if the moment is at rest. */
 function placeAt(
   { mode, moment, start, span, speed, alignment, operation }: Moment,
   usual: Usual,
@@ -74,7 +74,7 @@ function placeAt(
   };
 }
 
-/** The complete link to the current moment, as if the moment were at rest. */
+/** The complete link to the current moment, as if playback were paused. */
 export function linkTo(
   now: Moment,
   {
@@ -86,7 +86,7 @@ export function linkTo(
     readonly place: Place;
     readonly usual: Usual;
     readonly run: string | null;
-    /** Fields that the link states even if they have the step's value. */
+    /** Fields that the link contains even if they have the step's values. */
     readonly also: Partial<Place>;
   },
 ): string {
@@ -100,12 +100,12 @@ export function linkTo(
   return `${location.origin}${location.pathname}${writePlace(to, location.search)}`;
 }
 
-// Decides which run a lesson page shows: the run in its address, or if there is none, the recording that fits the step
-// best. When the step changes, a live or saved run stays on the stage as long as it fits the new step. Pure.
+// Decides which run a lesson page shows: the run in its address, or otherwise the recording that fits the step best.
+// When the step changes, a live or saved run stays on the stage as long as it fits the new step. Pure.
 
 type ShownRun = Pick<RunMessage, 'run_id' | 'source' | 'arms' | 'params' | 'clock' | 'workload'>;
 
-/** The fields of an address that select the run. */
+/** The fields of an address that determine the run. */
 export type Wanted = Pick<Place, 'run' | 'step'>;
 
 interface RunWorld {
@@ -114,35 +114,35 @@ interface RunWorld {
   readonly place: Wanted;
   /** The run whose events are on the stage. */
   readonly run: Pick<RunMessage, 'run_id' | 'source'> | null;
-  /** A run that was announced but has no events yet. */
+  /** A run that was announced but that has no events yet. */
   readonly pending: Pick<RunMessage, 'run_id' | 'source'> | null;
-  /** The last live run that this page requested. */
+  /** The most recent live run that this page requested. */
   readonly begun: string | null;
   /** Runs that will not arrive, according to the server. */
   readonly lost: ReadonlySet<string>;
 }
 
 interface RunState {
-  /** The latest live run that is already in the address. */
+  /** The most recent live run that was written to the address. */
   readonly followed: string | null;
-  /** The run that was requested and has not arrived yet. */
+  /** The run that the page has requested and that has not arrived yet. */
   readonly opened: string | null;
   /** A run that did not arrive in time. */
   readonly late: string | null;
-  /** The result of `readRun` for which the run was opened. */
+  /** The parts of `readRun`'s result for which the run was opened, as JSON. */
   readonly openedFor: string;
   readonly leftFor: string;
 }
 
 type RunCommand =
   | { readonly type: 'open'; readonly run: string }
-  /** Report `late` unless the run arrives in time. If `run` is null, stop waiting. */
+  /** Report `late` if the run does not arrive in time. If `run` is null, stop waiting. */
   | { readonly type: 'await'; readonly run: string | null }
   /** Allow a lost run to be requested again. */
   | { readonly type: 'forgive'; readonly run: string }
   | { readonly type: 'go'; readonly change: Partial<Place> };
 
-/** The initial state. `first` is the run that the page requested before the lesson was known. */
+/** The initial state. `first` describes the run that the page requested before it knew the lesson. */
 function firstRun(world: RunWorld, first: Wanted): RunState {
   const state = { followed: world.begun, opened: null, late: null, openedFor: '', leftFor: '' };
   const { named, wanted } = readRun(state, world);
@@ -152,7 +152,7 @@ function firstRun(world: RunWorld, first: Wanted): RunState {
 
 function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) {
   const { run, pending, begun, lost } = world;
-  // The server has moved this page to the live run that it requested, so the address follows.
+  // The server has moved this page to the live run that the page requested, so this run is written to the address.
   const moved = begun !== state.followed ? begun : null;
   const named = moved ?? place.run;
   const best = bestRecording(lesson, scene);
@@ -169,7 +169,10 @@ function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) 
     wanted,
     fitting,
     requests,
-    /** A recording of the lesson will arrive even if the server is busy, so the moment in the link remains valid. */
+    /**
+     * Whether the run is a recording of the lesson. Such a run arrives even if the server is busy, so the link's moment
+     * stays valid.
+     */
     sure: lesson.recordings.some((recording) => recording.name === named),
     leaves: named !== null && misses !== null && (gone || state.late === misses),
     awaiting: requests !== null && state.late !== requests,
@@ -177,8 +180,9 @@ function readRun(state: RunState, { lesson, scene, place, ...world }: RunWorld) 
 }
 
 /**
- * The step's recording, if the current run is live or saved and does not fit the step. Null if the run has the step's
- * lanes, knobs and workload, or if it is a recording, because recordings are chosen elsewhere.
+ * The name of the step's recording, if the run on the stage is live or saved and does not fit the step. Null if the run
+ * has the step's lanes, knobs and workload. Also null if the run is a recording of the lesson, because other code
+ * replaces recordings.
  */
 export function recordingInstead(
   lesson: Lesson,
@@ -192,7 +196,7 @@ export function recordingInstead(
   return fits ? null : (bestRecording(lesson, scene)?.name ?? null);
 }
 
-/** The moment of a lost run has no meaning in another run. */
+/** Fields that are reset when another run replaces a lost run, because the old moment has no meaning there. */
 const noMoment = { moment: null, window: null, nth: null } as const;
 
 function advanceRun(state: RunState, world: RunWorld): readonly [RunState, readonly RunCommand[]] {
@@ -213,17 +217,17 @@ function advanceRun(state: RunState, world: RunWorld): readonly [RunState, reado
   const leftFor = leaves ? JSON.stringify([named, fitting]) : '';
   if (leftFor !== state.leftFor) next = { ...next, leftFor };
   if (leaves && named !== null && leftFor !== state.leftFor) {
-    // The server has reported the reason.
+    // The server has already reported the reason, so this code only removes the run from the address.
     commands.push({ type: 'go', change: { run: null, ...noMoment } });
-    // The run may exist later, so it may be requested again. In contrast, the run that replaces it is requested only
-    // once.
+    // The lost run may exist later, so it may be requested again, unless it is the recording that replaces it.
     for (const run of [named, runIdOf(world.lesson, named)])
       if (run !== fitting) commands.push({ type: 'forgive', run });
   }
   return [next, commands];
 }
 
-// Where playback goes: to a step's moment or to a link's moment. It goes there again when a live run ends. Pure.
+// Decides where playback goes: to a step's moment or to a link's moment. Pure.
+// When a live run ends, playback goes to the step's moment again.
 
 type SeenIndex = Pick<RunIndex, 'runId' | 'live' | 'reading'> & {
   readonly lanes: readonly Pick<LaneIndex, 'watermark'>[];
@@ -233,17 +237,18 @@ interface MomentWorld {
   readonly scene: Scene;
   readonly place: Pick<Place, 'moment' | 'window' | 'align' | 'nth' | 'speed'>;
   /**
-   * A counter that increases when the place came from Back, Forward or a link. All of the place must then be restored.
+   * A counter that increases when the place came from Back, Forward or a link. The complete place must then be
+   * restored.
    */
   readonly visit: number;
-  /** The run on the stage; null if there is none, or if another run is awaited. */
+  /** The run on the stage; null without a run, or while the page waits for another run. */
   readonly index: SeenIndex | null;
-  /** Whether the run has arrived completely. */
+  /** Whether all data of the run have arrived. */
   readonly whole: boolean;
   readonly mode: Mode;
 }
 
-/** The last destination of playback: step, run, and number of the visit. */
+/** The destination to which playback went last: step, run, and number of the visit. */
 interface Taken {
   readonly scene: string;
   readonly run: string;
@@ -252,16 +257,16 @@ interface Taken {
 
 interface MomentState {
   readonly taken: Taken | null;
-  /** The scene, the run and the run's loading state at the last time that playback was moved. */
+  /** The scene, the run and its loading state when playback was last moved. */
   readonly triedFor: string;
-  /** The live run that is going on. */
+  /** The live run that is still running. */
   readonly lived: string | null;
 }
 
 type MomentCommand =
-  /** Go to a step's moment, and if `paused`, stay there. */
+  /** Go to a step's moment. If `paused` is true, stay at that moment. */
   | { readonly type: 'goto'; readonly scene: Scene; readonly paused: boolean }
-  /** Set exactly this window and this moment; frame time in ns. */
+  /** Set exactly this window and this moment, in frame time, ns. */
   | {
       readonly type: 'look';
       readonly start: number;
@@ -275,8 +280,8 @@ type MomentCommand =
 const firstMoment: MomentState = { taken: null, triedFor: '', lived: null };
 
 /**
- * Whether all lanes of the recording have arrived up to the end of a link's window. The place of such a link is final,
- * while other places depend on the whole run.
+ * Whether a link's window is complete, because all lanes of the recording have arrived up to its end. The place of such
+ * a link is final, while other places depend on the complete run.
  */
 function linkIsHere({ index, scene, place }: MomentWorld): boolean {
   if (index?.reading !== 'coming' || place.moment === null || place.window === null) return false;
@@ -285,7 +290,7 @@ function linkIsHere({ index, scene, place }: MomentWorld): boolean {
   return index.lanes.length > 0 && index.lanes.every((lane) => lane.watermark >= end);
 }
 
-/** Whether enough of the run has arrived for the viewer to control playback. */
+/** Whether the viewer can control playback, because enough of the run has arrived. */
 function isSettled({ taken }: MomentState, { scene, index, visit, whole }: MomentWorld) {
   const run = index?.runId ?? null;
   return whole || (taken?.scene === scene.id && taken.run === run && taken.visit === visit);
@@ -312,8 +317,7 @@ function take(state: MomentState, world: MomentWorld, commands: MomentCommand[])
   if (run === null) return next;
   if (taken?.scene === scene.id && taken.run === run && taken.visit === visit) return next;
   const restore = (taken === null || taken.visit !== visit) && place.moment !== null;
-  // A place that was found in a part of a run is preliminary, so nothing plays yet. The window of a link fills while
-  // events arrive.
+  // A place found in an incomplete run is preliminary, so nothing plays yet. A link's window fills while events arrive.
   commands.push({ type: 'goto', scene, paused: restore || (coming && !here) });
   if (!here) {
     if (coming && restore && place.window !== null) commands.push(lookAt(place));
@@ -332,7 +336,7 @@ function lookAt({ moment, window }: MomentWorld['place']): MomentCommand {
     : { type: 'look', ...window, moment: moment ?? 0 };
 }
 
-/** Once a live run has ended, all of it is known, so the step's own moment can be found. */
+/** A live run that has ended is completely known, so the step's own moment can be found. */
 function follow(
   state: MomentState,
   { index, scene, mode }: MomentWorld,
@@ -345,7 +349,7 @@ function follow(
   return { ...state, lived: null };
 }
 
-/** All inputs of the reducer. Every change of them is reported to it. */
+/** All inputs of the reducer. The page reports every change of these inputs to the reducer. */
 export interface World {
   readonly lesson: Lesson;
   readonly scene: Scene;
@@ -353,50 +357,52 @@ export interface World {
   /** Number of the visit to the address (see MomentWorld.visit). */
   readonly visit: number;
   readonly index: MomentWorld['index'];
-  /** Whether the run of `index` has arrived completely. */
+  /** Whether all data of the run in `index` have arrived. */
   readonly whole: boolean;
   readonly playback: Pick<
     PlaybackState,
     'mode' | 'moment' | 'start' | 'span' | 'speed' | 'alignment' | 'operation'
   >;
-  /** The server's messages about runs. Null if the page shows the run in the address regardless of these messages. */
+  /**
+   * The server's messages about runs. Null if the page shows the run in the address without regard to these messages.
+   */
   readonly runs: Pick<RunWorld, 'run' | 'pending' | 'begun' | 'lost'> | null;
 }
 
 export interface State {
   readonly run: RunState | null;
   readonly moment: MomentState;
-  /** The step's speed, before the viewer changed it. */
+  /** The speed that the step set, before any change by the viewer. */
   readonly usualSpeed: number;
-  /** The change that is to be written to the address, as JSON; empty if there is none. */
+  /** The last change that was passed to `write`, as JSON; empty if it was null. */
   readonly written: string;
 }
 
 export type Command =
   | RunCommand
   | MomentCommand
-  /** Write this change to the address when the page is idle; null discards the pending change. */
+  /** Write this change to the address when the page is idle. If `change` is null, discard the pending change. */
   | { readonly type: 'write'; readonly change: Partial<Place> | null };
 
 export type Event =
   | { readonly type: 'world'; readonly world: World }
-  /** Playback went to a step, which has this speed. */
+  /** Playback went to a step, which set this speed. */
   | { readonly type: 'went'; readonly speed: number }
   /** A run did not arrive in time. */
   | { readonly type: 'late'; readonly run: string };
 
-/** The parts of the state that a page shows. */
+/** The parts of the state that the page shows. */
 export interface Shown {
-  /** Whether another recording was requested and is loading. */
+  /** Whether another recording was requested and is still loading. */
   readonly awaiting: boolean;
-  /** Whether a live run was requested and has no events yet. */
+  /** Whether a live run was requested but has no events yet. */
   readonly coming: boolean;
-  /** Whether the run has arrived completely. */
+  /** Whether all data of the run have arrived. */
   readonly whole: boolean;
   /** Whether the viewer can control playback (see isSettled). */
   readonly settled: boolean;
   readonly usual: Usual;
-  /** The name that the run on the stage has in the address; null if it is not named there. */
+  /** The name of the run on the stage in an address; null if addresses do not name it. */
   readonly runName: string | null;
 }
 
@@ -439,13 +445,13 @@ export function reduce(state: State, event: Event): readonly [State, readonly Co
   return [same ? state : { ...state, moment, run, written }, [...moves, ...write, ...opens]];
 }
 
-/** Merge the result of a report with reports that arrived while this result was computed. */
+/** Combine the result of a report with reports that arrived while the result was being computed. */
 export function adopt(now: State, next: State): State {
   const { run, usualSpeed } = now;
   return { ...next, usualSpeed, run: next.run && { ...next.run, late: run?.late ?? null } };
 }
 
-/** Write the moment to the address, with its run and window, once it is at rest. A moving moment is not written. */
+/** Once the moment is at rest, write it to the address with its run and window. */
 function advanceAddress(state: State, world: World): readonly [string, readonly Command[]] {
   const { settled, awaiting, usual, runName } = read(state, world);
   const ready = settled && !awaiting;
@@ -476,17 +482,17 @@ function momentWorld(state: State, world: World): MomentWorld {
   };
 }
 
-// Changes to the address that a viewer makes: another step, another run, knobs, a pane. Pure.
+// Changes to the address by a viewer: another step, another run, knobs, or a pane. Pure.
 
 type Change = Partial<Place>;
 
-/** Go to a step by name; an unknown name changes nothing. */
+/** Go to a step by name. If the name is unknown, the current scene's knobs are kept. */
 export function toStep(lesson: Lesson, scene: Scene, knobs: Knobs, id: string): Change {
   const to = lesson.scenes.find((one) => one.id === id) ?? scene;
   return { ...elsewhere, ...knobPlace(lesson, to, sceneKnobs(lesson, knobs, to, scene)), step: id };
 }
 
-/** The step that is `by` positions further; null if there is none. */
+/** The step that is `by` positions after this one; null if no such step exists. */
 export function stepAfter(lesson: Lesson, scene: Scene, by: number): string | null {
   return lesson.scenes[lesson.scenes.indexOf(scene) + by]?.id ?? null;
 }
@@ -496,15 +502,15 @@ export function toRun(run: string): Change {
   return { ...elsewhere, run };
 }
 
-/** Return to the step's recording. Knobs that were changed for the viewer's own run are reset along with that run. */
+/** Return to the step's recording. Knobs that the viewer changed for their own run are reset. */
 export function toRecording(run: string): Change {
   return { ...toRun(run), knobs: null, clock: null, workload: null };
 }
 
-/** Remove the run on the stage and its moment from the address, because a new run begins. */
+/** Remove the run and its moment from the address, because a new run begins. */
 export const toNewRun = { run: null, moment: null, window: null } as const satisfies Change;
 
-/** @param now the current knobs with the visible arms */
+/** @param now the current knobs, with the visible arms */
 export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Knobs): Change {
   const next =
     requested.clock === now.clock
@@ -517,7 +523,7 @@ export function toKnobs(lesson: Lesson, scene: Scene, now: Knobs, requested: Kno
   return { ...changed, ...knobPlace(lesson, scene, next) };
 }
 
-/** Open or close a pane; if `open` is missing, toggle it. */
+/** Open or close a pane. By default, an open pane is closed and a closed pane is opened. */
 export function togglePane(
   panes: readonly Pane[],
   pane: Pane,
@@ -527,21 +533,21 @@ export function togglePane(
   return { panes: open ? [...others, pane] : others };
 }
 
-// The step and the lanes that an address selects. Pure.
+// Finds the step and the arms that an address selects. Pure.
 
-/** The step that an address names (see `stepName`); if it is unknown, the first step. */
+/** The step that an address names (see `stepName`), or the first step if the name is unknown. */
 export function sceneOf(lesson: Lesson, step: string | null): Scene {
   return named(lesson, stepName(lesson, step)) ?? must(lesson.scenes[0], 'a scene');
 }
 
-/** Whether a step has this name, or had it formerly. */
+/** Whether a step has this name or had it in the past. */
 export function hasStep(lesson: Lesson, step: string): boolean {
   return named(lesson, step) !== undefined;
 }
 
 /**
- * Resolve a step that is given by its position from 1 or by a part of its name. Names, former names and unknown words
- * are returned unchanged.
+ * Resolve a step that is given by its position, counted from 1, or by a part of its name. Current names, former names
+ * and unknown words are returned unchanged.
  */
 export function stepName(lesson: Lesson, step: string | null): string | null {
   if (step === null || named(lesson, step) !== undefined) return step;
@@ -553,7 +559,9 @@ function named(lesson: Lesson, step: string | null): Scene | undefined {
   return lesson.scenes.find((s) => s.id === step || (step !== null && s.was.includes(step)));
 }
 
-/** The arms that an address shows; by default the step's arms, and arms that the viewer changed. */
+/**
+ * The arms that an address selects. By default, these are the step's arms, and arms that the viewer made by a change.
+ */
 export function armsOf(
   lesson: Lesson,
   scene: Scene,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A viewer's place, as it is written in the address: lesson, step, run, knobs, moment, alignment, panes. Pure. */
+/**
+ * A viewer's place in the page, as the address describes it: lesson, step, run, knobs, moment, alignment, and panes.
+ * Pure.
+ */
 
 import { plain } from '../base/typed.ts';
 import type { Alignment } from '../derive/types.ts';
@@ -8,55 +11,53 @@ import type { ClockName } from '../protocol/messages.ts';
 export type Align = Alignment;
 
 export interface Place {
-  /** The lesson's slug, or what a person typed for it; null on the front page. */
+  /** The lesson's slug, or the word that a person typed instead; null on the front page. */
   readonly lesson: string | null;
-  /** The scene's id, or what a person typed for it; null for the first scene. */
+  /** The scene's id, or the word that a person typed instead; null for the first scene. */
   readonly step: string | null;
-  /** The moment in guest time, ns; null for the scene's moment. */
+  /** The moment in guest time, ns; null for the scene's own moment. */
   readonly moment: number | null;
-  /** The speed in guest seconds per real second; null for the scene's speed. */
+  /** The speed in guest seconds per real second; null for the scene's own speed. */
   readonly speed: number | null;
-  /** The arms of the lanes; null for the scene's arms. */
+  /** The arms whose lanes are shown; null for the scene's own arms. */
   readonly arms: readonly string[] | null;
-  /** How lanes are aligned; null for the scene's alignment. */
+  /** How lanes are aligned; null for the scene's own alignment. */
   readonly align: Align | null;
-  /** Number of the operation at which lanes are aligned, from 1; null for the scene's operation. */
+  /** Number of the operation at which lanes are aligned, from 1; null for the scene's own choice. */
   readonly nth: number | null;
-  /** Window of the stage in frame time, ns; null for the scene's window. */
+  /** The stage's window in frame time, ns; null for the scene's own window. */
   readonly window: { readonly start: number; readonly span: number } | null;
   /** The name of a recording, or the id of another run; null for the recording that fits the scene. */
   readonly run: string | null;
-  /** A second run that is shown side by side with this one. */
+  /** A second run, which is shown next to the first run. */
   readonly beside: string | null;
-  /** Knobs whose values differ from the scene's. */
+  /** Knobs whose values differ from those of the scene. */
   readonly knobs: Readonly<Record<string, number>> | null;
   readonly clock: ClockName | null;
   readonly workload: string | null;
   readonly panes: readonly Pane[];
-  /** Selected tab of a narrow side panel. */
+  /** The selected tab in a narrow side panel. */
   readonly side: SideTab | null;
   /** The arm whose patch is shown. */
   readonly patch: string | null;
-  /** Number of the selected hunk in that patch, from 1. */
+  /** Number of the selected hunk in the shown patch, from 1. */
   readonly hunk: number | null;
   /** The way in which the lesson is presented; null for the lesson page. */
   readonly present: Present | null;
-  /** Number of the clicker's press within the step, from 1; null for the first press. */
+  /** How often the clicker was pressed within the step, from 1; null for the first press. */
   readonly slide: number | null;
-  /** Whether the page is embedded in a frame, for example in slides. */
+  /** Whether the page is embedded in a frame, for example in somebody's slides. */
   readonly embed: boolean;
 }
 
-/**
- * Parts of the page that a viewer can open or close. `knobs` inverts the scene's setting, and `toy` replaces the lanes.
- */
+/** Parts of the page that a viewer can open or close. `knobs` inverts the scene's setting. `toy` replaces the lanes. */
 export const panes = ['words', 'knobs', 'questions', 'toy'] as const;
 export type Pane = (typeof panes)[number];
 
 export const sideTabs = ['patch', 'evidence'] as const;
 export type SideTab = (typeof sideTabs)[number];
 
-/** Ways to present a lesson: slides on the projector, the speaker's window, and all slides for print. */
+/** Ways to present a lesson: slides for the projector, a window for the speaker, and all slides for print. */
 export const presents = ['slides', 'notes', 'handout'] as const;
 export type Present = (typeof presents)[number];
 
@@ -83,7 +84,7 @@ export const frontPage: Place = {
   embed: false,
 };
 
-/** Fields that are reset when the step changes, because the new scene decides them. */
+/** Fields that are reset when the step changes, because the new scene determines them. */
 export const elsewhere = {
   moment: null,
   window: null,
@@ -103,7 +104,7 @@ const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const runName = /^[A-Za-z0-9][A-Za-z0-9:._-]{0,127}$/;
 const most = 64;
 
-/** Parse an address. Invalid parts are ignored; they never cause an error. */
+/** Parse an address. Invalid parts are ignored and never cause an error. */
 export function readPlace(search: string): Place {
   const q = new URLSearchParams(search);
   const word = (key: string) => {
@@ -167,7 +168,7 @@ function millis(ns: number): string {
   return (ns / 1e6).toFixed(6).replace(/\.?0+$/, '');
 }
 
-/** Parse knobs, as in "name:9,other:10". */
+/** Parse knobs that are written as "name:9,other:10". */
 function readKnobs(text: string | null): Record<string, number> | null {
   const pairs = (text ?? '')
     .split(',')
@@ -198,14 +199,14 @@ const own = [
   ...['align', 'n', 'open', 'side', 'patch', 'hunk', 'present', 'slide', 'embed'],
 ];
 
-/** Parameters of plug-ins that belong to a place in a lesson, and are removed from the address of the front page. */
+/** Parameters of plug-ins that make sense only inside a lesson. The front page's address omits them. */
 const ofLessons = new Set<string>();
 
 export function leaveOnFront(...keys: readonly string[]): void {
   for (const key of keys) ofLessons.add(key);
 }
 
-/** The address of a place. `keep` contains other parameters, which are kept. */
+/** The address of a place. Parameters in `keep` that do not describe a place are kept. */
 export function writePlace(place: Place, keep = ''): string {
   const q = new URLSearchParams(keep);
   for (const key of own) q.delete(key);
@@ -252,13 +253,13 @@ export function lessonAddress(slug: string, present: Present | null = null): str
 
 const languageTag = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/;
 
-/** The language in an address. Since it is not part of a place, links keep it. */
+/** The language in an address. It is not part of a place, so links keep it. */
 export function readLang(search: string): string | null {
   const tag = new URLSearchParams(search).get('lang');
   return tag !== null && languageTag.test(tag) ? tag : null;
 }
 
-/** The same address in another language; null for the language that the visitor prefers. */
+/** The same address with another language; null removes the language, so that the visitor's own preference applies. */
 export function withLang(search: string, tag: string | null): string {
   const q = new URLSearchParams(search);
   if (tag === null) q.delete('lang');
@@ -266,7 +267,7 @@ export function withLang(search: string, tag: string | null): string {
   return searchOf(q);
 }
 
-/** Format parameters as a query string; empty if there are none. */
+/** Format parameters as a query string; empty if there are no parameters. */
 export function searchOf(q: URLSearchParams): string {
   const text = q.toString().replaceAll('%2C', ',').replaceAll('%3A', ':');
   return text ? `?${text}` : '';

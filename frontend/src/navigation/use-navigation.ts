@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Reports changes to the navigation's reducer, and executes the commands that it returns. */
+/** Reports changes to the reducer in navigation.ts, and executes the commands that the reducer returns. */
 
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { RunIndex } from '../derive/types.ts';
@@ -17,18 +17,18 @@ import {
 } from './navigation.ts';
 import { type Place, readPlace, writePlace } from './place.ts';
 
-// The address bar as React state. A new step or run adds a history entry, while a new moment replaces the current
-// entry.
+// The address bar as React state.
+// A new step or run adds a history entry, while a new moment replaces the current history entry.
 
 export type Go = (change: Partial<Place>, how?: 'push' | 'replace') => void;
 
 /**
- * Minimum time between two replacements of a history entry, ms. Browsers limit the number of replacements (some hundred
- * in 30 s), and a dragged knob causes many.
+ * Minimum time between two replacements of a history entry, ms. Browsers limit the number of replacements to some
+ * hundred in 30 s, and dragging a knob causes many replacements.
  */
 const replaceMs = 150;
 
-/** Writes addresses. Replacements are delayed, so that only the last one is written. */
+/** Writes addresses to the browser's history. Replacements are delayed, and only the last one is written. */
 class Address {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #wanted: Place | null = null;
@@ -51,7 +51,7 @@ class Address {
     if (url !== null) history.replaceState(null, '', url);
   }
 
-  /** Discard pending writes, because the viewer went elsewhere and they belong to the old history entry. */
+  /** Discard a pending replacement. It belongs to the old history entry, and the viewer has left that entry. */
   forget(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -67,12 +67,13 @@ class Address {
 interface Visit {
   readonly place: Place;
   /**
-   * A counter that increases when the place came from Back, Forward or a link. All of the place must then be restored.
+   * A counter that increases when the place came from Back, Forward or a link. The complete place must then be
+   * restored.
    */
   readonly visit: number;
 }
 
-/** Go to a place as a link would, restoring all of it. Replaces the history entry. */
+/** Go to a place as a link does, and restore the complete place. Replaces the current history entry. */
 export type VisitPlace = (to: Place) => void;
 
 export function usePlace(): readonly [Place, Go, number, VisitPlace] {
@@ -115,22 +116,20 @@ export function usePlace(): readonly [Place, Go, number, VisitPlace] {
   return [place, go, visit, visitPlace];
 }
 
-/**
- * Maximum time to wait for a run, ms; then the page gives up. If a run does not exist, the server reports that at once.
- */
+/** Maximum time to wait for a run, ms. If a run does not exist, the server reports that immediately. */
 const patienceMs = 30_000;
 
-/** Time that a moment must be at rest before it is written to the address, ms. */
+/** Time for which a moment must be at rest before it is written to the address, ms. */
 const momentRestMs = 300;
 
 interface Options {
   readonly playback: Playback;
   readonly go: Go;
-  /** The run and step that were requested first (see firstRun). */
+  /** The run and step that the page requested first (see firstRun). */
   readonly first: Wanted;
 }
 
-/** A timer with one pending call; setting the timer replaces that call. */
+/** A timer with at most one pending call. Setting the timer replaces the pending call. */
 class Timer {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -140,7 +139,7 @@ class Timer {
   }
 }
 
-/** @param part the page's part of the reducer's input; the part about playback comes from a hook of its own */
+/** @param part the page's part of the reducer's input. The part about playback comes from `playback`. */
 export function useNavigation(
   part: Omit<World, 'playback'>,
   { playback, go, first }: Options,
@@ -152,8 +151,8 @@ export function useNavigation(
   const [patience] = useState(() => new Timer());
   const [rest] = useState(() => new Timer());
   /**
-   * The state whose commands were executed last. Its commands are not executed again while React has not rendered a
-   * newer state.
+   * The state whose commands were executed last. Until React has rendered a newer state, these commands must not be
+   * executed again.
    */
   const handled = useRef<typeof state | null>(null);
 
@@ -210,12 +209,12 @@ export function useNavigation(
   return read(state, world);
 }
 
-// Whether a run has arrived completely, even if no message announces that.
+// Finds out whether a run has arrived completely, even if no message says so.
 
-/** Time without messages after which a recording counts as complete if nothing was announced, ms. */
+/** A recording whose size was not announced counts as complete after this time without messages, ms. */
 const quietMs = 250;
 
-/** Whether a recording is complete, or a live run has some events. */
+/** Whether a recording has arrived completely, or a live run has its first events. */
 export function useSettled(index: RunIndex | null): boolean {
   const id = index?.runId ?? null;
   const [settled, setSettled] = useState<string | null>(null);
@@ -236,9 +235,9 @@ export function useSettled(index: RunIndex | null): boolean {
   return reading === 'whole' || (reading === 'unknown' && id !== null && settled === id);
 }
 
-// Marks the document while it is idle, for tests and screenshots.
+// Marks the document while the page is idle, for tests and screenshots.
 
-/** Set `data-idle` on the root element while nothing moves and the page waits for nothing. */
+/** Set `data-idle` on the root element while nothing moves and the page is not waiting. */
 export function useIdle(idle: boolean): void {
   useEffect(() => {
     let off = false;

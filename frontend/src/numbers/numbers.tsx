@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A lesson without a picture: its question, its arms with their patches, its text, and the command that measures it.
+ * The page of a lesson without a picture. It shows the question, the arms with their patches, the text, and the command
+ * that measures the lesson.
  */
 
 import { useMemo } from 'react';
@@ -14,9 +15,9 @@ import { ThemeButton } from '../panels/top-bar.tsx';
 import type { Arm, Metric, NumbersLesson } from '../protocol/lesson.ts';
 import { copiedMs, Mark, useCopy } from '../ui/parts.tsx';
 
-// A command with a copy button.
+// A command line with a button that copies it.
 
-/** A command with a button that copies it. Without access to the clipboard, its text can be selected. */
+/** If the browser denies access to the clipboard, the viewer can select the command's text. */
 function Command({ text }: { readonly text: string }) {
   const [copied, copy] = useCopy(copiedMs);
   return (
@@ -34,7 +35,7 @@ function Command({ text }: { readonly text: string }) {
   );
 }
 
-// Figures that mails claim, with the context of each figure and its source.
+// Figures that mails claim, each with its context and source.
 
 type PublishedFiguresProps = {
   readonly lesson: Pick<NumbersLesson, 'slug' | 'published' | 'mails'>;
@@ -250,12 +251,12 @@ function clockWords({ clocks, clock }: NumbersLesson): string {
   const [only, other] = clocks;
   if (other === undefined)
     return t(
-      'It runs on {clock, select, wall {the wall clock (untraced, repeated, with an interval)} other {the count clock (an instruction is a guest nanosecond; it repeats exactly)}} alone.',
+      'This lesson runs only on {clock, select, wall {the wall clock (untraced, repeated, with an interval)} other {the count clock (an instruction is a guest nanosecond, and a run repeats exactly)}}.',
       { clock: only ?? clock },
     );
   const second = clock === 'wall' ? 'count' : 'wall';
   return t(
-    'It runs on {clock, select, wall {the wall clock (untraced, repeated, with an interval)} other {the count clock (an instruction is a guest nanosecond; it repeats exactly)}}; with --clock {second} on {second, select, wall {the wall clock (untraced, repeated, with an interval)} other {the count clock (an instruction is a guest nanosecond; it repeats exactly)}}.',
+    'This lesson runs on {clock, select, wall {the wall clock (untraced, repeated, with an interval)} other {the count clock (an instruction is a guest nanosecond, and a run repeats exactly)}}. With --clock {second}, the lesson runs on {second, select, wall {the wall clock (untraced, repeated, with an interval)} other {the count clock (an instruction is a guest nanosecond, and a run repeats exactly)}}.',
     { clock, second },
   );
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The page for a frame in slides: the stage, one sentence, and a minimal transport. It contains nothing that acts on a
- * guest.
+ * The page for a frame in other slides: the stage, one sentence, and minimal playback controls. Nothing on this page
+ * acts on a guest.
  */
 
 import { useEffect, useRef } from 'react';
@@ -111,8 +111,8 @@ export function EmbedPage({ page }: { readonly page: LessonModel }) {
   );
 }
 
-// Forwards keys to the deck. After a click the frame has the keyboard focus, so it passes on the keys that it does not
-// use.
+// Forwards keys to the deck around this frame.
+// After a click this frame has the keyboard focus, so it forwards the keys that it does not use.
 
 const typed = 'textarea, select, input:not([type="range"]), [role="dialog"], [contenteditable]';
 /** Elements that use the space bar and arrow keys themselves. */
@@ -136,7 +136,7 @@ function deckKeyOf(event: KeyboardEvent): DeckKey | null {
   return scrolling.has(key) && scrollHeight > clientHeight ? null : key;
 }
 
-/** Start forwarding keys to the framing page. Returns a function that stops it. */
+/** Start forwarding keys to the framing page. Returns a function that stops forwarding. */
 export function passKeys(): () => void {
   const held = new Set<DeckKey>();
   const say = (act: 'keydown' | 'keyup', key: DeckKey) => {

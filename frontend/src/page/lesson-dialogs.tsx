@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The dialogs of a lesson page, and the sentence for screen readers. */
+/** The dialogs of a lesson page, and the sentence that screen readers announce. */
 
 import { t } from '../base/lang/t.ts';
 import { toRun } from '../navigation/navigation.ts';

@@ -38,7 +38,7 @@ interface Props {
   readonly slug: string;
   readonly place: Place;
   readonly go: Go;
-  /** A counter that increases when Back, Forward or a link changes the place (see usePlace). */
+  /** A counter that increases when Back, Forward or a link opens another address (see usePlace). */
   readonly visit?: number;
 }
 
@@ -101,7 +101,7 @@ export function LessonLoader({ slug, place: asked, go, visit = 0 }: Props) {
   );
 }
 
-/** Shown if the server names a view that this page lacks, because one of the two is out of date. */
+/** An error message for a lesson whose view this page lacks, because the server or the page is out of date. */
 function NoView({ lesson, onFront }: { readonly lesson: Lesson; readonly onFront: () => void }) {
   return (
     <main className="front" data-testid="no-view">
@@ -130,7 +130,7 @@ function Shell(props: LessonProps) {
   const workload = useRunIndex()?.workload ?? workloadOf(props.lesson, props.scene);
   const page = useLessonPage({ ...props, lesson: lessonOfRun(props.lesson, workload) });
   const { embed, present } = page.place;
-  // Printed pages have no cards for terms.
+  // Printed pages have no pop-up cards for terms.
   if (!embed && present === 'handout') return <HandoutPage page={page} />;
   return (
     <TermsProvider lesson={page.lesson}>
@@ -145,7 +145,7 @@ function Shell(props: LessonProps) {
   );
 }
 
-/** Keeps a viewer's change of a patch while they switch between page and slides. */
+/** Keeps a viewer's changed patch while they switch between the lesson page and the slides. */
 function Changing({
   page,
   children,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The page on which a lesson is read: story, stage, side panel and transport. */
+/** The page on which a lesson is read: story, stage, side panel and playback controls. */
 
 import { useState } from 'react';
 import Markdown from 'react-markdown';
@@ -85,7 +85,7 @@ function LessonMain({ page }: LessonMainProps) {
   );
 }
 
-/** A notice that the link names a step which the lesson no longer has. */
+/** A notice that the link names a step that the lesson does not have. */
 function UnknownStep({ page }: LessonMainProps) {
   const { lesson, place } = page;
   const { step } = place;
@@ -204,7 +204,7 @@ interface LessonPageProps {
   readonly page: LessonModel;
 }
 
-/** Nothing is hidden from a viewer who started the run themselves. */
+/** A viewer who started the run themselves sees all parts, even those that answer a later question. */
 const nothing: Spoils = () => false;
 
 export function LessonPage({ page }: LessonPageProps) {

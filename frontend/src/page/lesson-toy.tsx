@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The interactive rule of a step: an invitation below the step's text, a tab over the stage, and the rule in place of
- * the lanes.
+ * The interactive exercise (toy) of a step: an invitation below the step's text, a tab above the stage, and the toy,
+ * which replaces the lanes.
  */
 
 import { useState } from 'react';
@@ -20,12 +20,12 @@ interface Props {
   readonly page: LessonModel;
 }
 
-/** The interactive rule of a step; null if the step has none. */
+/** The interactive exercise (toy) of a step; null if the step has none. */
 export function toyOf(lesson: Lesson, scene: Scene): Toy | TileToy | null {
   return scene.toy === null ? null : (viewOf(lesson.view).toys?.[scene.toy] ?? null);
 }
 
-/** Name of the run from which the rule takes its times. */
+/** Name of the run that provides the times for the interactive exercise (toy). */
 function runWords(run: RunMessage | null, name: string | null): string {
   if (run === null) return '';
   return run.source === 'live'
@@ -33,12 +33,12 @@ function runWords(run: RunMessage | null, name: string | null): string {
     : t('the recording {name}', { name: name ?? run.run_id });
 }
 
-/** Whether the rule is shown instead of the lanes. */
+/** Whether the interactive exercise (toy) is shown instead of the lanes. */
 export function toyOpen({ lesson, scene, place }: LessonModel): boolean {
   return place.panes.includes('toy') && toyOf(lesson, scene) !== null;
 }
 
-/** Open or close the rule; opening it pauses the run. */
+/** Open or close the interactive exercise (toy). Opening it pauses the run. */
 export function turnToy(page: LessonModel, open = !toyOpen(page)): void {
   if (open) page.playback.pause();
   page.toggle('toy', open);
@@ -51,7 +51,7 @@ export function ToyInvitation({ page }: Props) {
   return (
     <section className="toy-invitation" aria-label={t('Try it')}>
       <p>
-        {rich('<b>Try it: {title}.</b> A rule to play with; it needs no guest.', {
+        {rich('<b>Try it: {title}.</b> You can play with the rule, without a guest.', {
           title: toy.title.toLowerCase(),
           b: (words) => <b>{words}</b>,
         })}
@@ -63,7 +63,7 @@ export function ToyInvitation({ page }: Props) {
   );
 }
 
-/** A button for pages without tabs: slides and frames. */
+/** A button that opens the toy on pages without tabs: slides and frames. */
 export function ToyButton({ page, hint = '' }: Props & { readonly hint?: string }) {
   const toy = toyOf(page.lesson, page.scene);
   if (toy === null) return null;
@@ -100,18 +100,18 @@ export function ToyTabs({ page }: Props) {
     </button>
   );
   return (
-    <div className="tabs toy-tabs" role="tablist" aria-label={t('The run, or a rule to play with')}>
+    <div className="tabs toy-tabs" role="tablist" aria-label={t('The run, or the rule to try')}>
       {tab(false, t('what happened'), 'tab-run')}
       {tab(true, t('try it: {title}', { title: midSentence(toy.title) }), 'tab-toy')}
     </div>
   );
 }
 
-/** The step's rule; it works with or without a run. */
+/** The step's interactive exercise (toy), which works with or without a run. */
 export function LessonToy({ page, font = 13 }: Props & { readonly font?: number }) {
   const { lesson, scene, server, nav } = page;
   const toy = toyOf(lesson, scene);
-  // Wait for the whole run: data that arrive later would move the rule's marks while the viewer drags them.
+  // Wait for the complete run. Data that arrive later would move the toy's marks while the viewer drags them.
   const index = nav.whole ? page.index : null;
   if (toy === null) return null;
   const run = index === null ? '' : runWords(server.run, nav.runName);
@@ -136,7 +136,7 @@ interface OfRunProps<T> {
 }
 
 function ToyOfRun({ toy, lesson, index, run, font }: OfRunProps<Toy>) {
-  // The times are read once, because a live run keeps changing.
+  // The run's times are read once, because a live run keeps changing.
   const [times] = useState(() => toy.times(index, lesson));
   return <ToyFrame {...{ toy, times, run, font }} />;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The question of a step: its card beside the text, and the form over the lane that the question is about. */
+/** The question of a step: a card in the step's text, and a form over the lane that the question is about. */
 
 import { type ReactNode, useEffect } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -12,7 +12,7 @@ interface Props {
   readonly page: LessonModel;
 }
 
-/** Stores a guess in the same way, whether it was made in the card or in the picture. */
+/** Returns a function that stores a guess. The card and the form in the picture both use it. */
 function useSaying({ scene, guess, truth }: LessonModel) {
   const guessed = useGuessed(scene);
   return (choice: number) => {
@@ -47,17 +47,17 @@ export function Prediction({ page }: Props) {
   );
 }
 
-// In the picture, the lane that the question is about is covered. Other lanes that are already known stay visible.
+// Covers lanes in the picture until the viewer has answered. Lanes that the viewer already knows stay visible.
 
 export interface AskedLanes {
   /** The lane that the question is about. */
   readonly arm: string;
   readonly known: readonly string[];
-  /** What covers a lane; null if the lane is visible. */
+  /** The element that covers a lane; null if the lane is visible. */
   readonly cover: (arm: string) => ReactNode;
 }
 
-/** Returns null if the step asks nothing, or if the question is answered. */
+/** Returns null if no lane is covered: the step has no question, or the viewer has answered it. */
 export function useAskedLanes(page: LessonModel): AskedLanes | null {
   const { lesson, scene, arms, guess } = page;
   const say = useSaying(page);
@@ -70,7 +70,7 @@ export function useAskedLanes(page: LessonModel): AskedLanes | null {
     if (known.includes(name)) return null;
     if (name !== arm)
       return (
-        <p className="small quiet">{t('Say what you expect first; this is shown after it.')}</p>
+        <p className="small quiet">{t('First say what you expect; then this part is shown.')}</p>
       );
     return (
       <div className="guess-here" data-testid="veil">

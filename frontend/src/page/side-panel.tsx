@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The right column: the evidence, and the patch with the lines that run highlighted. On narrow screens both are tabs.
+ * The right column: the evidence, and the patch, in which running lines are highlighted. On narrow screens, evidence
+ * and patch are tabs.
  */
 
 import { useMemo } from 'react';
@@ -34,7 +35,7 @@ interface Props {
   readonly recorded: boolean;
   /** Lanes that the viewer may see before predicting; null if all lanes may be seen. */
   readonly known: readonly string[] | null;
-  /** Whether a part would answer a later step's question. */
+  /** Whether a part of this column would answer a later step's question. */
   readonly spoils: Spoils;
   readonly theme: Theme;
   readonly measured: MeasuredMessage | null;
@@ -46,8 +47,8 @@ interface Props {
 }
 
 /**
- * Whether a step has anything to show here. `known` lists the lanes that are shown before the guess; it is null after
- * it.
+ * Whether a step has anything to show in the right column. `known` lists the lanes that are shown before the guess; it
+ * is null after the guess.
  */
 export function hasSide(
   lesson: Lesson,
@@ -111,7 +112,7 @@ export function Side(props: Props) {
   );
 }
 
-/** Before the guess: counts of the lanes that are shown. */
+/** The evidence before the guess, restricted to the lanes that are already shown. */
 function Known(props: Props & { readonly known: readonly string[] }) {
   const { lesson, scene, index, recorded, theme, spoils, known } = props;
   const some = index !== null && index.lanes.length > 0;
@@ -153,7 +154,7 @@ function Evidence(props: Props) {
       {asked && (
         <p className="small quiet" data-testid="asked-later">
           {t(
-            'A later step asks about the other counts. Once you have answered, they appear here too.',
+            'A later step asks about the other counts. Once you have answered, these counts appear here too.',
           )}
         </p>
       )}

@@ -20,7 +20,7 @@ import { viewOf } from '../views/registry.ts';
 import { type AskedLanes, useAskedLanes } from './prediction.tsx';
 import { comingOf, type LessonModel } from './use-lesson-page.ts';
 
-// Marks a scrollable box for style sheets while there is more content below.
+// Marks a scrollable box while there is more content below, so that style sheets can indicate this.
 
 /** Minimum overflow that counts, px; a smaller overflow is a rounding error. */
 const leastPx = 4;
@@ -66,16 +66,16 @@ interface Props {
   readonly uncounted?: boolean;
   /** Progress of the recording that is loading; empty if none is loading. */
   readonly coming: string;
-  /** A warning that no window of the run shows the step's claim; empty if one does. */
+  /** A warning that no window of the run shows the step's claim; empty if a window does. */
   readonly unseen: string;
   readonly theme: Theme;
   /** Height of the header above each lane, px; default 34. */
   readonly headerHeight?: number;
-  /** What to cover while the viewer has to predict; null if nothing is asked. */
+  /** The lanes to cover until the viewer has predicted; null if no lane is covered. */
   readonly asked: AskedLanes | null;
   readonly onMark: (mark: Mark | null) => void;
   readonly onLoss: () => void;
-  /** Drawn over the picture of the lanes. */
+  /** An element that is shown over the picture of the lanes. */
   readonly over?: ReactNode;
   /** The mark or lane that an instructor highlights for the class. */
   readonly spotlight?: Spotlight | null;
@@ -179,7 +179,7 @@ function Stage(props: Props) {
 
 type HeaderProps = Omit<Parameters<typeof LaneHeader>[0], 'lines' | 'lost' | 'total'>;
 
-/** A lane header. It subscribes by itself to guest output and losses, which change independently. */
+/** A lane header that is updated when the output, the losses or the counts of its guest change. */
 export function LiveLaneHeader(props: HeaderProps) {
   const lines = useLines(props.arm.name);
   const { losses } = useLoss(props.arm.name);

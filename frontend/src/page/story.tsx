@@ -105,8 +105,8 @@ export function StepNav({
   );
 }
 
-// For a story that scrolls: finds the step that the reader has reached, and decides how much of the other steps may be
-// shown. Pure.
+// For a story that scrolls: finds the step that the reader has reached. Pure.
+// A step in a scrolling story shows no text that might answer an open question.
 
 /** How much of a step's text is shown while another step is on the stage. */
 export type Readable =
@@ -116,7 +116,7 @@ export type Readable =
   /** Only the title, because an earlier question is open and the text might answer it. */
   | 'title';
 
-/** How much of a step's text may be shown. `asking` lists the steps whose question the viewer has not answered. */
+/** How much of a step's text to show. `asking` lists the steps whose question the viewer has not answered. */
 export function readable(
   scenes: readonly Scene[],
   now: Scene,
@@ -155,9 +155,11 @@ export function reached(texts: readonly Standing[], line: number): string | null
   return texts.findLast(({ top }) => top <= line)?.id ?? null;
 }
 
-// For all steps in one column: a step begins at its title, and scrolling to a step's text selects that step.
+// A column with the texts of all steps. Selecting a step scrolls to its title; scrolling to a step's text selects it.
 
-/** Scrolling must pause this long before a step is selected, so that steps which only scroll past are not. */
+/**
+ * Scrolling must pause for this time before a step is selected, so that steps that only scroll past are not selected.
+ */
 const restMs = 140;
 /** Height of the line at which people read, as a share of the window's height. */
 const eyes = 0.4;
@@ -176,7 +178,7 @@ interface Reading {
   readonly onReach: (id: string) => void;
 }
 
-/** For the element that contains the texts of all steps. Each text has a `data-step` attribute. */
+/** Selects steps by scrolling. `box` contains the texts of all steps, each with a `data-step` attribute. */
 function useReading(
   box: RefObject<HTMLElement | null>,
   { on, now, fixed, onReach }: Reading,
@@ -272,7 +274,7 @@ function textOf(box: HTMLElement | null, id: string): HTMLElement | null {
 
 // A new step opens at its title instead of the previous scroll position.
 
-/** In a scrolling page the title counts as visible within this share of the window. */
+/** In a scrolling page, the title counts as visible if it is in this upper share of the window. */
 const upper = 0.5;
 
 /** `on` is false where useReading controls scrolling. */
@@ -335,9 +337,9 @@ interface StoryProps {
   /** The sentence computed from the events in view; empty if there are no events. */
   readonly sentence: string;
   readonly recorded: boolean;
-  /** Why the picture does not have this step's parameters, and what to do about it; null if it has them. */
+  /** Why the picture does not have this step's parameters, and what to do about it; null if the picture has them. */
   readonly mismatch: ReactNode;
-  /** The prediction; the text below `---` is hidden until it is made. */
+  /** The prediction of the step. The text below `---` is hidden until the viewer has predicted. */
   readonly predict: ReactNode;
   readonly predicted: boolean;
   readonly children?: ReactNode;
@@ -349,7 +351,7 @@ interface StoryProps {
   readonly picture?: ReactNode;
   /** Content after the last step. */
   readonly end?: ReactNode;
-  /** Opens what follows the last step; null if nothing does. */
+  /** Opens the content that follows the last step; null if there is none. */
   readonly onEnd?: (() => void) | null;
   readonly onStep: (id: string) => void;
   readonly onCaveats: () => void;
@@ -379,7 +381,7 @@ function Story(props: StoryProps) {
       <div className="story-text" ref={box}>
         {steps.map((step) => (
           <article
-            // In the wide and narrow layouts the element is reused for every step, so that it keeps the focus.
+            // In the wide and narrow layouts the step's element is reused for every step, so that it keeps the focus.
             key={width === 'middle' ? step.id : 'the step'}
             data-step={step.id}
             aria-current={step === scene ? 'step' : undefined}
@@ -441,7 +443,7 @@ function Step(props: StoryProps) {
   );
 }
 
-/** A step above or below the current one. Its text is hidden as far as it would answer an open question. */
+/** A step above or below the current step. Text that would answer an open question is hidden. */
 function OtherStep({ step, ...props }: StoryProps & { readonly step: Scene }) {
   const { lesson, scene, asking } = props;
   const much = readable(lesson.scenes, scene, step, asking);
@@ -450,7 +452,9 @@ function OtherStep({ step, ...props }: StoryProps & { readonly step: Scene }) {
     <>
       <Head {...props} step={step} />
       {much === 'title' ? (
-        <p className="quiet">{t('Say what you expect in the step above; then this is shown.')}</p>
+        <p className="quiet">
+          {t('Say what you expect in the step above; then this part is shown.')}
+        </p>
       ) : (
         <Prose text={before} />
       )}

@@ -103,10 +103,10 @@ function useGuess(
   const id = scene.predict ?? '';
   const prediction = scene.predict ? lesson.predictions[scene.predict] : undefined;
   const guess = scene.predict ? (answers.guesses[scene.predict] ?? null) : null;
-  // A link to a moment reveals its step. Pausing also writes a moment into the address, but it must not reveal
-  // anything: otherwise pressing pause would open the evidence and shrink the lanes.
+  // A link to a moment reveals its step. Pausing also writes a moment into the address, but must not reveal the step.
+  // If pausing revealed the step, it would open the evidence and shrink the lanes.
   const [linked] = useState(() => (place.moment === null ? null : scene.id));
-  // Slides are shown to an audience, so guesses that were made in this browser do not count there.
+  // Guesses that were made in this browser do not count on slides, because slides are shown to an audience.
   const [known, opened] = place.present === null ? [answers, seen] : [nobody, none];
   const looked = prediction === undefined || seen.has(scene.id) || reveal === 'revealed';
   const taught = reveal === 'later' || reveal === 'posed';
@@ -130,7 +130,7 @@ function useGuess(
     predicted,
     /** The steps whose question is still open. */
     asking: askingSteps(lesson, answers, seen),
-    /** Opens the stage without a guess; null if only the instructor may open it. */
+    /** Uncovers the stage without a guess; null if only the instructor may uncover it. */
     reveal: reveal === 'posed' ? null : () => setSeen(new Set([...seen, scene.id])),
     say: (choice: number) => save({ ...answers, guesses: { ...answers.guesses, [id]: choice } }),
     forget: () => {
@@ -138,7 +138,7 @@ function useGuess(
       const { [id]: _old, ...truths } = answers.truths ?? {};
       save({ ...answers, guesses, truths });
     },
-    /** Store the answer from a run that may judge the guess. */
+    /** Store the answer that a run gave, if the run was suitable for judging the guess. */
     settle: (truth: number) => {
       if (guess === null || answers.truths?.[id] === truth) return;
       save({ ...answers, truths: { ...answers.truths, [id]: truth } });
@@ -147,8 +147,8 @@ function useGuess(
 }
 
 /**
- * Whether the stage is covered, and whether the text below the question is shown. If a link or a step through the
- * picture requested a moment, both are revealed.
+ * Whether the stage is covered, and whether the text below the question is shown. If the address contains a moment, the
+ * stage and the text are revealed.
  *
  * @param open whether nothing is asked, or the viewer has guessed or has skipped the question
  */
@@ -163,7 +163,7 @@ export function coverOf(
 
 type Guess = ReturnType<typeof useGuess>;
 
-// Describe a selected mark, for its drawer and for answers. Pure.
+// Describes a selected mark: for the drawer with its details, and for answers. Pure.
 
 function pointedAt(index: RunIndex, mark: Mark): Pointed {
   const lane = laneOf(index, mark.arm);
@@ -178,7 +178,9 @@ function pointedAt(index: RunIndex, mark: Mark): Pointed {
   };
 }
 
-/** What a mark was made from. The view explains it, or if the view does not, the lane's tables do. */
+/**
+ * The data from which a mark was made, as the view explains them. A view without explanations uses the lane's tables.
+ */
 export function behindOf(index: RunIndex, frame: Frame, lesson: Lesson, mark: Mark): Behind | null {
   const own = viewOf(lesson.view).behind;
   return own ? own(index, frame, lesson, mark) : behindMark(index, lesson, mark);
@@ -202,8 +204,8 @@ function useQuestions(
   };
   /**
    * Use a mark as the answer to the current question. Returns false if the mark's drawer should open instead. `listed`:
-   * whether the viewer has the list of questions open. If they have not chosen a question yet, a notice asks them to
-   * choose one, and no drawer covers the picture.
+   * whether the list of questions is open. If it is open and the viewer has not chosen a question, a notice asks them
+   * to choose one, and no drawer covers the picture.
    */
   const point = (mark: Mark, listed: boolean): boolean => {
     const question = asking === null ? undefined : lesson.questions[asking];
@@ -227,7 +229,9 @@ function useQuestions(
       const kind = mark.table === 'ops' ? operation.name : index.kinds[mark.kind]?.title;
       // A mark without a kind means that nothing has happened.
       const what =
-        kind === undefined ? t('Nothing has happened to it') : t('That is “{kind}”', { kind });
+        kind === undefined
+          ? t('Nothing has happened to the mark')
+          : t('That is “{kind}”', { kind });
       setSaid(t('{what} on {arm}. Look again.', { what, arm }));
     }
     return true;
@@ -235,7 +239,7 @@ function useQuestions(
   return { asking, said, ask, point, drop: () => setAsking(null) };
 }
 
-// The whole state of a lesson page, which is derived from the server's messages, and the actions that change it.
+// The complete state of a lesson page, derived from the server's messages, and the actions that change the state.
 
 type Server = ReturnType<typeof useServer>;
 
@@ -279,7 +283,7 @@ export function armStates(lesson: Lesson, seen: Seen): ArmState[] {
       lane && (seen.run?.source === 'live' || seen.pending) && lane.phase !== 'waiting'
         ? lanePhase(lane, build, false).words
         : '';
-    const kernel = built ? t('kernel built') : t('not built yet: run builds it');
+    const kernel = built ? t('kernel built') : t('not built yet: “run” builds the kernel');
     return { name, words: alive || building || kernel, copied: lane?.cloned ?? false };
   });
 }
@@ -308,8 +312,8 @@ export function comingWords(
 }
 
 /**
- * Progress of the recording that a page loads. Empty if none is loading, or while the page still looks for its place in
- * the run.
+ * Progress of the recording that a page loads. Empty if none is loading, or while the page still looks for the
+ * requested moment in the run.
  */
 export function comingOf({ nav, server }: Pick<LessonModel, 'nav' | 'server'>): string {
   return nav.coming ? '' : comingWords(server.reading, server.run, nav.awaiting);
@@ -323,7 +327,7 @@ export function pendingWords(run: RunMessage): string {
   );
 }
 
-/** Why no live run can start now; empty if one can. */
+/** Why no live run can start now; empty if a run can start. */
 function blockedWords(connection: Connection, hello: HelloMessage | null): string {
   if (connection.state !== 'open') return t('There is no connection to the server now.');
   if (hello?.live !== false) return '';
@@ -358,14 +362,14 @@ export function unfit(
   const requested = Object.keys(params).map((k) => [k, there[k] ?? 0] as const);
   const wrong = requested.filter(([k, v]) => run !== null && run.params[k] !== v);
   if (wrong.length === 0) return '';
-  return t('The run on the stage cannot answer this: it needs {list}.', {
+  return t('The run on the stage cannot answer this question: the question needs {list}.', {
     list: wrong.map(([k, v]) => knobWords(lesson, k, v)).join(', '),
   });
 }
 
 // Live runs of a lesson page: the current knobs, and actions that start, stop, repeat or measure a run with them.
 
-/** Runs per arm; fewer would give no verdict. */
+/** Number of runs per arm in a measurement. Fewer runs would give no verdict. */
 const repeats = 5;
 
 const busyPhases: readonly RunMessage['phase'][] = [
@@ -414,7 +418,7 @@ function useRunActions(
   const turn = (requested: Knobs) => go(toKnobs(lesson, scene, knobs, requested), 'replace');
   return {
     knobs,
-    /** The knobs in the address alone; arms come from the step. */
+    /** The knobs from the address, without the arms on the stage. */
     placed,
     goesOn,
     running: pending?.source === 'live' || stoppable !== undefined,
@@ -427,7 +431,7 @@ function useRunActions(
       onBegin();
       commands.start(choiceOf(with_));
     },
-    /** Start a run of these arms with the current knobs, and show them. */
+    /** Start a run of the chosen arms with the current knobs, and show these arms. */
     beginWith: (chosen: readonly string[]) => {
       go({ ...toNewRun, arms: chosen }, 'replace');
       onBegin();
@@ -435,7 +439,7 @@ function useRunActions(
       if (taker?.patches) taker.attempt(choice);
       else commands.start(choice);
     },
-    /** Pass the current knobs to the plug-in that takes runs; null if there is none. */
+    /** Start a run with the current knobs through the plug-in that handles runs; null without such a plug-in. */
     attempt:
       taker === null
         ? null
@@ -516,13 +520,13 @@ export function useLessonPage(props: LessonProps) {
     { playback: plain, go: props.go, first },
   );
   const [answers, save] = useAnswers(lesson.slug);
-  // A follower did not request the leader's moment, so the moment must not reveal the step: the question comes first.
+  // A moment in the leader's address must not reveal the step on a follower's page: the question comes first.
   const sought = led ? { ...place, moment: null } : place;
   const reveal = useReveal(scene);
   const guess = useGuess({ lesson, scene, place: sought }, answers, save, reveal);
   const playback = behindVeil(own, guess);
   const { veiled } = guess;
-  // This effect must run after those of the navigation, which move a new step to its moment.
+  // This effect must run after the effects of the navigation, which move a new step to its moment.
   useEffect(() => plain.veil(veiled), [plain, veiled]);
   const questions = useQuestions(lesson, index, answers, save, usePointed(lesson));
   const ready = nav.settled && !nav.awaiting && !nav.coming;
@@ -530,7 +534,7 @@ export function useLessonPage(props: LessonProps) {
   const inLesson = useInLesson(seen, index);
   const [dialog, setDialog] = useState<DialogName | null>(null);
   const [records, setRecords] = useState<Behind | null>(null);
-  /** A stage that was revealed stays revealed, also for the viewer's own run. */
+  /** A stage that was uncovered stays uncovered for the viewer's own run. */
   const stayOpen = () => {
     if (!guess.veiled) guess.reveal?.();
   };

@@ -99,7 +99,7 @@ function OwnCounts({ lesson, arms, recorded, counts }: Props & { readonly counts
   );
 }
 
-/** Title of what a lane does in cycles: the lesson's first track; null if it has none. */
+/** Title of the lesson's first track, whose cycles are counted; null if the lesson has no track. */
 function cycleTitle(lesson: Pick<Lesson, 'tracks'>): string | null {
   return lesson.tracks.find((track) => track.lesson)?.title ?? null;
 }

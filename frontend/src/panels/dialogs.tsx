@@ -44,7 +44,7 @@ export function HelpDialog({
       </dl>
       <p className="small quiet">
         {t(
-          'A click on a mark shows its raw records. A click on the overview moves the window. On a time axis, scrolling or a pinch zooms (with Ctrl where the page scrolls). A drag or sideways scrolling moves the window, and Shift with a drag selects one. While a run plays, sentences, tables and the numbers in the picture change together, ten times a second. When it is paused, all of them show the current moment.',
+          'A click on a mark shows its raw records. A click on the overview moves the window. On a time axis, scrolling or a pinch zooms (with Ctrl where the page scrolls). A drag or sideways scrolling moves the window, and a drag with Shift selects a new window. While a run plays, sentences, tables and the numbers in the picture change together, ten times a second. While the run is paused, all of them show the current moment.',
         )}
       </p>
     </Dialog>
@@ -81,7 +81,7 @@ interface QuestionProps {
   /** Returns the viewer's answers as a file. */
   readonly file: () => string;
   readonly answered: readonly number[];
-  /** Index of the question that the next selected mark answers; null if none. */
+  /** Index of the question that the next selected mark answers; null if no question is chosen. */
   readonly asking: number | null;
   /** Result of the last selected mark for the current question, or a notice that no question is chosen. */
   readonly said: string;
@@ -89,11 +89,11 @@ interface QuestionProps {
   readonly onForget: () => void;
   /** Id of the step on the stage. */
   readonly scene: string;
-  /** Go to a step and ask this question there. */
+  /** Go to a step and choose the question with this index. */
   readonly onStep: (step: string, index: number) => void;
 }
 
-/** Shown in the story column, so that marks on the stage can still be selected. */
+/** The list of questions. It is in the story column, so that marks on the stage can still be selected. */
 export function Questions(props: QuestionProps) {
   const { lesson, answered, asking, said } = props;
   return (

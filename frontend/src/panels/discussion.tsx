@@ -14,7 +14,7 @@ interface Props {
   readonly discussion: readonly Remark[];
 }
 
-/** Memoised, because it is a page long. On screens where the story is above the picture it starts collapsed. */
+/** The discussion of the patch, memoised because it is long. On narrow screens the discussion starts collapsed. */
 export const Discussion = memo(({ slug, discussion }: Props) => {
   const [open] = useState(() => !matchMedia('(max-width: 1000px)').matches);
   if (discussion.length === 0) return null;
@@ -176,14 +176,14 @@ export const Entry = memo(({ lesson }: { readonly lesson: Lesson }) => {
       </div>
       {mail && (
         <p className="entry-mail small quiet" data-testid="entry-mail">
-          {rich('It began with a mail of {author}, <time>{date}</time>: {url}', {
+          {rich('This lesson began with a mail of {author}, <time>{date}</time>: {url}', {
             author: mail.author,
             date: dateWords(mail.date),
             time: (words) => <time dateTime={mail.date}>{words}</time>,
             url: mail.url ? (
               <a href={mail.url}>{mail.subject}</a>
             ) : (
-              rich('<q>{subject}</q> (we know of no archive that contains it)', {
+              rich('<q>{subject}</q> (we know of no archive that contains this mail)', {
                 subject: mail.subject,
                 q: (words) => <q>{words}</q>,
               })

@@ -29,7 +29,7 @@ interface LaneHeaderProps {
   readonly distorted?: boolean;
   /** Number of operations up to the moment. */
   readonly ops: number | null;
-  /** Number of operations in the whole run so far; increases while the run is live. */
+  /** Number of operations in the run so far, independent of the moment. The number increases while the run is live. */
   readonly total: number | null;
   readonly operation: { readonly name: string; readonly plural: string };
   readonly lost: number;
@@ -41,7 +41,7 @@ const roleWords: Readonly<Record<Arm['role'], string>> = {
   before: t('without the change that the lesson is about'),
   after: t('with the change that the lesson is about'),
   alternative: t('another way to do it, for comparison'),
-  mainline: t('what Linux does about it in a later version'),
+  mainline: t('what a later Linux version does instead'),
 };
 
 export function LaneHeader(props: LaneHeaderProps) {
@@ -117,7 +117,7 @@ export function LaneHeader(props: LaneHeaderProps) {
       {ops !== null && (
         <span
           className="lane-count number"
-          title={t('{plural} up to the moment, of all that are counted so far', {
+          title={t('{plural} up to the moment, of all {plural} counted so far', {
             plural: operation.plural,
           })}
           data-volatile
@@ -185,7 +185,7 @@ export function AxisLine({ lesson, index, playback }: AxisLineProps) {
   );
 }
 
-// A sentence about the destination of a jump, shown over the lanes until the next action.
+// A sentence about the moment to which the viewer has jumped, shown over the lanes until the next action.
 
 interface JumpLineProps {
   readonly lesson: Lesson;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The legend: the kinds that the step can show. Kinds outside the lesson come last and are muted. */
+/** The legend: the kinds of marks that the step can show. Kinds outside the lesson come last and are muted. */
 
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -11,8 +11,8 @@ import type { ViewKind } from '../views/contract.ts';
 import { viewOf } from '../views/registry.ts';
 import { Terms } from './terms/terms.tsx';
 
-// A legend that would push lanes out of the window is folded. It then shows only its first rows, and only signs that
-// belong to the lesson. A button shows the other signs.
+// A legend that would push lanes out of the window is folded, and a button unfolds it.
+// A folded legend shows only its first rows, and only signs that belong to the lesson.
 
 /** A legend of up to this many rows is not folded, because the button would need a row too. */
 const freeRows = 3;
@@ -73,8 +73,8 @@ function useFirstRows(
 }
 
 /**
- * The kinds that the legend lists: the kinds in focus (or all kinds, if none is in focus), and the kinds that every
- * picture has. Tracks are listed only if the picture shows them.
+ * The kinds of marks that the legend lists: the kinds in focus, and the kinds that every picture has. If no kind is in
+ * focus, the lesson's kinds are listed. Tracks are listed only if the picture shows them.
  */
 export function legendKinds(lesson: Lesson, scene: Scene): readonly Kind[] {
   const focus = new Set(scene.focus);
@@ -108,7 +108,7 @@ interface Props {
   readonly folds?: boolean;
 }
 
-/** A sign's opacity, as in the picture. A hazard is never muted. */
+/** The opacity of a sign in the legend, equal to that of the kind's marks in the picture. A hazard is never muted. */
 export function strengthOf(
   { mutes }: Pick<ViewKind, 'mutes'>,
   { focus }: Pick<Scene, 'focus'>,

@@ -64,7 +64,7 @@ function shellLines(text: string): string[] {
   return [...lines, line];
 }
 
-/** How a recorded table was made: kernels by key, patches by checksum, start states. */
+/** How a recorded table was made: keys of the kernels, checksums of their patches, compilers, and seeds. */
 function madeOf(measured: MeasuredMessage): string[] {
   const { made } = measured;
   if (!made) return [];

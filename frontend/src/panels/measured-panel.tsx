@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The measured table. It contains only untraced runs, one kernel after the other, and is independent of the picture.
+ * The measured table. It contains only untraced runs of one kernel after the other. It does not depend on the run in
+ * the picture.
  */
 
 import { rich, t } from '../base/lang/t.ts';
@@ -45,7 +46,7 @@ export function onScreen(text: string): string {
 
 /**
  * Split the server's verdict into one part per kernel. Each part ends with the basis of its verdict, or states that
- * there is none.
+ * there is no verdict.
  */
 export function verdictLines(verdict: string): string[] {
   const lines = verdict.split(/(?<=\)\.) |(?<=\.) (?=No verdict)/);
@@ -54,7 +55,7 @@ export function verdictLines(verdict: string): string[] {
 
 type Row = MeasuredMessage['rows'][number];
 
-/** Rows whose notes are not already part of the verdict above. */
+/** Rows of the table whose notes are not already part of the verdict above the table. */
 export function rowsBeyond(measured: Pick<MeasuredMessage, 'rows' | 'verdict'>): readonly Row[] {
   const { rows, verdict } = measured;
   return rows.filter((row) => row.verdict && !(verdict ?? '').includes(row.verdict));
@@ -204,7 +205,7 @@ export function MeasuredPanel({ lesson, measured, blocked, onMeasure }: Props) {
       )}
       {measured && rows.length > 0 && (
         <details className="small">
-          <summary>{t('the command that repeats it')}</summary>
+          <summary>{t('the command that repeats this measurement')}</summary>
           <pre className="console">{measured.command}</pre>
         </details>
       )}
@@ -239,10 +240,10 @@ function NoTable({ lesson, busy }: { readonly lesson: Lesson; readonly busy: boo
   );
 }
 
-/** For each clock, a text that explains on what a verdict is based. */
+/** For each clock, a text that explains the basis of a verdict. */
 const rangeWords: Readonly<Record<MeasuredMessage['clock'], string>> = {
   count: t(
-    'An instruction takes 1 ns. A perturbed start uses a different random seed. The change compares the medians over all starts, and the range contains the ratios between the kernels that we observed.',
+    'An instruction takes 1 ns. A perturbed start uses a different random seed. The change compares the medians over all starts. The range contains all observed ratios between the kernels.',
   ),
   wall: t(
     'n is the number of runs of each kernel. The 95 % interval is for the ratio between the kernels’ medians.',

@@ -72,7 +72,7 @@ interface Failed {
   readonly phase: PhaseWords;
 }
 
-/** Lanes and builds that failed; identical errors are merged. The other lanes are shown below. */
+/** Errors of failed lanes and builds, with identical errors merged. The other lanes are shown below. */
 export function LaneErrors({ failed }: { readonly failed: readonly Failed[] }) {
   const alike = new Map<string, [Failed, ...Failed[]]>();
   for (const one of failed) {

@@ -49,7 +49,9 @@ describe('the patch', () => {
         onArm={nothing}
       />,
     );
-    expect(screen.getByTestId('visitors').textContent).toContain('The change itself is not here');
+    expect(screen.getByTestId('visitors').textContent).toContain(
+      'The change itself is not on this page',
+    );
   });
 
   it('shows of an own arm the change alone, against the arm that it was made from', () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The patch of each arm. A line is highlighted while its function runs on the kernel that has the line. Added lines are
- * in one kernel, removed lines in the other.
+ * The patch of each arm. A line is highlighted while its function runs on the kernel that contains the line. One kernel
+ * contains the added lines, the other kernel the removed lines.
  */
 
 import { Tabs } from 'radix-ui';
@@ -76,7 +76,9 @@ function HunkView(props: HunkViewProps) {
           aria-pressed={pointed}
           aria-label={t('Point at {where}', { where })}
           title={
-            pointed ? t('deselect this hunk') : t('select this hunk; the link will include it')
+            pointed
+              ? t('deselect this hunk')
+              : t('select this hunk; the link will include the hunk')
           }
           onClick={() => onHunk(pointed ? null : number)}
           data-testid={`point-${number}`}
@@ -236,7 +238,7 @@ export function PatchPanel({
 
 /**
  * The arm whose patch is shown for `arm`: the arm itself if it has patches, otherwise the shown arm that reverts a
- * change of `arm`. Null if there is neither.
+ * change of `arm`. Null if neither of these arms exists.
  */
 function patchOf(lesson: Lesson, shown: readonly Arm[], arm: Arm): Arm | null {
   if (arm.patch_texts.length > 0) return arm;
@@ -275,7 +277,7 @@ function PatchFiles({
   ...running
 }: ArmProps & { readonly patch: Arm }) {
   const [back, setBack] = useState(readsBackwards(patch));
-  // For a visitor's arm, show the visitor's change instead of the patches that it was based on.
+  // For a visitor's arm, show the visitor's change instead of the patches on which the change was based.
   const from = madeFrom(lesson, patch);
   const other = from ?? otherEnd(lesson, patch);
   // A recording may lack the text of the change.
@@ -321,11 +323,14 @@ function PatchFiles({
       {isOwn(patch.name) && (
         <p className="quiet small" data-testid="visitors">
           {own
-            ? t("A visitor made this change of {from} on the page. It is not the lesson's.", {
-                from: title(from),
-              })
+            ? t(
+                'A visitor made this change of {from} on the page. The change is not part of the lesson.',
+                {
+                  from: title(from),
+                },
+              )
             : t(
-                'A visitor changed this arm. The change itself is not here; below is the patch that it changed.',
+                'A visitor changed this arm. The change itself is not on this page. Below is the patch that the visitor changed.',
               )}
         </p>
       )}

@@ -72,16 +72,16 @@ export function tally(hunks: readonly Hunk[]): { added: number; removed: number 
   };
 }
 
-// The two sides of a patch: the direction in which it is shown, the kernel on which each line runs, and the hunk that
-// explains it. Pure.
+// The two sides of a patch: the direction in which it is shown, and the kernel on which each line runs. Pure.
+// The hunk with the longest comment explains the patch.
 
-/** A line with its function, on the kernel that contains the line. */
+/** A line of a patch with its function, on the kernel that contains the line. */
 export interface LitLine {
   readonly lit: Lit;
   readonly arm: string;
 }
 
-/** Whether an arm reverts a change. Its patch is then shown reversed, so that it reads in historical order. */
+/** Whether an arm reverts a change. If it does, its patch is shown reversed, which is the historical order. */
 export function readsBackwards(arm: Pick<Arm, 'role' | 'patch_texts'>): boolean {
   return arm.role === 'before' && arm.patch_texts.length > 0;
 }

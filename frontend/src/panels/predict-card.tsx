@@ -10,7 +10,7 @@ import { Terms } from './terms/terms.tsx';
 
 interface Props {
   readonly prediction: Prediction;
-  /** Index of the viewer's choice; null if they have made none. */
+  /** Index of the viewer's choice; null if the viewer has made no choice. */
   readonly guess: number | null;
   /** The answer from the events, once there are enough events, or from the recorded table that the prediction names. */
   readonly answer: Pick<Answer, 'words' | 'choice' | 'by'> | null;
@@ -36,7 +36,8 @@ export function PredictCard(props: Props) {
       // Scroll the first paragraph of the explanation, which follows the card, into view.
       const paragraph = card.current?.nextElementSibling?.firstElementChild;
       paragraph?.scrollIntoView?.({ block: 'nearest' });
-      // If there is no room for both, keep the answer in view, with the paragraph beginning below it.
+      // If the answer and the paragraph do not both fit, keep the answer in view.
+      // The explanation's first paragraph then begins below the answer.
       card.current?.lastElementChild?.scrollIntoView?.({ block: 'nearest' });
     }
     asked.current = guess === null;
@@ -51,7 +52,7 @@ export function PredictCard(props: Props) {
           : truth === null
             ? t('You expect')
             : truth === guess
-              ? t('You expected this, and it is right')
+              ? t('You expected this answer, and it is right')
               : t('You expected otherwise')}
       </p>
       <p className="predict-question">
@@ -82,7 +83,7 @@ export function PredictCard(props: Props) {
         <p className="small quiet" data-testid="predict-truth" data-volatile>
           {answer === null
             ? props.unfit ||
-              t('Now let it run. The answer comes from the counted {plural}.', { plural })
+              t('Now let the run play. The answer comes from the counted {plural}.', { plural })
             : `${answeredBy(answer).how}: ${answer.words} `}
           {answer !== null && guess !== null && !props.revealed && (
             <button type="button" className="link" onClick={props.onForget}>

@@ -128,8 +128,9 @@ export function frontStep(
 export type Spoiler = 'overview' | 'counts' | 'latency' | 'measured' | (string & {});
 
 /**
- * Whether a part beside a step's picture would answer a later step's question, provided that both steps show the same
- * lanes and recording. By default it would, unless the view's `tells` lists other parts for the prediction's metric.
+ * Whether a part beside a step's picture would answer a later step's question. By default, every part would if both
+ * steps show the same lanes and recording. The view's `tells` can restrict this to the parts that it lists for the
+ * prediction's metric.
  */
 export type Spoils = (what: Spoiler) => boolean;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The drawer of a mark: what the mark was made from, and the trace records around it. */
+/** The drawer with the details of a mark: the data from which the mark was made, and the trace records around it. */
 
 import { useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -23,7 +23,7 @@ type Records =
 interface Props {
   readonly lesson: Pick<Lesson, 'arms'>;
   readonly runId: string;
-  /** What the selected mark was made from; null if no mark is selected. */
+  /** The data from which the selected mark was made; null if no mark is selected. */
   readonly behind: Behind | null;
   readonly recorded: boolean;
   readonly onClose: () => void;
@@ -73,7 +73,7 @@ function whenWords({ t0, t1, rows, trace }: Behind): string {
 function BehindTable({ rows }: { readonly rows: readonly BehindRow[] }) {
   return (
     <table className="table records" data-testid="behind">
-      <caption className="hidden-text">{t('What it was made from')}</caption>
+      <caption className="hidden-text">{t('Data from which this mark was made')}</caption>
       <thead>
         <tr>
           <th scope="col" className="right">
@@ -213,7 +213,7 @@ function inside(event: RawEvent, { t0, t1 }: Behind): boolean {
   return event.t_ns >= t0 && event.t_ns <= t1;
 }
 
-/** Whether the event is one of those from which the mark was made. */
+/** Whether the mark was made from this event. */
 function madeIt(event: RawEvent, rows: readonly BehindRow[]): boolean {
   return rows.some(({ t, cpu }) => t === event.t_ns && cpu === event.cpu);
 }
@@ -265,7 +265,7 @@ function withoutServer(bundle: string | null): string {
   const why = t('This page has no server, and only a server can decode raw records.');
   if (bundle === null) return why;
   return t(
-    '{why} They are in {bundle}, in the same folder: ./duet export {bundle} --to csv FOLDER lists them.',
+    '{why} The records are in {bundle}, in the same folder: ./duet export {bundle} --to csv FOLDER lists them.',
     { why, bundle },
   );
 }

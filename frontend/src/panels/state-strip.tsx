@@ -12,7 +12,7 @@ import { CrossIcon, LiveSign, RecordedSign } from '../ui/parts.tsx';
 import { day, sentenceCase, when } from '../ui/words.ts';
 import { ClockTerm, TermMark } from './terms/terms.tsx';
 
-// A badge per lens, which opens the details of each lane.
+// A badge for each lens (x-ray or microscope). Pressing the badge shows the state of the lens on each lane.
 
 export interface LaneLens {
   readonly title: string;
@@ -112,7 +112,7 @@ export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
           ) : (
             <p>
               {t(
-                '{samples, plural, one {# access} other {# accesses}} stored one by one; {dropped} more did not fit, but the counts include them.',
+                '{samples, plural, one {# access} other {# accesses}} stored individually; {dropped} more did not fit, but the counts include all accesses.',
                 { samples: lens.samples, dropped: formatCount(lens.dropped) },
               )}
             </p>
@@ -121,7 +121,7 @@ export function LensList({ lanes }: { readonly lanes: readonly LaneLens[] }) {
       ))}
       <p className="small quiet">
         {t(
-          'The x-ray reads the running kernel’s memory from the host and never stops it. A sample shows what was there at its time, within its error. The microscope sees loads and stores of chosen functions as QEMU executes them. It counts all of them, and stores a limited number one by one.',
+          'The x-ray reads the running kernel’s memory from the host and never stops the kernel. A sample shows the memory at the sample’s time, within the sample’s error. The microscope observes the loads and stores of chosen functions while QEMU executes them. It counts all these accesses, and stores a limited number individually.',
         )}
       </p>
     </div>
@@ -136,7 +136,7 @@ interface StateStripProps {
   readonly gaps: number;
   readonly control: ControlMessage | null;
   readonly pending: string;
-  /** Progress of the recording that is being read; empty if none is. */
+  /** Progress of the recording that is being read; empty if no recording is being read. */
   readonly coming?: string;
   readonly lenses: readonly LaneLens[];
   readonly onLoss: () => void;
@@ -144,7 +144,7 @@ interface StateStripProps {
   /** Opens the list of saved runs; absent without a server. */
   readonly onRuns?: (() => void) | undefined;
   readonly onControl: (take: boolean) => void;
-  /** A button that acts on the lanes, for pages that have no other place for it. */
+  /** A button that acts on the lanes, for pages that cannot show the button elsewhere. */
   readonly tool?: ReactNode;
 }
 
@@ -169,7 +169,7 @@ export function StateStrip(props: StateStripProps) {
         data-tone={lost + gaps > 0 ? 'hazard' : undefined}
         onClick={props.onLoss}
         title={t(
-          "An event is one line of the guest's trace. If some were lost, the counts are lower bounds.",
+          "An event is one line of the guest's trace. If events were lost, the counts are lower bounds.",
         )}
         data-testid="lost"
         data-volatile
@@ -216,7 +216,7 @@ export function StateStrip(props: StateStripProps) {
 
 /** An arm may behave like an older kernel, but it is not an older kernel. */
 const baseWords = t(
-  'All lanes run the same Linux, each with its own patches, unless a lane names another. Old behaviour is old code, restored by a patch.',
+  'All lanes run the same Linux version, each with its own patches, unless a lane names another version. Old behaviour comes from old code that a patch restores.',
 );
 
 /** Shows whether the run is a recording, with its date and kernel. */
@@ -227,7 +227,7 @@ export function SourceBadge({
 }: {
   readonly run: RunMessage | null;
   readonly kernel: string | null;
-  /** Whether another run is about to replace this one. */
+  /** Whether another run is about to replace this run. */
   readonly next?: boolean;
 }) {
   if (!run) return null;
@@ -284,7 +284,7 @@ function ControlBadge({
         type="button"
         className="badge"
         onClick={() => onControl(false)}
-        title={t('You control the live run. Press to give it back.')}
+        title={t('You control the live run. Press to give up control.')}
         data-testid="control"
       >
         <b>{t('you control')}</b>
@@ -380,7 +380,7 @@ export function LossList({ lanes }: { readonly lanes: readonly LaneLoss[] }) {
       ))}
       <p className="small quiet">
         {t(
-          'Where events were lost, counts are too low, and so are the numbers in sentences. No measured number comes from such a run.',
+          'Where events were lost, counts and the numbers in sentences are too low. No measured number comes from such a run.',
         )}
       </p>
     </div>

@@ -20,7 +20,7 @@ import {
 
 describe('hooks', () => {
   // SPDX-License-Identifier: GPL-2.0-or-later
-  /** The hooks as a page uses them: what is said follows the moment, and nothing renders for what it does not show. */
+  /** The hooks as a page uses them. Texts follow the moment, and a component renders only for values that it shows. */
 
   afterEach(cleanup);
 
@@ -130,7 +130,7 @@ describe('hooks', () => {
   });
 });
 
-// Which marks answer a question: its kind and those that are right as well, on its lane or on any.
+// Marks that answer a question: marks of its kind or of its other correct kinds, on its lane or on any lane.
 describe('points at', () => {
   const index = { kinds: [{ name: 'gp_check' }, { name: 'gp_recheck' }, { name: 'armed' }] };
   const right = (kind: number, arm: string, question: object) =>

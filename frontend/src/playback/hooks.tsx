@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** React hooks for playback, and for derived texts, which change at most ten times a second. */
+/** React hooks for playback, and for texts derived from it. Derived texts change at most ten times a second. */
 
 import {
   createContext,
@@ -34,15 +34,15 @@ import { viewOf } from '../views/registry.ts';
 import type { Action, Mode, PlaybackState, World } from './machine.ts';
 import { type Actor, Player } from './player.ts';
 
-// The page's player, and the lanes that it plays.
+// The player of a page, and the lanes that it plays.
 
-/** The values that all hooks below one provider share. */
+/** The values that all hooks below the same provider share. */
 interface Stage {
   readonly player: Player;
-  /** The current index of the visible lanes; `whole` returns the index of all lanes. */
+  /** Returns the current index of the visible lanes; `whole` returns the index of all lanes. */
   readonly index: () => RunIndex | null;
   readonly whole: () => RunIndex | null;
-  /** The index in which a step's moment is looked up. */
+  /** Returns the index in which a step's moment is looked up. */
   readonly currentIndex: () => RunIndex | null;
   readonly lesson: () => Lesson | null;
 }
@@ -57,12 +57,14 @@ function indexNow(store: Store): RunIndex | null {
   const run = store.shown();
   const lesson = store.lesson.get();
   if (run === null || lesson === null) return null;
-  // After the lesson has changed, the store keeps the previous lesson's run until the new run has events.
+  // After a change of lesson, the store keeps the previous lesson's run until the new lesson's run has events.
   const other = run.message !== null && run.message.lesson !== lesson.slug;
   return other ? null : indexRun(run, lesson);
 }
 
-/** Creates the player for a run. `arms` are the visible lanes in order; by default all lanes of the run. */
+/**
+ * Creates the player for a run. `arms` lists the visible lanes in order; by default all lanes of the run are visible.
+ */
 export function PlaybackProvider({
   arms,
   children,
@@ -85,10 +87,10 @@ export function PlaybackProvider({
   return <LanesProvider given={given}>{children}</LanesProvider>;
 }
 
-/** The lanes of a player, and signals that announce new data of these lanes. */
+/** The lanes that a player plays, and signals that announce new data of these lanes. */
 export type GivenLanes = Omit<Stage, 'player' | 'lesson'> & { readonly news: readonly Signal[] };
 
-/** Creates a player for the lanes of one run or of two runs. */
+/** Creates the player for the lanes of one run, or of two runs side by side. */
 export function LanesProvider({
   given,
   children,
@@ -103,7 +105,7 @@ export function LanesProvider({
     return { player: new Player(frameLoop, world), ...given, lesson };
   }, [store, given]);
   useEffect(() => stage.player.run(), [stage]);
-  // Gives tests and debuggers access to the store, the index and the player.
+  // Tests and debuggers use this access to the store, the index and the player.
   useEffect(() => {
     Object.assign(globalThis, { duet: { store, index: stage.index, player: stage.player } });
   }, [stage, store]);
@@ -120,7 +122,7 @@ export function useStage(): Stage {
   return must(useContext(Context), 'PlaybackProvider');
 }
 
-/** The index of the visible lanes. While events arrive, it is replaced at most ten times a second. */
+/** The index of the visible lanes. While events arrive, it changes at most ten times a second. */
 export function useRunIndex(): RunIndex | null {
   const stage = useStage();
   useEventsVersion();
@@ -134,34 +136,34 @@ export function useWholeIndex(): RunIndex | null {
   return stage.whole();
 }
 
-// Playback, as the page sees it: its state and its actions.
+// Playback from the page's point of view: its state and its actions.
 
 export interface Playback {
   readonly state: PlaybackState & {
     readonly live: boolean;
     readonly reduced: boolean;
-    /** Frame time up to which every visible lane is complete; for a recording, its end. */
+    /** Frame time up to which the data of every visible lane have arrived; for a recording, its end. */
     readonly watermark: Nanos;
     readonly speedWords: string;
   };
   readonly frame: FrameSource;
-  /** Returns the newest state, for event handlers. */
+  /** Returns the newest state; event handlers need it. */
   readonly now: () => PlaybackState;
   readonly play: (direction?: Direction) => void;
   readonly pause: () => void;
-  /** Cover or uncover the stage. */
+  /** Cover the stage, or remove the cover. */
   readonly veil: (veiled: boolean) => void;
   readonly toggle: () => void;
-  /** Play backwards, or pause if playback already runs backwards. */
+  /** Play backwards. If playback already runs backwards, pause. */
   readonly backwards: () => void;
   readonly scope: () => void;
-  /** Continue the oscilloscope from this window and moment. */
+  /** Let the oscilloscope continue from the current window and moment. */
   readonly sweep: () => void;
   readonly reverse: () => void;
   readonly seek: (moment: number) => void;
   readonly setWindow: (start: number, span?: number) => void;
   readonly zoom: (factor: number) => void;
-  /** Set exactly this window. The moment stays where it is, or moves with the window. */
+  /** Set exactly this window. The moment either stays unchanged or moves with the window. */
   readonly view: (start: number, span: number) => void;
   readonly setSpeed: (speed: number) => void;
   readonly beat: (direction: Direction) => void;
@@ -169,19 +171,20 @@ export interface Playback {
   readonly nextLongWait: () => void;
   readonly firstDivergence: () => void;
   readonly nextLoss: () => void;
-  /** Set exactly this window and this moment, and pause. */
+  /** Set exactly this window and this moment, and pause playback. */
   readonly look: (start: number, span: number, moment: number) => void;
   /**
-   * @param asked whether a person pressed the button or key for this alignment, so that a sentence reports the result
+   * @param asked whether a person pressed the button or key for this alignment. In that case, a sentence reports the
+   *   result.
    */
   readonly align: (alignment: Alignment, nth?: number, asked?: boolean) => void;
   readonly select: (mark: Mark | null) => void;
   readonly focus: (kinds: readonly string[]) => void;
-  /** Go to a scene's moment; `paused` is true for links that restore a moment. */
+  /** Go to a scene's moment. `paused` is true if a link restores the moment. */
   readonly goto: (scene: Scene, paused?: boolean) => void;
 }
 
-/** Actions on playback; `by` is who acts. */
+/** Actions on playback. `by` says whether a person or the page acts. */
 function actions(stage: Stage, by: Actor = 'person') {
   const act = (action: Action) => stage.player.do(action, by);
   const { player } = stage;
@@ -249,10 +252,7 @@ function actions(stage: Stage, by: Actor = 'person') {
   };
 }
 
-/**
- * @param by who acts: a person, or the page itself, whose actions do not make a member stop following the class's
- * leader
- */
+/** @param by a person, or the page itself. If the page acts, a member of a class does not stop following the leader. */
 export function usePlayback(by: Actor = 'person'): Playback {
   const stage = useStage();
   const state = useSyncExternalStore(stage.player.texts.subscribe, stage.player.textState);
@@ -274,8 +274,8 @@ export function usePlayback(by: Actor = 'person'): Playback {
 }
 
 /**
- * A value that is derived from index, frame and lesson. It is recomputed when the frame for text or the events change,
- * so that all texts show the same moment. Values that are expensive are recomputed at most five times a second.
+ * A value that is derived from index, frame and lesson. It is recomputed when the events or the frame for text change,
+ * so that all texts show the same moment. Expensive values are recomputed at most five times a second.
  */
 function useDerived<T>(
   derive: (index: RunIndex, frame: Frame, lesson: Lesson) => T,
@@ -308,7 +308,7 @@ function useDerived<T>(
   return cached.current.value;
 }
 
-/** The scene's sentence for this moment. */
+/** The scene's sentence about the current moment. */
 export function useSentence(kind: string): string {
   return useDerived(
     (index, frame, lesson) => viewOf(lesson.view).sentences[kind]?.(index, frame, lesson) ?? '',
@@ -319,7 +319,7 @@ export function useSentence(kind: string): string {
 
 const noSummary: readonly string[] = [];
 
-/** A summary of the window, with a sentence per lane. */
+/** A description of the window, with one sentence per lane. */
 export function useSummary(): readonly string[] {
   return useDerived<readonly string[]>(
     (index, frame, lesson) => viewOf(lesson.view).summary(index, frame, lesson),
@@ -330,7 +330,9 @@ export function useSummary(): readonly string[] {
 
 const noRows: readonly NearbyRow[] = [];
 
-/** The marks near the moment, at most 50. This is expensive, so use it only while the table is open. */
+/**
+ * The marks near the moment, at most 50. They are expensive to compute, so use this hook only while the table is open.
+ */
 export function useNearby(): readonly NearbyRow[] {
   return useDerived<readonly NearbyRow[]>(
     (index, frame, lesson) => viewOf(lesson.view).table(index, frame, lesson),
@@ -340,7 +342,7 @@ export function useNearby(): readonly NearbyRow[] {
   );
 }
 
-/** The counts of the lesson's view at this moment; null if the view has none. */
+/** The view's table of counts at the moment; null if the view has no such table. */
 export function useCountTable(): Counts | null {
   return useDerived<Counts | null>(
     (index, frame, lesson) => viewOf(lesson.view).counts?.(index, frame, lesson) ?? null,
@@ -351,7 +353,7 @@ export function useCountTable(): Counts | null {
 
 export interface LaneCount {
   readonly arm: string;
-  /** Number of operations that ended up to the moment; null if the moment is later than the known data. */
+  /** Number of operations that have ended up to the moment; null if the number is unknown. */
   readonly ops: number | null;
 }
 
@@ -366,8 +368,8 @@ export function useCounts(): readonly LaneCount[] {
 }
 
 /**
- * The answer to a prediction, from the run on the stage or from the recorded table that the prediction names; null if
- * there are too few operations.
+ * The answer to a prediction, from the run on the stage or from a recorded table if the prediction names one. Null if
+ * the answer is not known.
  */
 export function usePrediction(id: string | null | undefined): Answer | null {
   const lesson = useLesson();
@@ -382,7 +384,7 @@ export function usePrediction(id: string | null | undefined): Answer | null {
   return answer?.(whole, prediction, lesson) ?? null;
 }
 
-/** Whether a mark is a right answer to a question. */
+/** Whether selecting this mark is a correct answer to a question. */
 export function pointsAt(
   index: RunIndex,
   mark: Mark,
@@ -398,9 +400,9 @@ export function pointsAt(
   return right && (question.any_lane === true || mark.arm === question.arm);
 }
 
-// A panel of a view, with its data. Panels get everything as props and do not read the store.
+// A panel of a view with its data. Panels receive all data as props and do not read the store.
 
-/** The tables that are recorded with the lesson, and those that were measured while this component is mounted. */
+/** The tables recorded with the lesson, followed by those that were measured while this component is mounted. */
 function useTables(lesson: Lesson, newest: MeasuredMessage | null): readonly MeasuredTable[] {
   const [seen, setSeen] = useState<readonly MeasuredTable[]>([]);
   useEffect(() => {
@@ -414,7 +416,7 @@ function usePanelData(lesson: Lesson, arms: readonly string[]): PanelData {
   const store = useStore();
   const measured = useMeasured();
   const tables = useTables(lesson, measured);
-  // When new lines of the first lane arrive, the panel renders again and reads the lines of all lanes.
+  // New lines of the first lane cause a render, in which the panel reads the lines of all lanes.
   useLines(arms[0] ?? '');
   const run = store.shown();
   const elsewhere = useMemo(() => lesson.measured.filter(({ on }) => on), [lesson]);

@@ -28,7 +28,7 @@ const recorded = indexOf(`
   storm-0  RSSS!RSSS!RSSS!RSSS!
 `);
 const world: World = { index: recorded, reduced: false };
-/** A window of four cells that lasts 400 ms: 1 ms here is one hundredth of a cell. */
+/** A window of four cells that plays for 400 ms, so that 1 ms of real time is one hundredth of a cell. */
 const scope: PlaybackState = { ...initialPlayback, span: 4 * cell, speed: 1e-3, alignment: 'time' };
 
 function after(state: PlaybackState, ms: number, w = world, stepMs = 10): PlaybackState {
@@ -92,7 +92,7 @@ test('scrubbing pauses; the window comes along only when the moment leaves it', 
   expect(seen(outside)).toEqual(['paused', 1.4, 3]);
   const beyond = reduce(inside, { type: 'seek', moment: 99 * cell }, world);
   expect(beyond.moment / cell).toBe(20);
-  // A link has whole ns: the window that it brings back must be the same one.
+  // A link contains whole ns, and it must restore the same window.
   const between = reduce(inside, { type: 'seek', moment: 3 * cell + 0.3 }, world);
   expect(Number.isInteger(between.start)).toBe(true);
   const near = reduce(between, { type: 'zoom', factor: 1 / 3 }, world);
@@ -320,7 +320,7 @@ test('a window by hand: moved it takes its moment along, zoomed the moment stays
   expect(at(1040, 2000)).toEqual([1040, 2000, 1540, 'paused']);
   expect(at(140, 1000)).toEqual([140, 1000, 540, 'paused']);
   expect(at(5000, 1000)).toEqual([5000, 1000, 5250, 'paused']);
-  // Neither before the run nor past it, and never narrower than can be drawn.
+  // A window is never before or after the run, and never narrower than the minimum.
   expect(at(-500, 2000).slice(0, 2)).toEqual([0, 2000]);
   expect(at(1e9, 2000).slice(0, 2)).toEqual([99_800, 2000]);
   expect(at(0, 3)[1]).toBe(1000);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Playback as a pure state machine: (state, action or elapsed time, world) -> state.
- * - `scope`: the oscilloscope. It plays a window in slow motion, pauses, and re-arms with the newest complete window.
- * - `play`: playback goes on, and the window turns like a page.
- * - `paused`: only the user moves the moment.
+ * Playback as a pure state machine: (state, action or elapsed time, world) -> state. The modes are:
+ * - `scope`: the oscilloscope. It plays a window in slow motion, pauses, and continues with the newest complete window.
+ * - `play`: playback continues past the window's end, and the window advances by its own length, like turning a page.
+ * - `paused`: the moment changes only by actions.
  *
- * Live and recorded runs differ only in which window comes next.
+ * Live and recorded runs differ only in the choice of the next window.
  */
 
 import { scaleLog } from 'd3-scale';
@@ -24,7 +24,7 @@ import {
 import { frameEnd, newestEpisode, nextEpisode, type Place, stepOf } from '../derive/moments.ts';
 import type { Alignment, Frame, Mark, RunIndex } from '../derive/types.ts';
 
-// The slider's range of speeds, in guest seconds per real second. The slider is logarithmic.
+// Range of the speed slider, in guest seconds per real second. The slider is logarithmic.
 
 export const slowest = 1e-6;
 export const fastest = 10;
@@ -35,28 +35,28 @@ function clampSpeed(speed: number): number {
   return Math.min(fastest, Math.max(slowest, speed));
 }
 
-/** Convert a speed to a position on the slider, 0 to 1. */
+/** Convert a speed to a position on the speed slider, 0 to 1. */
 export function sliderOf(speed: number): number {
   return slider(speed);
 }
 
-/** Convert a position on the slider to a speed, rounded to two digits. */
+/** Convert a position on the speed slider to a speed, rounded to two digits. */
 export function speedOf(place: number): number {
   return clampSpeed(Number(slider.invert(place).toPrecision(2)));
 }
 
-/** The speed at which playing a window of `spanNs` takes `seconds` of real time. */
+/** The speed at which a window of `spanNs` is played in `seconds` of real time. */
 function speedFor(spanNs: number, seconds: number): number {
   return clampSpeed(spanNs / (seconds * second));
 }
 
-// The state of playback, and the actions on it.
+// The state of playback, and the actions that change it.
 
 export type Mode = 'scope' | 'play' | 'paused';
 
 export interface PlaybackState {
   readonly mode: Mode;
-  /** Whether the stage is covered, while a prediction is asked. Nothing plays then. */
+  /** Whether the stage is covered because a prediction is asked. A covered stage does not play. */
   readonly veiled: boolean;
   readonly moment: Nanos;
   readonly start: Nanos;
@@ -66,32 +66,34 @@ export interface PlaybackState {
   readonly direction: Direction;
   readonly alignment: Alignment;
   /**
-   * Number of the requested operation, from 1. If it is null, an alignment by `operation` uses the operation near the
-   * window, and other alignments use the first operation.
+   * Number of the requested operation, from 1. Null if none was requested: then an alignment by `operation` uses the
+   * operation near the window, and other alignments use the first operation.
    */
   readonly nth: number | null;
   /** Number of the operation at which the lanes are aligned, from 1. */
   readonly operation: number;
   readonly offset: Offsets;
   readonly selection: Mark | null;
-  /** The jump, if it was the last action, and the moment before it. A sentence describes where the jump led. */
+  /** The last jump, and the moment before it. Null once another action makes the sentence about the jump untrue. */
   readonly jumped: { readonly what: Jump; readonly from: Nanos } | null;
   readonly focus: ReadonlySet<string>;
-  /** Whether each lane stops after its operation (see Frame.hold). */
+  /** Whether each lane stops after one operation (see Frame.hold). */
   readonly hold: boolean;
-  /** Whether the oscilloscope advances to the newest window. If not, it repeats its window. */
+  /** Whether the oscilloscope advances to the newest window; otherwise it repeats the same window. */
   readonly follows: boolean;
   /** Whether the oscilloscope has a window with events. */
   readonly armed: boolean;
-  /** Time since the oscilloscope reached the end of its window, ms. */
+  /** Time since the oscilloscope reached the end of its window, real ms. */
   readonly heldMs: number;
-  /** With reduced motion: real time since playback stepped to the last beat, ms. */
+  /** With reduced motion: time since playback moved to the last beat, real ms. */
   readonly sinceBeatMs: number;
 }
 
 export interface World {
   readonly index: RunIndex | null;
-  /** Whether the user prefers reduced motion (prefers-reduced-motion). If so, playback steps from beat to beat. */
+  /**
+   * Whether the user prefers reduced motion (prefers-reduced-motion). In that case, playback moves from beat to beat.
+   */
   readonly reduced: boolean;
 }
 
@@ -121,7 +123,7 @@ export const initialPlayback: PlaybackState = {
 };
 
 export type Action =
-  /** Plays in this direction, by default in the previous direction. */
+  /** Play in this direction; by default, in the previous direction. */
   | { readonly type: 'play'; readonly direction?: Direction }
   | { readonly type: 'pause' }
   | { readonly type: 'veil'; readonly veiled: boolean }
@@ -130,7 +132,7 @@ export type Action =
   | { readonly type: 'seek'; readonly moment: number }
   | { readonly type: 'window'; readonly start: number; readonly span?: number }
   | { readonly type: 'zoom'; readonly factor: number }
-  /** The user has zoomed, moved or brushed the window. */
+  /** The user zoomed, moved or brushed the window. */
   | { readonly type: 'view'; readonly start: number; readonly span: number }
   | { readonly type: 'speed'; readonly speed: number }
   | { readonly type: 'reverse' }
@@ -139,14 +141,14 @@ export type Action =
   | { readonly type: 'long_wait' }
   | { readonly type: 'divergence' }
   | { readonly type: 'loss' }
-  /** Set the window and the moment of a link, and pause. */
+  /** Set the window and the moment from a link, and pause. */
   | {
       readonly type: 'look';
       readonly start: number;
       readonly span: number;
       readonly moment: number;
     }
-  /** Whether a person pressed the button for this alignment. */
+  /** Align the lanes. `asked` says whether a person pressed the button for this alignment. */
   | {
       readonly type: 'align';
       readonly alignment: Alignment;
@@ -164,11 +166,11 @@ export type Action =
       readonly paused?: boolean;
     };
 
-/** Minimum width of the window, ns. */
+/** Minimum length of the window, ns. */
 const leastSpan = 1000;
 const mostSpan = 120e9;
 
-/** Actions after which the sentence about the last jump is still true. */
+/** Actions that leave the sentence about the last jump true. */
 const says: ReadonlySet<Action['type']> = new Set(['select', 'focus', 'speed', 'pause', 'veil']);
 
 /** Return the state after an action. */
@@ -227,7 +229,7 @@ function act(state: PlaybackState, action: Action, world: World): PlaybackState 
     case 'divergence':
     case 'loss': {
       const t = world.index && targetOf(action.type, state, world.index);
-      // If the jump has no destination, playback goes on, and a sentence explains why.
+      // A jump without a destination leaves playback unchanged, and a sentence explains the reason.
       return t === null ? state : jump(state, t, world);
     }
     case 'look':
@@ -245,9 +247,9 @@ function act(state: PlaybackState, action: Action, world: World): PlaybackState 
   }
 }
 
-/** Return the state after `dtMs` of real time. */
+/** Return the state after `dtMs` of real time has passed. */
 export function advance(state: PlaybackState, dtMs: number, world: World): PlaybackState {
-  // A covered stage does not play. The oscilloscope still waits for its first window, though.
+  // A covered stage does not play, but the oscilloscope still waits for its first window.
   if (state.veiled && (state.mode !== 'scope' || state.armed)) return state;
   switch (state.mode) {
     case 'paused':
@@ -300,7 +302,7 @@ function clampMoment(state: PlaybackState, t: number, world: World): Nanos {
 function play(state: PlaybackState, world: World): PlaybackState {
   const limit = end(state, world);
   if (state.direction < 0) {
-    // Playing backwards from the start begins at the end.
+    // Backward playback that starts at the beginning of the run continues from its end.
     const from = state.moment <= 0 ? jump(state, limit, world) : state;
     return { ...from, mode: 'play' };
   }
@@ -316,13 +318,16 @@ function look(
 ): PlaybackState {
   const span = Math.max(leastSpan, Math.min(mostSpan, to.span));
   const start = ns(Math.max(0, to.start));
-  // Missing events may still arrive, so the moment of a link stays where it is until they do.
+  // While events are still arriving, the moment of a link can be later than the known data.
   const coming = world.index?.reading === 'coming';
   const moment = coming ? ns(Math.max(0, to.moment)) : clampMoment(state, to.moment, world);
   return { ...state, mode: 'paused', start, span, moment, armed: true, heldMs: 0 };
 }
 
-/** Move the moment, and the window if needed. Starts and lengths of windows are whole ns, as in links. */
+/**
+ * Move the moment, and also the window if the moment lies outside. Starts and lengths of windows are whole ns, as in
+ * links.
+ */
 function jump(state: PlaybackState, t: number, world: World): PlaybackState {
   const moment = clampMoment(state, t, world);
   const inside = moment >= state.start && moment <= state.start + state.span;
@@ -348,14 +353,14 @@ function moveWindow(
 }
 
 /**
- * Set a window by hand. The alignment is kept, so that nothing moves under the pointer. Panning moves the moment along
- * with the window. If the width changes, a visible moment stays where it is.
+ * Set a window by hand. The alignment does not change, so that nothing moves under the pointer. If the window is moved,
+ * the moment moves with it. If the window's length changes, a visible moment stays unchanged.
  */
 function view(state: PlaybackState, start: number, span: number, world: World): PlaybackState {
   const wide = Math.round(Math.max(leastSpan, Math.min(mostSpan, span)));
   const limit = Math.max(0, end(state, world) - wide * 0.1);
   const at = ns(Math.round(Math.max(0, Math.min(start, limit))));
-  // Windows start at whole ns, but moments may not.
+  // Windows start at whole ns, but moments need not be whole ns.
   const inside = state.moment >= at - 1 && state.moment <= at + wide + 1;
   const stays = wide !== Math.round(state.span) && inside;
   const share = Math.max(0, Math.min(1, (state.moment - state.start) / state.span));
@@ -404,8 +409,8 @@ function realign(state: PlaybackState, world: World): PlaybackState {
 }
 
 /**
- * Apply the alignment again after more events have arrived, because a lane that had too few operations for it may have
- * enough now.
+ * Recompute the offsets after more events have arrived, because a lane may now have the operation that it lacked
+ * before.
  */
 export function renew(state: PlaybackState, world: World): PlaybackState {
   if (world.index === null || state.alignment === 'time') return state;
@@ -443,7 +448,7 @@ function advanceScope(state: PlaybackState, dtMs: number, world: World): Playbac
   return { ...state, moment };
 }
 
-/** With reduced motion: jump from beat to beat at intervals, and after the last beat to the end of the window. */
+/** With reduced motion, move from beat to beat at intervals. After the last beat, move to the end of the window. */
 function beatAlong(state: PlaybackState, dtMs: number, world: World): PlaybackState {
   const sinceBeatMs = state.sinceBeatMs + dtMs;
   if (sinceBeatMs < beatMs || world.index === null) return { ...state, sinceBeatMs };
@@ -464,7 +469,7 @@ function advancePlay(state: PlaybackState, dtMs: number, world: World): Playback
   return turnPage({ ...state, moment, mode: stopped ? 'paused' : 'play' });
 }
 
-/** Move the window by its whole width, like turning a page, so that nothing slides. */
+/** Move the window by its own length, like turning a page, so that the picture does not slide. */
 function turnPage(state: PlaybackState): PlaybackState {
   const { moment, start, span } = state;
   if (moment > start + span) {

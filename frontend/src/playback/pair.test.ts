@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Two runs on one axis: which lane is which, where they are laid over each other, what each side is given. */
+/** Tests two runs on one axis: the names of lanes, their alignment, and the frame of each run. */
 
 import { expect, test } from 'vitest';
 import { fileRun } from '../../test/fixtures/extents.ts';

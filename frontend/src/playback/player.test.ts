@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Text is of the frame that is painted: the very same at rest, at most a tenth of a second old while a moment moves. */
+/**
+ * Text shows a painted frame. At rest it is the current frame; while the moment moves, it is at most a tenth of a
+ * second old.
+ */
 
 import { expect, test, vi } from 'vitest';
 import { cell, indexOf } from '../../test/fixtures/drawing.ts';

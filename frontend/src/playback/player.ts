@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The playback of a page: it connects the state machine, the animation loop and the subscribers. The moment is its only
- * state.
+ * The playback of a page. It connects the state machine, the animation loop and the subscribers. Its only state is the
+ * state of the machine.
  */
 
 import type { FrameLoop } from '../base/raf.ts';
@@ -20,14 +20,15 @@ import {
 } from './machine.ts';
 
 /**
- * Minimum time between updates of text while the moment moves, ms; text that changes faster cannot be read. Figures in
- * the picture change together with the text (derive/figures.ts), so that both agree in every painted frame. At rest
- * both show the current moment.
+ * Minimum time between updates of text while the moment moves, ms. Text that changes faster cannot be read. Figures in
+ * the picture change together with the text (derive/figures.ts), so that they agree in every painted frame. At rest,
+ * picture and text show the current moment.
  */
 export const textEveryMs = 100;
 
 /**
- * Whether the window has changed or has started over, so that text must be updated. False if windows change too fast.
+ * Whether the window has changed or started over, so that text must be updated immediately. False if windows change
+ * faster than text.
  */
 function turned(before: PlaybackState, after: PlaybackState): boolean {
   const sweepMs = after.span / (after.speed * millisecond);
@@ -35,13 +36,16 @@ function turned(before: PlaybackState, after: PlaybackState): boolean {
   return (back || after.start !== before.start) && sweepMs >= textEveryMs;
 }
 
-/** Maximum frames per second while guests run on the wall clock, because the browser shares the CPUs with them. */
+/**
+ * Maximum number of frames per second while guests run on the wall clock, because the browser shares CPUs with the
+ * guests.
+ */
 const liveFps = 20;
 
-/** Who acts: a person, or the page, which follows a link, a step or the class's leader. */
+/** Who acts on playback: a person, or the page when it follows a link, a step or the class's leader. */
 export type Actor = 'person' | 'page';
 
-/** Fields of the state. If one of them changes, playback was moved or paused. */
+/** Fields whose change means that playback was moved or paused. */
 const motion = [
   ...(['mode', 'moment', 'start', 'span', 'speed', 'direction'] as const),
   ...(['alignment', 'operation', 'offset'] as const),
@@ -53,18 +57,19 @@ export class Player {
   #state: PlaybackState = initialPlayback;
   #frame: Frame = frameOf(initialPlayback);
   #sinceTextMs = 0;
-  /** Whether events arrived since the last frame. */
+  /** Whether events have arrived since the last frame. */
   #news = false;
   #text: PlaybackState = initialPlayback;
   #textFrame: Frame = this.#frame;
   readonly #frames = new Signal();
-  /** Announces the state for text: at once after an action, and at most ten times a second during motion. */
+  /** Announces the state that texts show: immediately after an action, and at most ten times a second during motion. */
   readonly texts = new Signal();
   /**
-   * Announces that a person has moved playback or changed its motion. Links, steps and the class's leader do not count.
+   * Announces that a person has moved playback or changed its motion. Actions by links, steps or the class's leader are
+   * not announced.
    */
   readonly moved = new Signal();
-  /** For canvases: the current frame, and a subscription to new frames. */
+  /** The current frame for canvases, and a subscription to new frames. */
   readonly frame: FrameSource;
 
   constructor(loop: FrameLoop, world: () => World) {
@@ -80,10 +85,10 @@ export class Player {
 
   readonly textState = (): PlaybackState => this.#text;
 
-  /** The frame for the state of text. If canvases show the same state, it is the same object as theirs. */
+  /** The frame that texts show. It is the same object as the canvases' frame while both show the same state. */
   readonly textFrame = (): Frame => this.#textFrame;
 
-  /** Join the animation loop. Returns a function that leaves it. */
+  /** Join the animation loop. Returns a function that leaves the loop. */
   run(): () => void {
     return this.#loop.add(this.#tick, 'move');
   }
@@ -96,7 +101,7 @@ export class Player {
     if (by === 'person' && motion.some((of) => before[of] !== this.#state[of])) this.moved.emit();
   }
 
-  /** Called when events arrive, because an oscilloscope that waits for a window may have one now. */
+  /** Tell the player that events have arrived. An oscilloscope that waits for a window may now have one. */
   nudge(): void {
     this.#news = true;
     this.#frames.emit();
@@ -107,14 +112,14 @@ export class Player {
     const world = this.#world();
     const { index } = world;
     this.#loop.maxFps = index?.live === true && index.clock === 'wall' ? liveFps : 60;
-    // Done once per frame instead of once per batch, because updating the index is expensive.
+    // Updating the index is expensive, so it is updated once per frame instead of once per batch.
     if (this.#news) {
       this.#news = false;
       const before = this.#state;
       this.#set(renew(before, world));
       if (this.#state !== before) this.#tellText();
     }
-    // After a tab was suspended, playback advances by one ordinary frame only.
+    // After the tab was suspended, playback advances by at most 100 ms.
     const before = this.#state;
     this.#set(advance(before, Math.min(dtMs, 100), world));
     this.#sinceTextMs += dtMs;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
  * Building blocks for the generated checks in contract.checks.gen.ts. They are plain functions, because the page's
- * Content-Security-Policy forbids compiling strings. A reader returns a checked copy with defaults filled in and
- * unknown keys removed, or throws a Mismatch.
+ * Content-Security-Policy forbids compiling strings. Each function that reads a value returns a checked copy, with
+ * defaults filled in and unknown keys removed. If the value is invalid, the function throws a Mismatch.
  */
 
 export type Key = string | number;
@@ -12,7 +12,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Thrown if a value violates the contract. */
 export class Mismatch extends Error {
   override readonly name = 'Mismatch';
-  /** The keys that lead to the value, from the outermost to the innermost. */
+  /** The keys that lead to the invalid value, outermost first. */
   readonly path: Key[];
 
   constructor(message: string, key: Key) {
@@ -21,7 +21,7 @@ export class Mismatch extends Error {
   }
 }
 
-/** Describe the actual value for an error message. */
+/** Describe an invalid value for an error message. */
 function received(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -154,7 +154,7 @@ function fieldsOf(value: unknown, key: Key, what: string): Fields {
 export function map<T>(read: Read<T>): Read<Record<string, T>> {
   return (value, key) => {
     const fields = fieldsOf(value, key, 'record');
-    // A typed array is an object too, but it is not a record.
+    // A typed array is also an object, but it is not a record.
     const from: unknown = Object.getPrototypeOf(fields);
     if (from !== Object.prototype && from !== null) throw wrong('record', value, key);
     const result: Record<string, T> = {};
@@ -169,7 +169,7 @@ export function map<T>(read: Read<T>): Read<Record<string, T>> {
   };
 }
 
-/** Reads an object whose keys are among those that `name` accepts. */
+/** Reads an object. `name` checks each key, and `read` checks each value. */
 export function partial<K extends string, T>(
   name: Read<K>,
   read: Read<T>,
@@ -198,7 +198,7 @@ export function shape<T>(read: (fields: Fields) => T): Read<T> {
   };
 }
 
-/** Reads a field that may be absent. */
+/** Reads an optional field; `otherwise` is its default. */
 export function or<T>(value: unknown, key: Key, read: Read<T>, otherwise: NoInfer<T>): T {
   return value === undefined ? otherwise : read(value, key);
 }
@@ -222,12 +222,12 @@ export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false;
-      /** Path to the wrong value, separated by dots; empty if the whole value is wrong. */
+      /** Path to the invalid value, with dots between the keys; empty if the top-level value is invalid. */
       readonly place: string;
       readonly complaint: string;
     };
 
-/** Check a value against the contract. This is the only entry point. */
+/** Check a value against the contract. Only this function is called from outside the checks. */
 export function check<T>(read: Read<T>, value: unknown): Checked<T> {
   try {
     return { ok: true, value: read(value, '') };

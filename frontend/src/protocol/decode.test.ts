@@ -99,7 +99,7 @@ describe('decode', () => {
 });
 
 describe('deltas', () => {
-  /** As stream/packets.py writes them; its test holds the same texts. */
+  /** Differences as stream/packets.py writes them. The test of that module has the same values. */
   const written = {
     f8: [
       'e8d243030304f7000000ff000000ff800000ff000000ff000000ff000000ff00',

@@ -9,13 +9,15 @@ import { check } from './check.ts';
 import { readServerMessage } from './contract.checks.gen.ts';
 import type { Dtype, ServerMessage, TypedColumn } from './messages.ts';
 
-// Restores columns that segments and sites encode as differences, because these compress well. The lowest bytes of all
-// differences come first, then the next bytes, and so on. The first difference is relative to 0. The encoder is in
-// stream/packets.py.
+// Segments and sites encode a column as differences between neighbouring values, because differences compress well.
+// The first difference is relative to 0. The encoder is in stream/packets.py.
+// The lowest bytes of all differences come first, followed by the second-lowest bytes, and so on.
 
 const width: Readonly<Record<Dtype, number>> = { f8: 8, i4: 4, u4: 4, i2: 2, u1: 1 };
 
-/** Replace the encoded differences in a decoded message by columns. Other messages are returned unchanged. */
+/**
+ * Replace the encoded differences in a decoded message by columns. Messages without differences are returned unchanged.
+ */
 export function whole(message: unknown): unknown {
   if (typeof message !== 'object' || message === null || !('deltas' in message)) return message;
   const { deltas, ...batch } = message as {
@@ -39,7 +41,7 @@ export function sumDifferences(deltas: Uint8Array, dtype: Dtype): Uint8Array {
   if (!Number.isInteger(n)) throw new Error(`a column of ${dtype} is cut off`);
   const bytes = new Uint8Array(deltas.byteLength);
   const view = new DataView(bytes.buffer);
-  /** Four bytes of difference i as a little-endian integer, beginning at byte `from`. */
+  /** Four bytes of difference i as a little-endian integer, starting at byte `from`. */
   const four = (i: number, from: number) => {
     let word = 0;
     for (let k = from; k < Math.min(wide, from + 4); k++)
@@ -52,7 +54,7 @@ export function sumDifferences(deltas: Uint8Array, dtype: Dtype): Uint8Array {
       value += four(i, 4) * 2 ** 32 + (four(i, 0) >>> 0);
       view.setFloat64(8 * i, value, true);
     } else {
-      // Integers wrap around at their width, as in the encoder.
+      // Integers overflow at their width, as in the encoder.
       value = (value + four(i, 0)) >>> 0;
       for (let k = 0; k < wide; k++) bytes[wide * i + k] = value >>> (8 * k);
     }
@@ -60,14 +62,14 @@ export function sumDifferences(deltas: Uint8Array, dtype: Dtype): Uint8Array {
   return bytes;
 }
 
-/** Thrown if data is not a valid message of this protocol. */
+/** Thrown if bytes are not a valid message of this protocol. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
 
 /**
- * Convert the bytes of a column to a typed array. The bytes are copied, because msgpack does not align fields but a
- * typed array must start at a multiple of its width. The column therefore owns its memory and can be transferred to
+ * Convert the bytes of a column to a typed array. The bytes are copied for alignment: a typed array must start at a
+ * multiple of its width, which msgpack does not guarantee. The column owns its memory, so it can be transferred to
  * another thread.
  */
 export function column(bytes: Uint8Array, dtype: Dtype, n: number): TypedColumn {
@@ -91,7 +93,7 @@ export function column(bytes: Uint8Array, dtype: Dtype, n: number): TypedColumn 
   }
 }
 
-/** Decode and check one message. Throws a ProtocolError that says what is wrong. */
+/** Decode and check one message. If the message is invalid, throw a ProtocolError that says why. */
 export function decodeMessage(bytes: Uint8Array): ServerMessage {
   let tree: unknown;
   try {
@@ -118,7 +120,9 @@ export function decodeMessage(bytes: Uint8Array): ServerMessage {
   return message;
 }
 
-/** @param length returns the number of values that a column must have, given its bytes and their width */
+/**
+ * @param length a function that returns the required number of values of a column, given its size and width in bytes
+ */
 function typed(
   columns: Readonly<Record<string, Uint8Array>>,
   dtypes: Readonly<Record<string, Dtype>>,
@@ -133,16 +137,16 @@ function typed(
   return result;
 }
 
-/** The buffers of a message that can be transferred to another thread. */
+/** The buffers of a message that can be transferred to another thread without a copy. */
 export function transferables(message: ServerMessage): ArrayBuffer[] {
   if (message.type !== 'batch' && message.type !== 'sample') return [];
   return Object.values(message.columns).map((c) => c.buffer as ArrayBuffer);
 }
 
-// The framing of segments and of a site's parts: the message's length as u32 in little-endian order, then the message.
-// The writer is in stream/packets.py.
+// Segments and the parts of a site contain framed messages. The writer is in stream/packets.py.
+// A frame is the length of its message as u32 in little-endian order, followed by the message.
 
-/** Return the messages as views of `bytes`. */
+/** Return the framed messages as views into `bytes`, without copying them. */
 export function frames(bytes: ArrayBuffer): Uint8Array<ArrayBuffer>[] {
   const view = new DataView(bytes);
   const found: Uint8Array<ArrayBuffer>[] = [];

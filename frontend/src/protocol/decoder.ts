@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Decodes the messages of a socket in a worker, or in this thread if there are no workers (in tests). Messages keep
+ * Decodes the messages of a socket in a worker. Without workers, as in tests, this thread decodes them. Messages keep
  * their order.
  */
 
@@ -11,7 +11,7 @@ export type Decoded =
   | { readonly message: ServerMessage; readonly tookMs: number; readonly complaint?: undefined }
   | { readonly complaint: string; readonly message?: undefined };
 
-/** Requests for a whole segment that are sent to the worker, and the worker's replies. */
+/** A request to the worker to decode a complete segment, and the worker's reply. */
 export interface SegmentRequest {
   readonly id: number;
   readonly segment: ArrayBuffer;
@@ -28,7 +28,7 @@ export interface Decoder {
   close(): void;
 }
 
-/** Decode one message, or return the error. */
+/** Decode one message. If it is invalid, the result contains the error. */
 export function decoded(bytes: Uint8Array): Decoded {
   const began = performance.now();
   try {
@@ -56,14 +56,14 @@ export function directDecoder(receive: (decoded: Decoded) => void): Decoder {
   };
 }
 
-/** Create a decoder that uses a worker, or this thread if the browser refuses workers. */
+/** Create a decoder that uses a worker, or this thread if the browser refuses to start a worker. */
 export function createDecoder(receive: (decoded: Decoded) => void): Decoder {
   if (typeof Worker === 'undefined') return directDecoder(receive);
   let worker: Worker;
   try {
     worker = new Worker(new URL('./decoder.worker.ts', import.meta.url), { type: 'module' });
   } catch {
-    return directDecoder(receive); // A page that was opened from a file may be forbidden to start workers.
+    return directDecoder(receive); // Browsers can refuse workers to a page that was opened from a file.
   }
   const asked = new Map<number, (messages: readonly Decoded[]) => void>();
   let count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A worker that decodes outside the main thread. For the bytes of a message it returns the message or an error, and for
- * a segment all of its messages. It keeps no state.
+ * A worker that decodes messages outside the main thread. For one message, it returns the decoded message or an error.
+ * For a segment, it returns all of the segment's messages. The worker keeps no state.
  */
 
 import { transferables } from './decode.ts';

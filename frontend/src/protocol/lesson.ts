@@ -25,11 +25,9 @@ export type Recording = wire.RecordingLine;
 export type Act = wire.Act;
 export type PointFacts = wire.Point;
 export type Axis = wire.Axis;
-/** The fields that the page shows of a recorded table of untraced runs. */
+/** A recorded table of untraced runs, reduced to the fields that the page shows. */
 export type MeasuredTable = Pick<wire.MeasuredTable, 'clock' | 'params' | 'workload'> & {
-  /**
-   * Name of the host that measured the table; missing or empty if that was this project's host or the server's host.
-   */
+  /** Name of the host that measured the table; missing or empty for this project's host and for the server's host. */
   readonly on?: string;
   /** The host's CPU model, number of CPUs, and kernel. */
   readonly host?: string;
@@ -39,12 +37,12 @@ export type Curve = wire.Curve;
 export type Lit = wire.Lit;
 export type Native = wire.NativeView;
 
-/** The number of a kind in messages; -1 if the lesson has no such kind. */
+/** The number that identifies a kind in messages; -1 if the lesson does not declare the kind. */
 export function kindNumber(of: Pick<Lesson, 'kinds'>, name: string): number {
   return of.kinds.findIndex((k) => k.name === name);
 }
 
-/** The name of the knob with this role; null if the lesson has none. */
+/** The name of the lesson's knob with this role; null if no knob has this role. */
 export function knobOf(
   lesson: Pick<Lesson, 'params'>,
   role: NonNullable<Param['role']>,

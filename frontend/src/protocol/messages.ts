@@ -12,7 +12,7 @@ export type Dtype = wire.Batch['dtypes'][string];
 export type ReadingMessage = wire.Reading;
 export type SegmentsMessage = wire.Segments;
 export type HelloMessage = wire.Hello;
-/** The name of an action that a role may be denied. */
+/** The name of an action that the server can deny to a visitor. */
 export type ActionName = keyof HelloMessage['denied'];
 export type LessonMessage = wire.LessonMessage;
 export type RunMessage = wire.Run;
@@ -36,7 +36,7 @@ export type LiveRun = wire.LiveRun;
 export type WaitingRun = wire.WaitingRun;
 export type HeldMessage = wire.Held;
 export type LensMessage = wire.Lens;
-/** An error from the server, or one from the page itself, which names no run. */
+/** An error from the server or from the page. An error from the page names no run. */
 export type ErrorMessage = Omit<wire.ErrorMessage, 'run'> & { run?: string | null };
 export type ClockName = RunMessage['clock'];
 
@@ -47,7 +47,7 @@ export interface BatchMessage extends Omit<wire.Batch, 'columns' | 'dtypes'> {
   readonly columns: Readonly<Record<string, TypedColumn>>;
 }
 
-/** A decoded sample. Depending on the probe, a column may have more or fewer values than there are rows. */
+/** A decoded sample. In some probes, the number of values in a column differs from the number of rows. */
 export interface SampleMessage extends Omit<wire.Sample, 'columns' | 'dtypes'> {
   readonly columns: Readonly<Record<string, TypedColumn>>;
 }
@@ -58,7 +58,7 @@ export type ServerMessage =
   | BatchMessage
   | SampleMessage;
 
-/** A message to send, with all of its fields read-only. */
+/** A message to send; all of its fields are read-only. */
 type Sent<T> = T extends object ? { readonly [K in keyof T]: Sent<T[K]> } : T;
 type SentMessage<T> = T extends unknown ? Sent<T> : never;
 

@@ -7,7 +7,7 @@ import { Gone, SegmentFeed } from './segments.ts';
 
 const run = 'r-1';
 
-/** A message of a run that tells itself by a number. */
+/** A message of a run that can be identified by its number. */
 const numbered = (to_seq: number, run_id = run): ServerMessage => ({
   ...{ type: 'gap', run_id, arm: 'srcu', table: 'spans' },
   ...{ from_seq: 0, to_seq, rows: 1 },
@@ -25,12 +25,12 @@ function packed(...messages: readonly object[]): ArrayBuffer {
   return bytes.buffer;
 }
 
-/** A server with segments that each hold the messages 10n and 10n + 1. */
+/** A server with segments. Segment n contains the messages 10n and 10n + 1. */
 class Shelf {
   readonly asked: string[] = [];
   lists = 0;
   readonly gone = new Set<string>();
-  /** Answers wait for this, by name. */
+  /** Promises for which the answers wait, by the name of the segment. */
   readonly slow = new Map<string, Promise<void>>();
   failures = 0;
   count: number;
@@ -159,7 +159,7 @@ test('after a reconnect only what is lacking is fetched', async () => {
   const { feed, got, until } = watch(shelf);
   feed.take(shelf.listing(0, 2), 0);
   await until(4);
-  feed.take(shelf.listing(), 0); // as a server greets a page that is back
+  feed.take(shelf.listing(), 0); // the list that a server sends after a reconnect
   await until(8);
   expect(shelf.asked).toEqual(['0-a0', '1-a1', '2-a2', '3-a3']);
   expect(got).toEqual([0, 1, 10, 11, 20, 21, 30, 31]);

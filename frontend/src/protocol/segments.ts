@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Loads runs that are delivered as segments. The socket announces the segments, and the page fetches each of them once
- * over HTTP, since they never change (docs/SEGMENTS.md). Segments are applied in order, with the run's messages between
- * them. If a segment was not announced, the page looks it up in the run's list.
+ * Loads runs that the server delivers as segments. The socket announces the segments. The page fetches each segment
+ * once over HTTP, since a segment never changes (docs/SEGMENTS.md). Segments are applied in order. Messages about the
+ * run that arrive over the socket are applied between the segments. If a segment was not announced, the page looks it
+ * up in the run's list of segments.
  */
 
 import { t } from '../base/lang/t.ts';
@@ -11,16 +12,13 @@ import { readServerMessage } from './contract.checks.gen.ts';
 import type { Decoded } from './decoder.ts';
 import type { SegmentsMessage, ServerMessage } from './messages.ts';
 
-/** HTTP 404: the server has split the run into segments anew, or has deleted it. */
+/** HTTP 404: the server has split the run into new segments, or has deleted the run. */
 export class Gone extends Error {
   override readonly name = 'Gone';
 }
 
 export interface SegmentSource {
-  /**
-   * Fetch a segment and uncompress it. Rejects with Gone, which is final, or with another error, after which the page
-   * retries.
-   */
+  /** Fetch a segment and uncompress it. A rejection with Gone is final; after any other error, the page retries. */
   segment(runId: string, name: string, signal: AbortSignal): Promise<ArrayBuffer>;
   /** List all segments of a run. */
   list(runId: string, signal: AbortSignal): Promise<SegmentsMessage>;
@@ -35,15 +33,17 @@ export interface SegmentOptions {
 }
 
 const atOnce = 4;
-/** Number of attempts to fetch a segment or list. With exponential backoff, they take half a minute in total. */
+/**
+ * Number of attempts to fetch a segment or list. With exponential backoff, all attempts together take half a minute.
+ */
 const tries = 8;
-/** Maximum number of times that a run's segments may start over before the page gives up. */
+/** Maximum number of times that loading of a run starts over before the page gives up. */
 const mostRestarts = 3;
-/** Maximum time for applying messages without a break, ms; in the break the page can paint. */
+/** Maximum time, ms, for applying messages before a pause in which the page can paint. */
 const sliceMs = 12;
 
 interface Held {
-  /** Number of the segment after which the message must be applied. */
+  /** Number of the segment after which this message must be applied. */
   readonly behind: number;
   readonly message: ServerMessage;
   readonly tookMs: number;
@@ -55,14 +55,17 @@ class Stream {
   /** Number of the next segment to apply. */
   next: number;
   newest = -1;
-  /** Whether the socket has sent messages of the run as well. If the list then repeats them, the run starts over. */
+  /**
+   * Whether the socket has also sent messages of this run. If a list of segments repeats these messages, loading starts
+   * over.
+   */
   mixed = false;
   readonly names = new Map<number, string>();
   readonly coming = new Map<number, Promise<ArrayBuffer>>();
   readonly aborted = new AbortController();
   held: Held[] = [];
   applying = false;
-  /** Number of times that the server has split the run anew. */
+  /** Number of times that the server has split the run into new segments. */
   readonly restarts: number;
 
   constructor(runId: string, next: number, restarts: number) {
@@ -75,7 +78,7 @@ class Stream {
     return this.next <= this.newest;
   }
 
-  /** Remove and return the messages that are due after the segments applied so far. */
+  /** Remove and return the held messages that come directly after the segments applied so far. */
   due(): readonly Held[] {
     const due = this.held.filter((held) => held.behind < this.next);
     this.held = this.held.filter((held) => held.behind >= this.next);
@@ -97,13 +100,13 @@ export class SegmentFeed {
     this.#options = options;
   }
 
-  /** Cancel the current run, because another one was opened or the page closes. */
+  /** Stop loading the current run, because another run was opened or the page closes. */
   forget(): void {
     this.#stream?.aborted.abort();
     this.#stream = null;
   }
 
-  /** Accept a message from the socket; messages must be passed in order. */
+  /** Accept a message from the socket. The caller must pass messages in the order of their arrival. */
   take(message: ServerMessage, tookMs: number): void {
     if (message.type === 'segments') return this.#announced(message);
     const stream = this.#stream;
@@ -150,7 +153,7 @@ export class SegmentFeed {
     void this.#apply(stream);
   }
 
-  /** Fetch the segments and apply them one after another. */
+  /** Fetch the segments and apply them in order. */
   async #apply(stream: Stream): Promise<void> {
     this.#fetchAhead(stream);
     if (stream.applying) return;
@@ -197,12 +200,12 @@ export class SegmentFeed {
       const bytes = again(stream, this.#options, (source, signal) =>
         source.segment(stream.runId, `${n}-${digest}`, signal),
       );
-      bytes.catch(() => {}); // Prevents an unhandled rejection; the consumer of the promise handles it.
+      bytes.catch(() => {}); // Prevents an unhandled rejection; the code that awaits the promise handles it.
       stream.coming.set(n, bytes);
     }
   }
 
-  /** Fetch one segment. If it was not announced, look it up in the list first. */
+  /** Fetch one segment. If the segment was not announced, look it up in the list of segments first. */
   async #bytes(stream: Stream, n: number): Promise<ArrayBuffer> {
     if (!stream.names.has(n)) {
       this.#announced(await listOf(stream, this.#options));
@@ -214,8 +217,8 @@ export class SegmentFeed {
   }
 
   /**
-   * If a segment is missing, the server has split its run anew, so read the list again. After any other error, the run
-   * continues with a gap.
+   * If a segment is missing, the server has split the run into new segments, so request the list again. After any other
+   * error, the page tells the viewer to reload, and a live run continues with a gap.
    */
   #fail(stream: Stream, cause: unknown): void {
     if (!(cause instanceof Gone)) {
@@ -247,7 +250,7 @@ function listOf(stream: Stream, options: SegmentOptions): Promise<SegmentsMessag
   return again(stream, options, (source, signal) => source.list(stream.runId, signal));
 }
 
-/** Make a request, with some retries. */
+/** Make a request, and retry it after an error. */
 async function again<T>(
   stream: Stream,
   { source, retryMs = (attempt) => 125 * 2 ** attempt }: SegmentOptions,
@@ -267,13 +270,13 @@ function unreadable(complaint: string | undefined): string {
   return t('A segment of the run could not be read: {complaint}', { complaint });
 }
 
-// Fetches segments over HTTP, relative to the page's own address. The browser uncompresses them, and caches them
-// because they never change.
+// Fetches segments over HTTP, relative to the page's own address.
+// The browser uncompresses segments, and caches them because they never change.
 
-/** Time after which a fetch is aborted and retried, ms. A fetch typically takes 5 to 100 ms. */
+/** Timeout after which a fetch is aborted and retried, ms. A fetch typically takes 5 to 100 ms. */
 const fetchMs = 15_000;
 
-/** Returns null if the browser lacks AbortSignal.any (before 2024); runs then arrive as messages. */
+/** Returns null if the browser lacks AbortSignal.any (before 2024); the server then sends runs over the socket. */
 export function fetchedSegments(page: string): SegmentSource | null {
   if (typeof AbortSignal.any !== 'function') return null;
   async function get(path: string, signal: AbortSignal): Promise<Response> {

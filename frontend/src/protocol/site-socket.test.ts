@@ -11,7 +11,7 @@ import { type Connection, openSocket } from './socket.ts';
 const slug = '02-grace-periods';
 const ids = { one: `recorded:${slug}:one`, two: `recorded:${slug}:two` };
 
-/** A part as `duet export` writes it. */
+/** A part of a site, in the form that `duet export` writes. */
 function part(...messages: readonly object[]): string {
   const frames = messages.flatMap((message) => {
     const body = encode(message);
@@ -40,7 +40,7 @@ function site(change: Partial<Site> = {}): Site {
   return { lesson: slug, first: ids.one, steps, bundle: null, parts, brought, ...change };
 }
 
-/** The page's own socket on a tape. */
+/** The page's own socket, connected to a site. */
 function play(on: Site) {
   const messages: ServerMessage[] = [];
   const connections: Connection[] = [];
@@ -98,7 +98,7 @@ test('a step gets the run that fits it, a name its own, and `none` the lesson al
   };
   expect(await came({ step: 'closer' }, 2)).toEqual([ids.two]);
   expect(await came({ step: 'look' }, 3)).toEqual([ids.one, ids.one]);
-  // As people type it: the place, or a part of the name.
+  // People type a step's position or a part of its name.
   for (const step of ['2', 'clos']) expect(await came({ step }, 2)).toEqual([ids.two]);
   expect(await came({ step: 'no-such' }, 3)).toEqual([ids.one, ids.one]);
   expect(await came({ step: 'look', run: 'two' }, 2)).toEqual([ids.two]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Replaces the WebSocket on a page without a server, by playing the messages that a server would send. The parts of a
- * site are scripts, because a page that was opened from a file may load no other files.
+ * Replaces the WebSocket on a page without a server. It plays the messages that a server would send. The parts of a
+ * site are scripts, because a page that was opened from a file cannot load files of other types.
  */
 
 import { decode, encode } from '@msgpack/msgpack';
@@ -11,10 +11,10 @@ import { resolveStep } from '../base/typed.ts';
 import { frames } from './decode.ts';
 import type { ClientMessage, ErrorMessage } from './messages.ts';
 
-/** Maximum time for playing messages without a break, ms; in the break the page can paint. */
+/** Maximum time, ms, for playing messages before a pause in which the page can paint. */
 const sliceMs = 12;
 
-/** Unpack the messages of a part: gzip of framed messages, in base64. */
+/** Unpack the messages of a part: framed messages, compressed with gzip, in base64. */
 export async function unpackPart(base64: string): Promise<ArrayBuffer[]> {
   const packed = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
@@ -47,7 +47,7 @@ function refusal(sentence: string, remedy: string): ErrorMessage {
   return { type: 'error', code: 'site', sentence, remedy, detail: '' };
 }
 
-/** Plays a site. It implements the parts of WebSocket that openSocket uses. */
+/** Plays the messages of a site. It implements the parts of WebSocket that openSocket uses. */
 export class SiteSocket {
   readyState = 0;
   binaryType = 'arraybuffer';
@@ -56,7 +56,7 @@ export class SiteSocket {
   onclose: ((event: { code: number; reason: string }) => void) | null = null;
   readonly #site: Site;
   readonly #fetch: (site: Site, name: string) => Promise<string>;
-  /** Number of the current playback; a later `open` cancels earlier ones. */
+  /** Number of the current playback. A later `open` increments it, which cancels earlier playbacks. */
   #playing = 0;
 
   constructor(site: Site, fetchPart: (site: Site, name: string) => Promise<string> = loadPart) {
@@ -73,7 +73,7 @@ export class SiteSocket {
       this.#say(
         refusal(
           t('This page plays a recording and has no server, so it cannot run anything.'),
-          t('Start Kernel Duet with “make run” to run it live.'),
+          t('Start Kernel Duet with “make run” to run the lesson live.'),
         ),
       );
   }
@@ -98,14 +98,14 @@ export class SiteSocket {
     void this.#play(['greeting'], () => this.readyState === 1);
   }
 
-  /** Choose the run as a server does: the run that is named, or if none is, the run that fits the step. */
+  /** Choose a run as a server does: the requested run, or if none is requested, the run that fits the step. */
   async #open(lesson: string, run: string | null, step: string | null): Promise<void> {
     this.#playing += 1;
     const mine = this.#playing;
     const site = this.#site;
     if (lesson !== site.lesson) {
       const sentence = t('This page contains only the lesson {lesson}.', { lesson: site.lesson });
-      this.#say(refusal(sentence, t('Open it without ?lesson in the address.')));
+      this.#say(refusal(sentence, t('Open the page without ?lesson in the address.')));
       return;
     }
     const unnamed = run === null || run === 'recorded';

@@ -133,7 +133,7 @@ test('a connection on which nothing comes any more is replaced', () => {
     ['retry', 'The server does not answer.'],
     ['connecting', ''],
   ]);
-  // What the former one still says counts for nothing.
+  // Messages from the former socket are ignored.
   first.receive({ type: 'begun', run_id: 'r' });
   first.drop(1006);
   expect(messages).toEqual([]);

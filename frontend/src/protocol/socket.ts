@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The socket to the server: it connects, reconnects, and explains why there is no connection. */
+/** The socket to the server. It connects, reconnects, and explains why the page is not connected. */
 
 import { encode } from '@msgpack/msgpack';
 import { t } from '../base/lang/t.ts';
@@ -7,11 +7,11 @@ import { createDecoder, type Decoded, type Decoder } from './decoder.ts';
 import type { ClientMessage, ServerMessage } from './messages.ts';
 import { SegmentFeed, type SegmentSource } from './segments.ts';
 
-// Detects a connection that is dead but was not closed, as after a suspended laptop, a lost network, or a hanging
-// server. The server sends something every 15 s (HEARTBEAT_S in stream/viewer.py).
+// Detects a dead connection that was not closed, for example after a suspended laptop, lost network, or hung server.
+// The server sends a message at least every 15 s (HEARTBEAT_S in stream/viewer.py).
 
 const silentMs = 45_000;
-/** Timeout for connecting, ms. It is needed because a proxy may hold on to a request to a hanging server. */
+/** Timeout for connecting, ms. Without it, a proxy in front of a hung server could keep the page waiting. */
 const connectMs = 20_000;
 const checkMs = 5000;
 
@@ -19,11 +19,11 @@ class SilenceTimer {
   #timer: ReturnType<typeof setInterval> | undefined;
   #last = 0;
 
-  /** Call `silent` if no message arrives for this long. */
+  /** Call `silent` if no message arrives within `withinMs`. */
   start(withinMs: number, silent: () => void): void {
     this.stop();
     this.came();
-    // Wall-clock time is used, so that a machine that was suspended notices this at its first check.
+    // Wall-clock time also advances during a suspension, so the first check after it detects the silence.
     this.#timer = setInterval(() => {
       if (Date.now() - this.#last < withinMs) return;
       this.stop();
@@ -42,15 +42,15 @@ class SilenceTimer {
 
 export interface Connection {
   readonly state: 'connecting' | 'open' | 'retry' | 'closed';
-  /** Why there is no connection, as a sentence; empty if there is one. */
+  /** A sentence that says why the page is not connected; empty if it is connected. */
   readonly reason: string;
   readonly retryInMs: number | null;
 }
 
-/** Close code for a page that stopped reading. The page may reconnect. */
+/** Close code that the server sends to a page that stopped reading. The page may reconnect. */
 const stoppedReading = 4408;
 
-/** Close code of a server that has no room for another page. */
+/** Close code of a server that cannot accept another page. */
 const noRoom = 1013;
 const noRoomWaitMs = 15_000;
 
@@ -58,8 +58,8 @@ const noRoomWaitMs = 15_000;
 const goneCode = 1006;
 
 /**
- * Whether to reconnect, and why the socket was closed. The codes 1002, 1003, 1008 and 4xxx (except stoppedReading) are
- * final (RFC 6455, section 7.4).
+ * Whether to reconnect after this close code, and a sentence that says why the socket was closed. The codes 1002, 1003,
+ * 1008 and 4xxx (except stoppedReading) are final (RFC 6455, section 7.4).
  */
 export function closeReason(code: number, text: string): { retry: boolean; reason: string } {
   if (code === stoppedReading) {
@@ -88,8 +88,8 @@ export function closeReason(code: number, text: string): { retry: boolean; reaso
 }
 
 /**
- * Delay until the page reconnects: 0.25 s, doubled at each attempt up to 8 s. If the server was full, it is 15 s. The
- * caller provides the random number `dice`.
+ * Delay before the page reconnects: 0.25 s, doubled at each attempt up to 8 s. If the server was full, the delay is 15
+ * s. The random number `dice`, from 0 to 1, varies the delay by up to a quarter.
  */
 export function backoffMs(attempt: number, dice: number, code = 1006): number {
   const wait = code === noRoom ? noRoomWaitMs : Math.min(8000, 250 * 2 ** Math.min(attempt, 10));
@@ -101,7 +101,7 @@ export interface SocketOptions {
   readonly onMessage: (message: ServerMessage, tookMs: number) => void;
   readonly onConnection: (connection: Connection) => void;
   readonly onComplaint: (sentence: string) => void;
-  /** Where segments come from; if it is absent, all messages arrive over the socket. */
+  /** Where to fetch segments; if absent, all messages arrive over the socket. */
   readonly segments?: SegmentSource | null;
   readonly makeSocket?: (url: string) => WebSocket;
   readonly makeDecoder?: (receive: (decoded: Decoded) => void) => Decoder;
@@ -116,9 +116,9 @@ export interface Socket {
 type OpenMessage = Extract<ClientMessage, { type: 'open' }>;
 
 /**
- * Messages that were handled are acknowledged in groups, so that the server never gets far ahead of a slow page. It
- * pauses after 1,024 messages without acknowledgement (stream/viewer.py). The groups save work, because reading an
- * acknowledgement costs the server as much as sending a frame.
+ * The page acknowledges messages after it has handled them, so that the server never gets far ahead of a slow page. The
+ * server pauses after 1,024 messages without acknowledgement (stream/viewer.py). One acknowledgement covers many
+ * messages, because reading it costs the server as much as sending a frame.
  */
 const ackEvery = 128;
 
@@ -132,7 +132,7 @@ export function openSocket(options: SocketOptions): Socket {
   let closed = false;
   const silence = new SilenceTimer();
   let opened: OpenMessage | null = null;
-  /** Messages that wait while there is no connection. Only a person's commands wait, so their number is limited. */
+  /** Messages to send once the page is connected. Only a person's commands are queued, so the queue stays short. */
   let waiting: ClientMessage[] = [];
 
   const decoder = (options.makeDecoder ?? createDecoder)((decoded) => {
@@ -148,7 +148,7 @@ export function openSocket(options: SocketOptions): Socket {
     handled += 1;
     if (handled % ackEvery === 0) transmit({ type: 'ack', n: handled });
     if (message.type === 'heartbeat') return;
-    // After a reconnect, the page opens the live run to which it was moved, instead of the run that it opened first.
+    // After a reconnect, the page opens the live run to which the server moved it, not the run that it opened first.
     if (message.type === 'begun' && opened !== null)
       opened = asking({ type: 'open', lesson: opened.lesson, run: message.run_id });
     if (feed === null) options.onMessage(message, decoded.tookMs);
@@ -164,7 +164,7 @@ export function openSocket(options: SocketOptions): Socket {
       })
     : null;
 
-  /** Tell the server in `open` whether this page fetches segments. */
+  /** Add to `open` whether this page fetches segments. */
   function asking(open: OpenMessage): OpenMessage {
     return feed === null ? open : { ...open, segments: true };
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The state of a lane as a word or a sentence. Pure. */
+/** The state of a lane, as a word and as a sentence. Pure. */
 
 import { assertNever } from '../base/assert.ts';
 import { t } from '../base/lang/t.ts';
@@ -9,7 +9,7 @@ import { sentenceCase } from '../ui/words.ts';
 export interface PhaseWords {
   readonly name: string;
   readonly words: string;
-  /** Progress, 0 to 1; null if the end is not known. */
+  /** Progress, 0 to 1; null if it is unknown when the work will end. */
   readonly progress: number | null;
   readonly bad: boolean;
   readonly sentence: string;
@@ -21,7 +21,7 @@ function plain(name: string, words: string, progress: number | null = null): Pha
 }
 
 const buildWords: Record<BuildMessage['phase'], string> = {
-  wait: t('waiting for its build'),
+  wait: t('waiting for the kernel’s build'),
   extract: t('fetching and unpacking the source'),
   patch: t('patching'),
   config: t('configuring'),
@@ -32,7 +32,7 @@ const buildWords: Record<BuildMessage['phase'], string> = {
   failed: t('build failed'),
 };
 
-/** The state of a build that is running or has failed. */
+/** The state of a kernel build that is running or has failed. */
 export function buildPhase(build: BuildMessage | null): PhaseWords | null {
   if (!build || build.phase === 'done') return null;
   if (build.phase === 'failed')
@@ -55,8 +55,8 @@ export function buildPhase(build: BuildMessage | null): PhaseWords | null {
 }
 
 /**
- * The latest state of a lane. A recording is always named as one, even while live guests are being prepared. The state
- * of a build is only shown while there is no guest.
+ * The latest state of a lane. Recordings are always called recordings, even while live guests are being prepared. The
+ * state of a kernel build is only shown before the guest exists.
  */
 export function lanePhase(
   lane: LaneMessage | null,
@@ -95,7 +95,7 @@ function livePhase(lane: LaneMessage | null, build: BuildMessage | null): PhaseW
     case 'booting':
       return plain('booting', lane.message || t('booting'));
     case 'ready':
-      return plain('ready', t('booted, waiting for the others'));
+      return plain('ready', t('booted, waiting for the other guests'));
     case 'running':
       return plain('running', t('live'));
     case 'draining':

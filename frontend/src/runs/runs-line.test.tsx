@@ -117,7 +117,9 @@ describe('who waits', () => {
 
   it('what comes after what one waits for is said', () => {
     show([], { ...waiting, behind: 'measure' });
-    expect(screen.getByTestId('waiting').textContent).toContain('Your measurement comes after it.');
+    expect(screen.getByTestId('waiting').textContent).toContain(
+      'Your measurement comes after that.',
+    );
   });
 
   it.each([

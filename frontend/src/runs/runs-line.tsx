@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Lists live runs other than the one on the stage: runs of this visitor that wait or are running, and runs of others
- * that can be watched.
+ * Lists live runs that are not on the stage: this visitor's queued and running runs, and other visitors' runs that this
+ * visitor can watch.
  */
 
 import { useEffect, useState } from 'react';
@@ -22,23 +22,23 @@ import { CrossIcon, LiveSign, off, off as offBecause } from '../ui/parts.tsx';
 
 interface RunsLineProps {
   readonly lesson: Lesson;
-  /** @param at time on this page's clock at which the message arrived */
+  /** @param at time at which the message arrived, by this page's clock */
   readonly runs: RunsMessage & { readonly at: number };
-  /** The run that is on the stage, or is being loaded for it. */
+  /** The run that is on the stage, or that is being loaded for the stage. */
   readonly shown: string | null;
   readonly onWatch: (runId: string) => void;
-  /** Cancel a request that waits, or stop the visitor's own measurement. */
+  /** Cancel a queued request, or stop this visitor's own measurement. */
   readonly onCancel: (runId: string) => void;
-  /** Return from another visitor's live run to the recording; null if that does not apply. */
+  /** Return from another visitor's live run to the recording; null if the page does not show another visitor's run. */
   readonly onRecording: (() => void) | null;
   /**
-   * Open a recording with the same kernels and knobs as the waiting run. Null if there is no such recording, or if it
-   * is on the stage.
+   * Open a recording that has the same kernels and knobs as the queued run. Null if there is no such recording, or if
+   * this recording is on the stage.
    */
   readonly onEqual?: (() => void) | null;
 }
 
-/** Maximum number of lines in the list. If there are more live runs, only their number is shown. */
+/** Maximum number of runs in the list. If there are more live runs, the line states only their number. */
 const most = 2;
 
 export function RunsLine(props: RunsLineProps) {
@@ -63,7 +63,9 @@ export function RunsLine(props: RunsLineProps) {
         <Line>
           {measure.yours
             ? t('Your measurement needs the whole machine; live runs wait.')
-            : t('A measurement needs the whole machine; live runs wait until it is over.')}
+            : t(
+                'A measurement needs the whole machine; live runs wait until the measurement is over.',
+              )}
           {measure.yours && (
             <Button
               words={t('stop')}
@@ -155,7 +157,7 @@ function WaitLine(props: {
             left: waitWords(left),
             more:
               waiting.behind &&
-              t(' Your {nouns} comes after it.', { nouns: nouns[waiting.behind] }),
+              t(' Your {nouns} comes after that.', { nouns: nouns[waiting.behind] }),
             button: (
               <Button
                 words={t('cancel')}
@@ -170,13 +172,13 @@ function WaitLine(props: {
   );
 }
 
-/** "next of 3", "number 2 of 3"; only "next" if no other run waits. */
+/** Describe a place in the queue: "next of 3", "number 2 of 3"; only "next" if no other run is queued. */
 export function ordinalWords({ place, waiting }: Pick<WaitingRun, 'place' | 'waiting'>): string {
   const of = waiting > 1 ? t(' of {waiting}', { waiting }) : '';
   return place === 1 ? t('next{of}', { of }) : t('number {place}{of}', { place, of });
 }
 
-/** The waiting time that the server estimates, rounded. */
+/** Describe the waiting time that the server estimates, as a rounded number. */
 export function waitWords(seconds: number): string {
   if (seconds < 5) return t('any moment now');
   if (seconds < 55) return t('in about {seconds} s', { seconds: Math.ceil(seconds / 5) * 5 });
@@ -195,18 +197,18 @@ function liveWords(lesson: Lesson, run: LiveRun): string {
   ].join(', ');
 }
 
-// Shown if the run on the stage does not fit the step. It lists the differences and offers two remedies.
+// Appears if the run on the stage does not fit the step. It lists the differences and offers two remedies.
 
 interface MismatchProps {
   readonly lesson: Lesson;
   readonly scene: Scene;
   readonly run: RunMessage;
-  /** Titles of the step's arms that the run does not have. */
+  /** Titles of the step's arms that are missing in the run. */
   readonly missing: readonly string[];
-  /** Why the step cannot be run now; empty if it can. */
+  /** The reason that the step cannot be run now; empty if it can. */
   readonly blocked: string;
   readonly onRun: () => void;
-  /** Return to the recording; null if there is no recording to which the page could return. */
+  /** Return to the recording; null if the step has no recording. */
   readonly onRecording: (() => void) | null;
 }
 
@@ -272,22 +274,22 @@ export function Mismatch({
   );
 }
 
-// Whether a run got the CPU time that it needed from the host. Pure.
+// Determines whether the host gave a run the CPU time that the run needed. Pure.
 
 /**
- * How much the vCPUs of all lanes of a run waited for the host. Lanes are not separate here, because they also compete
- * with each other.
+ * How much the vCPUs of a run waited for the host's CPUs. All lanes are combined, because lanes also compete with each
+ * other.
  */
 export interface Contended {
-  /** Time spent waiting for a host CPU, as a share of the CPU time that the vCPUs wanted, 0 to 1. */
+  /** Time that the vCPUs waited for a host CPU, as a share of the CPU time that they wanted, 0 to 1. */
   readonly share: number;
-  /** Whether the durations and counts of the run are distorted. */
+  /** Whether waiting has distorted the run's durations and counts. */
   readonly distorted: boolean;
 }
 
 /**
- * Returns null on the count clock, because no time is measured there. Also returns null if the axis counts points,
- * because counted accesses have no durations that a busy host could lengthen.
+ * Returns null on the count clock, because it measures no time. Also returns null if the axis counts points, because
+ * counted accesses have no durations that a busy host could lengthen.
  */
 export function contendedOf(
   lesson: Pick<Lesson, 'axis'>,
@@ -316,25 +318,25 @@ export function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Why the prediction is not judged on the run; empty if it is. */
+/** The reason that the prediction is not judged on this run; empty if it is judged. */
 export function unjudged(
   found: Contended | null,
   prediction: Pick<Prediction, 'judged_when_busy'>,
 ): string {
   if (!found?.distorted || prediction.judged_when_busy) return '';
   return t(
-    'Not judged on this run: the host was busy, and its vCPUs waited {share} of their time for a CPU.',
+    'Not judged on this run: the host was busy, and the run’s vCPUs waited {share} of their time for a CPU.',
     { share: percent(found.share) },
   );
 }
 
-// Warns that the host was too busy for a run on the wall clock, and offers the count clock as a remedy.
+// Warns that the host was too busy for a run on the wall clock. The notice offers the count clock as a remedy.
 
 interface ContendedNoticeProps {
   readonly found: Contended | null;
-  /** Whether the step can run on the count clock. */
+  /** Whether the step can be run on the count clock. */
   readonly offers: boolean;
-  /** Why no run can be started now; empty if one can. */
+  /** The reason that no run can be started now; empty if one can. */
   readonly blocked: string;
   readonly onCount: () => void;
 }
@@ -355,7 +357,7 @@ export function ContendedNotice({ found, offers, onCount, ...props }: ContendedN
                 ? t(
                     'The count clock counts instructions instead, and gives the same result on every host.',
                   )
-                : t('Run it again when the host is less busy, or with fewer lanes.'),
+                : t('Run the lesson again when the host is less busy, or with fewer lanes.'),
               span: (words) => <span className="quiet">{words}</span>,
             },
           )}
@@ -378,7 +380,8 @@ export function ContendedNotice({ found, offers, onCount, ...props }: ContendedN
 }
 
 /**
- * Whether the step's workload can run on the count clock. A workload that listens on the network needs the wall clock.
+ * Whether the step's workload can run on the count clock. A workload that listens on the network can run only on the
+ * wall clock.
  */
 export function canCount(lesson: Lesson, scene: Scene): boolean {
   return lesson.clocks.includes('count') && !lesson.workloads[workloadOf(lesson, scene)]?.input;

@@ -26,7 +26,7 @@ const run = {
   deletable: true,
 };
 
-/** A server with these answers, by the beginning of `METHOD path`. */
+/** A server with these answers. Each key is the beginning of `METHOD path`. */
 function answering(answers: Record<string, () => [number, unknown]>): string[] {
   const asked: string[] = [];
   vi.stubGlobal('fetch', async (url: string, init: RequestInit = {}) => {
@@ -108,7 +108,9 @@ test('two runs are compared: what differs stands before the figures, rates are l
   sheet();
   await userEvent.click(await screen.findByRole('button', { name: 'compare' }));
   const text = (await screen.findByTestId('compared')).textContent ?? '';
-  expect(text.indexOf('A in the first, B in the second')).toBeLessThan(text.indexOf('wait, p50'));
+  expect(text.indexOf('A in the first run, B in the second run')).toBeLessThan(
+    text.indexOf('wait, p50'),
+  );
   expect(text).toContain('+50.0 %');
   expect(text).not.toContain('4,711');
   const query = new URLSearchParams(asked.find((a) => a.includes('compare'))?.split('?')[1]);

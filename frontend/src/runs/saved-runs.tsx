@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Saved live runs, which can be played, downloaded and deleted, and comparisons between two runs of a lesson. */
+/**
+ * Live runs that the server has saved, and comparisons between two runs of a lesson. A viewer can play, download and
+ * delete saved runs.
+ */
 
 import { useCallback, useEffect, useState } from 'react';
 import { locale, rich, t } from '../base/lang/t.ts';
@@ -21,23 +24,26 @@ import { Dialog } from '../ui/dialog.tsx';
 import { HeadRow, off } from '../ui/parts.tsx';
 import { day, fileSize, sentenceCase, when } from '../ui/words.ts';
 
-// The live runs that the server has saved. Each can be compared with another saved run or with a recording.
+// Live runs that the server has saved. A viewer can compare each of them with another saved run or with a recording.
 
-/** An entry of the server's list. A run whose lesson is missing cannot be opened. */
+/** An entry of the server's list of saved runs. A run whose lesson is missing cannot be opened. */
 type SavedRun = wire.SavedRun;
 export type Difference = wire.Difference;
 type FigurePair = wire.FigurePair;
-/** One side of a comparison, as its manifest describes it. */
+/** One of the two runs in a comparison, as the run's manifest describes it. */
 export type ComparedSide = wire.Side;
-/** The two sides of a comparison in order, and their differences. */
+/** Two runs in order, and their differences. */
 export type Comparison = wire.Comparison;
 
-/** The id of a saved run, as used in `open` and in addresses. */
+/** The id of a saved run, which `open` and addresses use. */
 function savedId(run: Pick<SavedRun, 'name' | 'lesson'>): string {
   return `kept:${run.lesson}:${run.name}`;
 }
 
-/** Request a URL and return its checked JSON. If the request fails, throw the server's error sentence. */
+/**
+ * Request a URL, check the JSON of the response, and return it. If the request fails, throw the server's error
+ * sentence.
+ */
 export async function fetchChecked<T>(
   url: string,
   read: Read<T>,
@@ -65,7 +71,7 @@ export async function fetchChecked<T>(
 }
 
 interface SavedRunList {
-  /** The saved runs; null until the server has answered. */
+  /** The saved runs; null until the server has responded. */
   readonly runs: readonly SavedRun[] | null;
   readonly failed: string;
   readonly remove: (name: string) => Promise<void>;
@@ -76,8 +82,8 @@ const readSavedRuns = list(readSavedRun);
 const againMs = 3000;
 
 /**
- * The saved runs of one lesson ('' for all lessons). They are polled while the list is visible, because a run is saved
- * a few seconds after its end.
+ * The saved runs of one lesson ('' for all lessons). While the list is visible, the page requests it repeatedly,
+ * because the server saves a run some seconds after its end.
  */
 function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
   const [runs, setRuns] = useState<readonly SavedRun[] | null>(null);
@@ -119,7 +125,7 @@ function useSavedRuns(lesson: string, looking: boolean): SavedRunList {
   return { runs, failed, remove };
 }
 
-// A comparison of two runs of a lesson: first their differences, then their figures side by side for each arm.
+// A comparison of two runs of a lesson: first their differences, then both runs' figures for each arm.
 
 interface Choice {
   readonly id: string;
@@ -137,7 +143,7 @@ interface CompareProps {
   readonly shown: string | null;
 }
 
-/** The runs that can be compared: first the saved runs, then the lesson's recordings. */
+/** The runs that a viewer can compare: the saved runs, followed by the lesson's recordings. */
 export function choicesOf(lesson: Lesson, saved: readonly SavedRun[]): readonly Choice[] {
   return [
     ...saved.map((run) => ({
@@ -195,7 +201,7 @@ function Compare({ lesson, saved, shown }: CompareProps) {
           <Differences lesson={lesson} found={found} />
           <p>
             <a href={besideAddress(lesson, one, other)} data-testid="see-lanes">
-              {t('see their lanes side by side')}
+              {t('see the lanes of both runs side by side')}
             </a>
           </p>
           <Figures lesson={lesson} found={found} />
@@ -205,7 +211,7 @@ function Compare({ lesson, saved, shown }: CompareProps) {
   );
 }
 
-/** The address of the page that shows two runs side by side. */
+/** The address of the page that shows these two runs side by side. */
 export function besideAddress(lesson: Lesson, first: string, second: string): string {
   const [run, beside] = [runNameOf(lesson, first), runNameOf(lesson, second)];
   return writePlace({ ...frontPage, lesson: lesson.slug, run, beside });
@@ -231,7 +237,7 @@ function RunPicker(props: {
   );
 }
 
-/** The differences between two runs. They are shown before any figure or lane. */
+/** The differences between two runs. The page shows them before any figure or lane. */
 export function Differences({ lesson, found }: FoundProps) {
   const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
   return (
@@ -244,14 +250,17 @@ export function Differences({ lesson, found }: FoundProps) {
           <ul className="small" data-testid="differences">
             {found.differences.map((d) => (
               <li key={`${d.of} ${d.what} ${d.arm}`}>
-                {rich('<b>{of}:</b> {what}{more}: {recorded} in the first, {now} in the second', {
-                  of: d.of,
-                  b: (words) => <b>{words}</b>,
-                  what: d.what,
-                  more: d.arm && t(' of {arm}', { arm: title(d.arm) }),
-                  recorded: d.recorded,
-                  now: d.now,
-                })}
+                {rich(
+                  '<b>{of}:</b> {what}{more}: {recorded} in the first run, {now} in the second run',
+                  {
+                    of: d.of,
+                    b: (words) => <b>{words}</b>,
+                    what: d.what,
+                    more: d.arm && t(' of {arm}', { arm: title(d.arm) }),
+                    recorded: d.recorded,
+                    now: d.now,
+                  },
+                )}
               </li>
             ))}
           </ul>
@@ -266,7 +275,7 @@ export function Differences({ lesson, found }: FoundProps) {
   );
 }
 
-/** The figures of both runs for each arm, and what they prove. */
+/** Both runs' figures for each arm, and what these figures prove. */
 export function Figures({ lesson, found }: FoundProps) {
   const title = (arm: string) => lesson.arms.find((a) => a.name === arm)?.title ?? arm;
   return (
@@ -291,16 +300,16 @@ export function Figures({ lesson, found }: FoundProps) {
 }
 
 /**
- * Whether a figure is a count. Rates of traced runs are not shown, because they would look like a verdict, which only
- * measured tables give.
+ * Whether a figure is a count. Rates of traced runs are not shown, because they would look like verdicts, and only
+ * measured tables give verdicts.
  */
 function isCount({ figure }: FigurePair): boolean {
   return figure !== 'ops_per_s';
 }
 
-/** Name a figure for people: metrics.wait_ns.p50 gives "wait, p50". The unit is next to the value. */
+/** The name of a figure in words: metrics.wait_ns.p50 becomes "wait, p50". The unit is shown with the value. */
 export function figureWords(name: string): string {
-  // A recording may contain only a part of the run, but the workload counted the whole run.
+  // The workload counted operations during the complete run, but a recording may contain only a part of the run.
   if (name === 'ops') return t('operations of the whole run');
   const words = name.split('.').filter((word) => word !== 'metrics' && word !== 'tallies');
   return words.map((word) => word.replace(/_[nu]s$/, '').replaceAll('_', ' ')).join(', ');
@@ -322,7 +331,7 @@ function change({ ratio }: FigurePair): string {
 interface SavedRunsDialogProps {
   readonly lesson: Lesson;
   readonly open: boolean;
-  /** Id of the run on the stage. */
+  /** Id of the run that is on the stage. */
   readonly shown: string | null;
   readonly onPlay: (runId: string) => void;
   readonly onClose: () => void;
@@ -334,7 +343,7 @@ export function SavedRunsDialog({ lesson, open, shown, onPlay, onClose }: SavedR
     <Dialog title={t('Saved runs')} open={open} onClose={onClose} testId="saved-runs">
       <p className="small quiet">
         {t(
-          'The server saves every live run when it is over, newest first, and deletes the oldest when there are too many. The person who started a run and the operator may also delete it.',
+          'The server saves every live run when the run is over. The newest run is listed first. If there are too many saved runs, the server deletes the oldest. The operator, and the person who started a run, can also delete a run.',
         )}
       </p>
       {failed && <p role="alert">{failed}</p>}
@@ -400,7 +409,7 @@ function Line({ lesson, run }: { readonly lesson: Lesson; readonly run: SavedRun
   );
 }
 
-/** Links to all saved runs, for the front page; renders nothing if there are none. */
+/** Links to all saved runs, for the front page. Renders nothing if no runs are saved. */
 export function SavedOnHome({
   titles,
 }: {

@@ -30,7 +30,7 @@ describe('changes', () => {
     const now = withChange([], changed({ arm: 'own-2', phase: 'compile' }));
     expect(withChange(now, changed({ arm: 'own-1', phase: 'failed' }))).toBe(now);
     expect(withChange(now, changed({ arm: 'own-2', phase: 'failed' }))[0]?.phase).toBe('failed');
-    // Another change of the arm was refused: that is what the viewer asked last.
+    // Another change of the arm was refused. It is shown because it was the viewer's last request.
     expect(withChange(now, changed({ arm: '', phase: 'refused' }))[0]?.phase).toBe('refused');
   });
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Changes that a visitor makes to arms, and the lesson, which the server sends again with the visitor's arm added.
+ * A visitor's changes to arms, and updates of the lesson, which the server sends again after adding the visitor's arm.
  * Pure.
  */
 
@@ -9,14 +9,14 @@ import type { ChangedMessage } from '../protocol/messages.ts';
 
 const over: ReadonlySet<ChangedMessage['phase']> = new Set(['refused', 'built', 'failed']);
 
-/** Whether the build of the change has ended: it was refused, was built or failed. */
+/** Whether work on the change has ended, because it was refused, was built or failed. */
 export function isOver(change: Pick<ChangedMessage, 'phase'>): boolean {
   return over.has(change.phase);
 }
 
 /**
- * Add a message about a change, keeping the newest state for each arm that was changed. Ignore the failure
- * of a change that a newer change has replaced.
+ * Add a message about a change. For each arm, only the newest state is kept. The failure of a change is ignored if a
+ * newer change has replaced it.
  */
 export function withChange(
   all: readonly ChangedMessage[],
@@ -42,29 +42,27 @@ export function reuseUnchanged(before: Lesson | null, next: Lesson): Lesson {
   return Object.fromEntries(parts) as Lesson;
 }
 
-// Arms that a visitor has made by changing another arm. Pure.
+// Arms that visitors made by changing another arm. Pure.
 
-/** Whether a visitor has made the arm by a change. */
+/** Whether a visitor made this arm by a change. */
 export function isOwn(arm: string): boolean {
   return arm.startsWith('own-');
 }
 
-/** The arms that a visitor can change, which are those that no visitor has made. */
+/** The arms that a visitor can change: all arms that were not made by a visitor. */
 export function changeable(lesson: Pick<Lesson, 'arms'>): readonly Arm[] {
   return lesson.arms.filter((arm) => !isOwn(arm.name));
 }
 
-/** Whether the lesson has patches; if not, nothing can be changed. */
+/** Whether the lesson has patches. Without patches, a visitor cannot change any arm. */
 export function hasPatches(lesson: Pick<Lesson, 'arms'>): boolean {
   return changeable(lesson).some((arm) => arm.patch_texts.length > 0);
 }
 
-/** The name of a visitor's arm contains the name of the original arm. */
+/** The name of a visitor's arm, which contains the name of the original arm. */
 const named = /^own-(.+)-[0-9a-f]{10}$/;
 
-/**
- * The arm from which a visitor's arm was made, found by its name or its patches; null if the arm is not a visitor's.
- */
+/** The original arm of a visitor's arm, found by its name or its patches; null if the arm is not a visitor's. */
 export function madeFrom(lesson: Pick<Lesson, 'arms'>, arm: Arm): Arm | null {
   if (!isOwn(arm.name)) return null;
   const base = named.exec(arm.name)?.[1];

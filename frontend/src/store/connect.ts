@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Connects a store to a socket, or to the files of an exported site. */
+/** Connects a store to a server's socket, or to the files of an exported site. */
 
 import { inLanguage } from '../base/lang/overlay.ts';
 import { t } from '../base/lang/t.ts';
@@ -10,7 +10,7 @@ import { SiteSocket } from '../protocol/site-socket.ts';
 import { openSocket, type Socket } from '../protocol/socket.ts';
 import type { Store } from './store.ts';
 
-/** Translate the lessons' texts in a message; return other messages unchanged. */
+/** Translate the texts of lessons in a message. Messages without lessons are returned unchanged. */
 function worded(message: ServerMessage): ServerMessage {
   if (message.type === 'lesson') return { ...message, lesson: inLanguage(message.lesson) };
   if (message.type === 'hello') return { ...message, lessons: message.lessons.map(inLanguage) };
@@ -18,7 +18,7 @@ function worded(message: ServerMessage): ServerMessage {
 }
 
 /**
- * Return the socket's address. Its path begins with the page's own path, so that the page also works behind a proxy.
+ * Return the socket's address. Its path is relative to the page's own path, so that the page also works behind a proxy.
  */
 export function socketUrl(place: Pick<Location, 'href'>): string {
   const url = new URL('ws', place.href);
@@ -26,7 +26,7 @@ export function socketUrl(place: Pick<Location, 'href'>): string {
   return url.href;
 }
 
-/** Connect a store to a server, or to the files of an exported site. `Socket.close` disconnects it. */
+/** Connect a store to a server, or to the files of an exported site. Call `Socket.close` to disconnect. */
 export function connect(store: Store, url: string = socketUrl(location)): Socket {
   const site = siteOf();
   const socket = openSocket({
@@ -48,7 +48,7 @@ export function connect(store: Store, url: string = socketUrl(location)): Socket
       }),
   });
   store.attach((message) => socket.send(message));
-  // Benchmarks read decoding times and event delays from here.
+  // Benchmarks read decoding times and event delays here.
   Object.assign(globalThis, { duetTiming: () => store.timing });
   return socket;
 }

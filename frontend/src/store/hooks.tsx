@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** React hooks that read the store: one per part, so that event data never enters React's state. */
+/** React hooks that read the store. There is one hook per part, so that event data never become React state. */
 
 import {
   createContext,
@@ -59,7 +59,7 @@ export function useHello(): HelloMessage | null {
 
 const never = () => () => {};
 
-/** The server's reason for denying this visitor an action. Empty if the action is allowed or there is no server. */
+/** The server's reason for denying this visitor an action; empty if the action is allowed or the page has no server. */
 export function useDenied(action: ActionName): string {
   const hello = useContext(Context)?.hello;
   return useSyncExternalStore(hello?.subscribe ?? never, () => hello?.get()?.denied[action] ?? '');
@@ -69,27 +69,27 @@ export function useLesson(): Lesson | null {
   return useCell(useStore().lesson);
 }
 
-/** The open lesson if it is one without a view, otherwise null. */
+/** The open lesson, if it is a lesson without a view; otherwise null. */
 export function useNumbers(): NumbersLesson | null {
   return useCell(useStore().numbers);
 }
 
-/** The run whose events are shown. */
+/** The run whose events the page shows. */
 export function useRun(): RunMessage | null {
   return useCell(useStore().run);
 }
 
-/** A run that was announced and has no events yet, because kernels are built or guests boot. */
+/** A run that was announced but has no events yet, because kernels are being built or guests are booting. */
 export function usePendingRun(): RunMessage | null {
   return useCell(useStore().pending);
 }
 
-/** Progress of a recording that is loading; null if none is loading. */
+/** Progress of the recording that is loading; null if no recording is loading. */
 export function useReading(): ReadingMessage | null {
   return useCell(useStore().reading);
 }
 
-/** Names of requested runs that will not arrive, as they were given in the requests. */
+/** Requested runs that will not arrive, by the names used in the requests. */
 export function useLost(): {
   readonly lost: ReadonlySet<string>;
   readonly forgive: (id: string) => void;
@@ -103,7 +103,7 @@ export function useLanes(): readonly LaneMessage[] {
   return useCell(useStore().lanes);
 }
 
-/** Lanes of the run whose events are shown, even while another run is being prepared. */
+/** Lanes of the run whose events the page shows, even while another run is being prepared. */
 export function useShownLanes(): readonly LaneMessage[] {
   const store = useStore();
   const lanes = useLanes();
@@ -120,13 +120,13 @@ export function useLane(arm: string): LaneMessage | null {
   return useLanes().find((lane) => lane.arm === arm) ?? null;
 }
 
-/** Lanes of the newest run that are held. */
+/** Lanes of the newest run that the visitor in control holds. */
 export function useHolds(): readonly HeldMessage[] {
   return useCell(useStore().holds);
 }
 
 /**
- * Running and finished kernel builds of this lesson. The lesson must be given, because arms of two lessons may share a
+ * Running and finished kernel builds of this lesson. `lesson` is needed because arms of two lessons can have the same
  * name.
  */
 export function useBuilds(lesson: string): readonly BuildMessage[] {
@@ -139,7 +139,7 @@ export function useChanges(): readonly ChangedMessage[] {
   return useCell(useStore().changes);
 }
 
-/** The newest judgement of a challenge, which may belong to another lesson. */
+/** The newest judgement of a challenge. The challenge may belong to another lesson. */
 export function useJudged(): JudgedMessage | null {
   return useCell(useStore().judged);
 }
@@ -152,12 +152,12 @@ export function useControl(): ControlMessage | null {
   return useCell(useStore().control);
 }
 
-/** Live runs on the server; `at` is when this message reached the page. */
+/** Live runs on the server. `at` is the time at which this message reached the page. */
 export function useRuns(): (RunsMessage & { readonly at: number }) | null {
   return useCell(useStore().runs);
 }
 
-/** The last live run that this page requested. */
+/** The most recent live run that this page requested. */
 export function useBegun(): string | null {
   return useCell(useStore().begun);
 }
@@ -173,7 +173,7 @@ export function useErrors(): {
 
 const tellEveryMs = 100;
 
-/** Subscribe to a signal, but call the listener at most ten times a second, which is enough for text. */
+/** Subscribe to a signal. The listener is called at most ten times a second, which is enough for text. */
 export function calmly(signal: Signal): (listener: () => void) => () => void {
   return (listener) => {
     let timer: ReturnType<typeof setTimeout> | null = null;
@@ -212,7 +212,9 @@ export function useLines(arm: string): readonly LineMessage[] {
 const noLosses: readonly Loss[] = [];
 const noGaps: readonly GapMessage[] = [];
 
-/** Data missing from a lane's picture: events lost in the guest, and batches not sent to this browser. */
+/**
+ * Data that a lane's picture lacks: events lost in the guest, and batches that the server did not send to this browser.
+ */
 export function useLoss(arm: string): {
   readonly losses: readonly Loss[];
   readonly gaps: readonly GapMessage[];
@@ -223,7 +225,7 @@ export function useLoss(arm: string): {
   return useMemo(() => ({ losses, gaps }), [losses, gaps]);
 }
 
-/** A number that increases when columns of the shown run change, at most ten times a second. */
+/** A number that increases when columns of the shown run change. It changes at most ten times a second. */
 export function useEventsVersion(): number {
   const store = useStore();
   const subscribe = useMemo(() => calmly(store.events), [store]);
@@ -244,20 +246,20 @@ export function useEventsVersion(): number {
 }
 
 export interface Commands {
-  /** Without `run`, open the recording that fits the step. */
+  /** Open a run. Without `run`, open the recording that fits the step. */
   readonly open: (lesson: string, run?: string | null, step?: string | null) => void;
   readonly start: (choice: RunChoice) => void;
   readonly act: (name: string, value: number) => void;
-  /** Hold each guest after `after` more accesses, or let the guests continue. */
+  /** Hold each guest after `after` more accesses. If `on` is false, let the guests continue. */
   readonly hold: (on: boolean, after: number) => void;
   /** Stop a run, or cancel a queued one. */
   readonly stop: (run: string) => void;
   readonly again: () => void;
   readonly measure: (choice: RunChoice, repeats?: number) => void;
   readonly control: (take: boolean) => void;
-  /** Build an arm with an additional change. Only this visitor receives the new arm. */
+  /** Build an arm with an additional change. Only this visitor can use the new arm. */
   readonly change: (lesson: string, arm: string, diff: string) => void;
-  /** Discard the change of a visitor's arm. */
+  /** Discard a visitor's arm. */
   readonly dropChange: (arm: string) => void;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** One lane as this browser received it: its tables, rows, watermark and losses. */
+/** One lane as this browser received it: its tables, rows, watermark, and losses. */
 
 import { firstAbove } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
@@ -17,21 +17,21 @@ import type {
 } from '../protocol/messages.ts';
 import { type Growing, isTable, LaneTables, type Limits } from './tables.ts';
 
-// Follows the sequence numbers of a table's batches. A jump in them, or an explicit message, shows which batches were
-// not sent to this browser.
+// Follows the sequence numbers of a table's batches.
+// A jump in the numbers, or an explicit message, shows which batches the server did not send to this browser.
 
-/** At most this many gaps are listed per lane. */
+/** Maximum number of gaps in a lane's list. */
 const mostGaps = 100;
 
 class Gaps {
   list: readonly GapMessage[] = [];
   readonly #lastSeq = new Map<string, number>();
-  /** The number of missing rows in each gap whose end is unknown until the next batch. */
+  /** For each table with a gap, the number of missing rows. A gap's end is unknown until the next batch arrives. */
   readonly #open = new Map<string, number>();
 
   /**
-   * Tell whether a batch continues its table. `again`: the numbers restart at 0, because the whole table is resent
-   * after a reconnect. `old`: the batch was already received.
+   * Tell whether a batch continues its table. `again` means that the numbers restart at 0, because the server resends
+   * the complete table after a reconnect. `old` means that the batch was already received.
    */
   order({ run_id, arm, table, seq }: BatchMessage): 'next' | 'again' | 'old' {
     const last = this.#lastSeq.get(table) ?? -1;
@@ -44,8 +44,8 @@ class Gaps {
   }
 
   /**
-   * Record that the server skipped these batches. Returns true if some of them had been received before, so that the
-   * table must be reset.
+   * Record that the server skipped these batches. Returns true if this browser had already received some of them, so
+   * that the table must be reset.
    */
   skip({ table, from_seq, to_seq }: GapMessage): boolean {
     const again = from_seq <= (this.#lastSeq.get(table) ?? -1);
@@ -59,7 +59,8 @@ class Gaps {
   }
 
   /**
-   * Return the number of rows missing before the next batch: 0 if the number is unknown, undefined if none are missing.
+   * Return the number of rows that are missing before the next batch: 0 if the number is unknown, undefined if no row
+   * is missing.
    */
   close(table: string): number | undefined {
     const rows = this.#open.get(table);
@@ -73,17 +74,17 @@ class Gaps {
   }
 }
 
-// A loss in a lane: events that were dropped before they reached this browser, or rows that were not sent to it.
+// A loss in a lane: events that were dropped before they reached this browser, or rows that the server did not send.
 
 export interface Loss {
   readonly t0: Nanos;
   readonly t1: Nanos;
-  /** Number of lost events; null if it is unknown. */
+  /** Number of lost events; null if the number is unknown. */
   readonly events: number | null;
   readonly where: string;
 }
 
-/** At most this many losses are listed per lane. When a lane has more, the oldest loss is removed. */
+/** Maximum number of losses in a lane's list. If there are more, the oldest loss is removed. */
 const mostLosses = 1000;
 
 class Losses {
@@ -94,11 +95,11 @@ class Losses {
   }
 
   /**
-   * Record that the rows between the last received row and the next batch were not sent. In between, events were lost;
-   * the lane was not idle.
+   * Record that the server did not send the rows between the last received row and the next batch. Events in this
+   * interval were lost, so the lane was not idle.
    *
-   * @param next_ns undefined if nothing followed
-   * @param rows 0 if the number is unknown
+   * @param next_ns undefined if no row follows
+   * @param rows 0 if the number of rows is unknown
    */
   notSent(last_ns: number, next_ns: number | undefined, rows: number): void {
     const to = Math.max(last_ns, next_ns ?? last_ns);
@@ -115,14 +116,14 @@ class Losses {
   }
 }
 
-// X-ray samples by probe, in order of time. Their number is limited: the oldest are evicted.
+// X-ray samples by probe, in order of time. Their total size is limited, and the oldest samples are evicted.
 
-/** One sample of a structure in the running kernel. The columns, facts and texts depend on the probe. */
+/** One sample of a structure in the running kernel. Its columns, facts and texts depend on the probe. */
 export interface LaneSample {
   readonly seq: number;
-  /** Time since the workload's start. It is negative before the start. */
+  /** Time since the workload's start; negative before the start. */
   readonly t: Nanos;
-  /** Error bound of `t`. */
+  /** Maximum error of `t`. */
   readonly error: Nanos;
   readonly clock: 'host' | 'guest';
   readonly took_ns: number;
@@ -130,7 +131,7 @@ export interface LaneSample {
   readonly columns: Readonly<Record<string, TypedColumn>>;
   readonly facts: Readonly<Record<string, number>>;
   readonly texts: readonly string[];
-  /** Number of torn and failed reads of this lens so far. */
+  /** Number of torn reads of this lens so far. `failed` is the number of failed reads. */
   readonly torn: number;
   readonly failed: number;
 }
@@ -154,7 +155,7 @@ export class Samples {
     return this.#byProbe.get(probe) ?? none;
   }
 
-  /** The probes that have samples, in the order of their first sample. */
+  /** The probes that have samples, in order of their first samples. */
   probes(): readonly string[] {
     return [...this.#byProbe.keys()];
   }
@@ -166,7 +167,7 @@ export class Samples {
     const list = this.#list(message.probe, seq);
     if (list === null) return;
     list.push(sample);
-    // Samples whose guest times differ by less than their errors may arrive in the wrong order.
+    // Samples can arrive in the wrong order if their guest times differ by less than their errors.
     for (let at = list.length - 1; at > 0 && list[at - 1]!.t > list[at]!.t; at -= 1) {
       [list[at - 1], list[at]] = [list[at]!, list[at - 1]!];
     }
@@ -175,8 +176,8 @@ export class Samples {
   }
 
   /**
-   * A repeated sequence number marks a duplicate sample, except 0, which means that all samples are resent after a
-   * reconnect.
+   * A repeated sequence number marks a duplicate sample. The exception is 0, which means that the server resends all
+   * samples after a reconnect.
    */
   #list(probe: string, seq: number): LaneSample[] | null {
     const list = this.#byProbe.get(probe);
@@ -202,7 +203,7 @@ export class Samples {
 
 const none: readonly LaneSample[] = [];
 
-/** The newest sample at or before a moment; null if there is none yet. */
+/** The newest sample at or before a moment; null if there is none. */
 export function sampleAt(samples: readonly LaneSample[], moment: Nanos): LaneSample | null {
   const after = firstAbove(samples.length, (i) => samples[i]!.t, moment);
   return samples[after - 1] ?? null;
@@ -224,14 +225,14 @@ export class LaneStore extends LaneTables {
   lines: readonly LineMessage[] = [];
   state: LaneMessage | null = null;
   metrics: MetricsMessage | null = null;
-  /** The state of each lens. A lens that this run did not request has no entry. */
+  /** The state of each lens that this run requested. */
   readonly lenses = new Map<LensMessage['lens'], LensMessage>();
-  /** Number of samples since the workload's start. */
+  /** Number of samples taken since the workload's start. */
   looks = 0;
-  /** Whether more of a recording will arrive. */
+  /** Whether more data of a recording will arrive. */
   coming = false;
   readonly #samples = new Samples();
-  /** A number that increases with every change of rows or columns. */
+  /** A number that increases whenever rows or columns change. */
   version = 0;
   readonly #gaps = new Gaps();
   readonly #losses = new Losses();
@@ -249,7 +250,7 @@ export class LaneStore extends LaneTables {
     return this.#losses.list;
   }
 
-  /** Whether the lane is complete. */
+  /** Whether the lane has ended and all its data have arrived. */
   get ended(): boolean {
     return !this.coming && this.state !== null && endPhases.has(this.state.phase);
   }
@@ -262,7 +263,7 @@ export class LaneStore extends LaneTables {
   takeBatch(batch: BatchMessage): void {
     if (!isTable(batch.table)) return;
     if (batch.table === 'open') {
-      // Each batch replaces the whole table of open spans, so no gap can remain.
+      // Each batch contains the complete table of open spans, so no gap can remain.
       this.open.clear();
       this.open.append(batch.columns, batch.n);
     } else {
@@ -293,7 +294,7 @@ export class LaneStore extends LaneTables {
     this.version += 1;
   }
 
-  /** Record that rows before this batch were not sent, and are lost. */
+  /** Record a loss for the rows before this batch that the server did not send. */
   #closeGap(table: 'spans' | 'ops' | 'points', batch: BatchMessage): void {
     const rows = this.#gaps.close(table);
     if (rows === undefined) return;
@@ -309,14 +310,14 @@ export class LaneStore extends LaneTables {
     this.version += 1;
   }
 
-  /** A repeated line means that lines are being resent from that line on, possibly before the tables are resent. */
+  /** A repeated line means that the server resends lines from this line on, possibly before it resends the tables. */
   takeLine(line: LineMessage): void {
     const at = this.lines.findIndex((one) => one.t_ns === line.t_ns && one.text === line.text);
     const before = at < 0 ? this.lines.slice(1 - this.limits.lines) : this.lines.slice(0, at);
     this.lines = [...before, line];
   }
 
-  /** X-ray samples of one structure, in order of time; empty if there are none. */
+  /** The x-ray samples of a probe, in order of time; empty if the probe has none. */
   samples(probe: string): readonly LaneSample[] {
     return this.#samples.of(probe);
   }

@@ -255,7 +255,7 @@ test('who draws a recording gets its first events at once, further ones calmly, 
   expect(events).toBe(4);
   vi.advanceTimersByTime(1000);
   expect(events).toBe(4);
-  // A live run comes batch by batch.
+  // Events of a live run are announced batch by batch.
   store.dispatch(runMessage('live-1', ['a'], 'running', 'live'));
   const before = events;
   for (let seq = 0; seq < 5; seq++) {
@@ -308,7 +308,7 @@ test('messages for plug-ins reach whoever listens, in order', () => {
   const store = new Store();
   const came: unknown[] = [];
   store.news.subscribe(() => came.push(store.news.get()));
-  // The core knows no message of a plug-in.
+  // The store passes on messages that only plug-ins handle.
   const news = (count: number) => ({ type: 'plugin_news', count }) as unknown as ServerMessage;
   store.dispatch(news(1));
   store.dispatch(news(2));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** State of the page from the server's messages. Readers subscribe to single parts. */
+/** The page's state, built from the server's messages. Readers subscribe to single parts of this state. */
 
 import { t } from '../base/lang/t.ts';
 import { Cell, Signal } from '../base/signal.ts';
@@ -27,49 +27,49 @@ import { reuseUnchanged, withChange } from './changes.ts';
 import { LaneStore } from './lane.ts';
 import { defaultLimits, type Limits } from './tables.ts';
 
-// Parts of the state, each with its own subscription.
+// Parts of the state. Each part has its own subscription.
 
 export class Cells {
   readonly connection = new Cell<Connection>({ state: 'connecting', reason: '', retryInMs: null });
   readonly hello = new Cell<HelloMessage | null>(null);
   readonly lesson = new Cell<Lesson | null>(null);
-  /** The open lesson if it is one without a view, otherwise null. At most one of `lesson` and `numbers` is set. */
+  /** The open lesson, if it is a lesson without a view; otherwise null. Either `lesson` or `numbers` is null. */
   readonly numbers = new Cell<NumbersLesson | null>(null);
-  /** The run whose events are shown. A new run replaces it when the new run's first events arrive. */
+  /** The run whose events the page shows. A new run takes its place when the new run's first events arrive. */
   readonly run = new Cell<RunMessage | null>(null);
-  /** A run that was announced and has no events yet. */
+  /** A run that was announced but has no events yet. */
   readonly pending = new Cell<RunMessage | null>(null);
-  /** Lanes of the pending run, or of the shown run if none is pending. A lane is booting, running or failed. */
+  /** Lanes of the pending run. If no run is pending, lanes of the shown run. A lane is booting, running or failed. */
   readonly lanes = new Cell<readonly LaneMessage[]>([]);
-  /** The newest run's held lanes, each with its latest message. */
+  /** The held lanes of the newest run, each with its most recent message. */
   readonly holds = new Cell<readonly HeldMessage[]>([]);
   readonly builds = new Cell<readonly BuildMessage[]>([]);
   /** This visitor's changes: the newest state of each changed arm. */
   readonly changes = new Cell<readonly ChangedMessage[]>([]);
   readonly measured = new Cell<MeasuredMessage | null>(null);
-  /** The newest judgement of a challenge, which may belong to another lesson. */
+  /** The newest judgement of a challenge. The challenge may belong to another lesson. */
   readonly judged = new Cell<JudgedMessage | null>(null);
-  /** Who controls the live run that was watched last. */
+  /** Who controls the live run that this page watched last. */
   readonly control = new Cell<ControlMessage | null>(null);
-  /** Live runs on the server, and the visitor's queued runs; null while they are not known. */
+  /** Live runs on the server, and this visitor's queued runs; null until the server has sent them. */
   readonly runs = new Cell<(RunsMessage & { readonly at: number }) | null>(null);
-  /** The last live run that this page requested. */
+  /** The most recent live run that this page requested. */
   readonly begun = new Cell<string | null>(null);
-  /** The newest message that only a plug-in handles. */
+  /** The newest message that only plug-ins handle. */
   readonly news = new Cell<ServerMessage | null>(null);
   readonly errors = new Cell<readonly ErrorMessage[]>([]);
-  /** Progress of a recording while it loads. */
+  /** Progress of the recording that is loading. */
   readonly reading = new Cell<ReadingMessage | null>(null);
-  /** Requested runs that the server has reported as lost, by the names given in the requests. */
+  /** Requested runs that the server reported as lost, by the names used in the requests. */
   readonly lost = new Cell<ReadonlySet<string>>(new Set());
-  /** Fires when rows, columns or losses of the shown run change. */
+  /** Announces changes to rows, columns or losses of the shown run. */
   readonly events = new Signal();
-  /** Fires when metrics or lines change. */
+  /** Announces changes to metrics or lines. */
   readonly figures = new Signal();
 
   /**
-   * A failed run is reported twice: by its state, and by an error that names a remedy. The error is kept, because it
-   * tells more.
+   * Add an error. A failed run is reported twice: by its state, and by an error that names a remedy. Only the error is
+   * kept, because it contains more information.
    */
   complain(error: ErrorMessage): void {
     const others = this.errors
@@ -82,7 +82,7 @@ export class Cells {
     this.errors.set(this.errors.get().filter((e) => e !== error));
   }
 
-  /** Allow a run to be requested again. */
+  /** Allow a lost run to be requested again. */
   forgive(id: string): void {
     if (!this.lost.get().has(id)) return;
     this.lost.set(new Set([...this.lost.get()].filter((one) => one !== id)));
@@ -91,16 +91,16 @@ export class Cells {
 
 // State of one run: its message, its lanes, and its loading progress.
 
-/** A run and its lanes. Lanes are created by their first message and ordered like the run's arms. */
+/** A run and its lanes. A lane is created when it is first mentioned. Lanes are ordered like the run's arms. */
 export class RunStore {
   readonly id: string;
   readonly lanes = new Map<string, LaneStore>();
   message: RunMessage | null = null;
-  /** A number that increases with every change of any lane's rows or columns. */
+  /** A number that increases whenever any lane's rows or columns change. */
   version = 0;
-  /** Loading progress; null if none was announced, as for live runs. */
+  /** Loading progress; null if the server announced none, as for live runs. */
   reading: ReadingMessage | null = null;
-  /** Knob values of a model that the page computes. */
+  /** Knob values of a model that runs on the page. */
   model: Readonly<Record<string, number>> = {};
   readonly #limits: Limits;
 
@@ -120,7 +120,7 @@ export class RunStore {
     return lane;
   }
 
-  /** Whether more of a recording will arrive. */
+  /** Whether more data of a recording will arrive. */
   get coming(): boolean {
     return this.reading?.whole === false;
   }
@@ -136,7 +136,7 @@ export class RunStore {
     this.version += 1;
   }
 
-  /** Lanes in the order of the run's arms, and then any lanes that were not announced. */
+  /** Lanes in the order of the run's arms, followed by lanes that the run did not announce. */
   ordered(): LaneStore[] {
     const arms = this.message?.arms ?? [];
     const place = (lane: LaneStore) => {
@@ -153,14 +153,14 @@ export class RunStore {
   }
 }
 
-// Decides which of the server's runs is shown, which is pending, and which are forgotten.
+// Decides which of the server's runs is shown, which run is pending, and which runs are forgotten.
 
 const maxRuns = 3;
 
-/** Interval between notifications while a recording loads, ms. Each notification causes work. */
+/** Minimum time between notifications while a recording loads, ms. Each notification makes readers work. */
 const betweenMs = 400;
 
-/** Notifies readers of new events: at once, or at intervals while a recording loads. */
+/** Notifies readers of new events: immediately, or at intervals while a recording loads. */
 class Announcer {
   readonly #say: () => void;
   #saidAt = Number.NEGATIVE_INFINITY;
@@ -215,7 +215,7 @@ class ShownRuns {
     for (const run of this.#runs.values()) run.setModel(values);
   }
 
-  /** The store of the shown run, with its columns. */
+  /** The store of the shown run, including its columns. */
   shown(): RunStore | null {
     const message = this.#cells.run.get();
     return message === null ? null : (this.#runs.get(message.run_id) ?? null);
@@ -238,7 +238,7 @@ class ShownRuns {
     this.#tell(run);
   }
 
-  /** Forget a run that will not arrive. What has arrived of it is not shown, because it is incomplete. */
+  /** Forget a run that will not arrive. Data of it that have arrived are not shown, because they are incomplete. */
   lose(id: string): void {
     this.#cells.lost.set(new Set([...this.#cells.lost.get(), id]));
     if (this.#cells.reading.get()?.run_id === id) this.#cells.reading.set(null);
@@ -253,7 +253,7 @@ class ShownRuns {
   takeRun(message: RunMessage): void {
     if (message.purpose === 'measure') return;
     this.#cells.forgive(message.run_id);
-    // A live run replaces a recording that was loading. No more of that recording will arrive.
+    // A live run replaces a recording that is loading, so the server will not send the rest of the recording.
     if (message.source === 'live') this.#cells.reading.set(null);
     this.#renew(message);
     const run = this.of(message.run_id);
@@ -271,7 +271,7 @@ class ShownRuns {
     this.#cells.events.emit();
   }
 
-  /** A live run is resent from its file with different batches, so everything is reset. */
+  /** After a live run ends, the server resends it from its file in different batches, so everything is reset. */
   #renew(message: RunMessage): void {
     const former = this.#runs.get(message.run_id);
     if (!former?.message || former.message.source === message.source) return;
@@ -279,7 +279,7 @@ class ShownRuns {
     this.of(message.run_id).version = former.version + 1;
   }
 
-  /** Stop waiting for a run that failed without events. */
+  /** Stop waiting for a run that failed before it had events. */
   #fail({ run_id, message }: RunMessage): void {
     const awaited = this.#cells.pending.get()?.run_id === run_id;
     this.#cells.lost.set(new Set([...this.#cells.lost.get(), run_id]));
@@ -295,7 +295,7 @@ class ShownRuns {
       });
   }
 
-  /** Show the pending run, because its first events have arrived. */
+  /** Show the pending run if its first events have arrived. */
   promote(runId: string): void {
     const pending = this.#cells.pending.get();
     if (pending?.run_id !== runId || !this.of(runId).hasEvents) return;
@@ -318,12 +318,15 @@ class ShownRuns {
     this.#tell(run);
   }
 
-  /** Announce new events of a run, if it is the shown run. */
+  /** Announce new events if they belong to the shown run. */
   #tell(run: RunStore): void {
     if (this.#cells.run.get()?.run_id === run.id) this.#announcer.announce(run.coming);
   }
 
-  /** Columns are large, so keep only those of the shown run, the pending run and the newest other runs. */
+  /**
+   * Limit the number of stored runs, because columns are large. The shown run, the pending run and the newest other
+   * runs are kept.
+   */
   #forget(): void {
     const keep = new Set([this.#cells.run.get()?.run_id, this.#cells.pending.get()?.run_id]);
     for (const id of this.#runs.keys()) {
@@ -345,11 +348,11 @@ class ShownRuns {
   }
 }
 
-/** Timing of the page, for the latency benchmark. */
+/** Times that the latency benchmark reads. */
 export interface Timing {
   readonly decodeMs: number;
   readonly messages: number;
-  /** Delays, ms, from the newest event to its arrival here, for the last batches; empty for a recording. */
+  /** Delays of the last batches, ms, from a batch's newest event to its arrival here; empty for a recording. */
   readonly eventToBrowserMs: readonly number[];
 }
 
@@ -364,20 +367,20 @@ export class Store extends Cells {
     this.#runs = new ShownRuns(this, limits);
   }
 
-  /** Set the function that sends commands; called by connect(). */
+  /** Set the function that sends commands to the server; connect() calls this method. */
   attach(send: (message: ClientMessage) => void): void {
     this.#send = send;
   }
 
   readonly command = (message: ClientMessage): void => this.#send(message);
 
-  /** Set knobs of a model that the page computes. These knobs change the index, but not the run. */
+  /** Set knobs of a model that runs on the page. These knobs change the index, but not the run. */
   setModel(values: Readonly<Record<string, number>>): void {
     this.#runs.setModel(values);
     this.events.emit();
   }
 
-  /** The store of the shown run, with its columns. */
+  /** The store of the shown run, including its columns. */
   shown(): RunStore | null {
     return this.#runs.shown();
   }
@@ -440,9 +443,9 @@ export class Store extends Cells {
       case 'runs':
         return this.runs.set({ ...message, at: performance.now() });
       case 'heartbeat':
-        return; // Handled by protocol/socket.ts.
+        return; // protocol/socket.ts has handled this message.
       case 'segments':
-        return; // protocol/segments.ts fetches them and passes on their messages.
+        return; // protocol/segments.ts fetches the segments and passes on their messages.
       case 'begun':
         return this.begun.set(message.run_id);
       case 'error':
@@ -474,7 +477,10 @@ export class Store extends Cells {
     });
   }
 
-  /** Measure the delay only while the run is live, because a viewer who joins late receives all past events at once. */
+  /**
+   * Measure a batch's delay while its run is running or draining. A viewer who joins later receives all past events
+   * together, so the delays of these events mean nothing.
+   */
   #clockBatch(runId: string, newestMs: number | null): void {
     const phase = this.#runs.of(runId).message?.phase;
     if (newestMs === null || (phase !== 'running' && phase !== 'draining')) return;

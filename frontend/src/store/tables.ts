@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Tables as structures of arrays. Appending is cheap; rows move only when the oldest are evicted. */
+/** Tables as structures of arrays. Appending is cheap, and rows move only when the oldest rows are evicted. */
 
 import { type Column, growColumn } from '../base/columns.ts';
 import { type Nanos, ns } from '../base/units.ts';
 import type { BatchMessage, TypedColumn } from '../protocol/messages.ts';
 
-/** Structure of arrays in order of arrival. The first `length` rows are valid; the capacity may be larger. */
+/** Spans as a structure of arrays, in order of arrival. The first `length` rows are valid; the arrays can be longer. */
 export interface SpanTable {
   readonly length: number;
   readonly t0: Float64Array;
@@ -39,7 +39,7 @@ export interface LinkTable {
 export interface PointTable {
   readonly length: number;
   readonly t: Float64Array;
-  /** Index in the lesson's list of points. */
+  /** Index of each event's point in the lesson's list of points. */
   readonly kind: Uint8Array;
   readonly cpu: Int16Array;
   readonly tid: Int32Array;
@@ -52,7 +52,7 @@ export interface PointTable {
   readonly id: Uint32Array;
 }
 
-/** A batch lacks a column that its table needs. */
+/** Thrown if a batch lacks a column that its table needs. */
 export class ColumnMissing extends Error {
   override readonly name = 'ColumnMissing';
 }
@@ -62,7 +62,7 @@ type Columns = Readonly<Record<string, TypedColumn>>;
 /** A growing table. `wire` maps each column to its name in a batch. */
 abstract class GrowingTable {
   length = 0;
-  /** Number of rows that were evicted since the start, to limit memory. */
+  /** Number of rows that were evicted since the start, because memory is limited. */
   evicted = 0;
   /** A number that changes when rows have moved. Readers must then read all rows again. */
   epoch = 0;
@@ -91,7 +91,7 @@ abstract class GrowingTable {
     this.epoch += 1;
   }
 
-  /** Evict the oldest rows so that at most `keep` remain. */
+  /** Evict the oldest rows until at most `keep` rows remain. */
   evict(keep: number): void {
     const drop = this.length - keep;
     if (drop <= 0) return;
@@ -166,9 +166,9 @@ export class PointColumns extends GrowingTable implements PointTable {
   id = new Uint32Array(0);
 }
 
-// The tables of a lane, up to a size limit. Beyond it, the oldest rows are evicted.
+// The tables of a lane, up to a maximum size. If they grow larger, the oldest rows are evicted.
 
-/** At most this many rows are stored per table. When a table has more, its oldest quarter is evicted. */
+/** Maximum number of rows per table. If a table has more rows, its oldest quarter is evicted. */
 export interface Limits {
   readonly spans: number;
   readonly lines: number;
@@ -190,9 +190,9 @@ export class LaneTables {
   readonly ops = new OpColumns();
   readonly links = new LinkColumns();
   readonly points = new PointColumns();
-  /** Spans that are still open at the watermark. Each batch replaces the whole table. */
+  /** Spans that are still open at the watermark. Each batch replaces the complete table. */
   readonly open = new SpanColumns();
-  /** Where the lane's history begins, because earlier rows were evicted. The time before it is unknown, not idle. */
+  /** Start of the lane's known history, because earlier rows were evicted. Time before it is unknown, not idle. */
   historyFrom: Nanos = ns(0);
   protected readonly limits: Limits;
 
@@ -206,7 +206,7 @@ export class LaneTables {
     if (table === 'points' && this.points.length > this.limits.spans) this.#evictPoints();
   }
 
-  /** Reset a table. If it is the table of spans, the start of the history is reset, too. */
+  /** Reset a table. Resetting the table of spans also resets the start of the history. */
   protected beginAnew(table: Growing): void {
     this[table].clear();
     if (table === 'spans') this.historyFrom = ns(0);

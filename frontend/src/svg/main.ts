@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Converts the page to one SVG for `duet export --to svg`. This is a separate script that no page loads. The exporter
- * runs it in its browser page (backend: export/pictures.py).
+ * Converts the page to a single SVG for `duet export --to svg`. This script is separate, and the page itself never
+ * loads it. The exporter runs it in its browser page (backend: export/pictures.py).
  */
 
 import { elementOf } from './page.ts';
@@ -10,7 +10,7 @@ import { attributes, escaped, ink, Sheet, type Tools } from './xml.ts';
 export interface Words {
   readonly title: string;
   readonly desc: string;
-  /** Prefix of all ids. */
+  /** Prefix of all ids in the SVG. */
   readonly id: string;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The page's DOM as SVG, in painting order: boxes, icons, text, and canvases redrawn as shapes. */
+/** Converts the page's DOM to SVG in painting order: boxes, icons, text, and canvases that are redrawn as shapes. */
 
 import { redrawEvent } from '../views/paints.ts';
 import { SvgPen } from './pen.ts';
@@ -15,7 +15,7 @@ import {
   textElement,
 } from './xml.ts';
 
-// Backgrounds and borders of boxes, and icons, as shapes.
+// Backgrounds and borders of boxes, and icons, as SVG shapes.
 
 const sides = ['Top', 'Right', 'Bottom', 'Left'] as const;
 
@@ -40,7 +40,7 @@ function rect(box: DOMRect, inset: number, radius: number, look: Attributes): st
   return `<rect${attributes({ ...at, ...look })}/>`;
 }
 
-/** Background and border of one box. */
+/** Draw the background and border of one box. */
 function boxOf(box: DOMRect, style: CSSStyleDeclaration): string[] {
   const radius = Number.parseFloat(style.borderTopLeftRadius) || 0;
   const out: string[] = [];
@@ -76,7 +76,7 @@ const geometry: Readonly<Record<string, readonly string[]>> = {
   line: ['x1', 'y1', 'x2', 'y2'],
 };
 
-/** An icon of the page. Elements outside `geometry` are omitted; icons contain no other elements. */
+/** Draw an icon of the page. Only elements in `geometry` are drawn, because icons contain no others. */
 function signOf(sign: SVGSVGElement): string[] {
   const box = sign.getBoundingClientRect();
   const view = sign.viewBox.baseVal;
@@ -98,7 +98,7 @@ function signOf(sign: SVGSVGElement): string[] {
   return [`<g${attributes({ transform: moved })}>`, ...shapes, '</g>'];
 }
 
-// A text node split into the lines that the browser laid out.
+// Splits a text node into the lines that the browser laid out.
 
 export interface Glyph {
   readonly text: string;
@@ -114,7 +114,7 @@ export interface Line {
   readonly top: number;
 }
 
-/** Merge neighbouring characters into lines, without spaces at both ends. */
+/** Merge neighbouring characters into lines, and remove spaces at both ends of each line. */
 export function linesOf(glyphs: readonly Glyph[]): readonly Line[] {
   const rows: Glyph[][] = [];
   for (const glyph of glyphs) {
@@ -135,7 +135,7 @@ export function linesOf(glyphs: readonly Glyph[]): readonly Line[] {
   });
 }
 
-/** The part of a line that remains before an ellipsis at `limit`. */
+/** The part of a line that remains visible before an ellipsis at `limit`. */
 export function cut(glyphs: readonly Glyph[], limit: number, dots: number): readonly Glyph[] {
   if (glyphs.every((glyph) => glyph.right <= limit + 0.5)) return glyphs;
   const fitting = glyphs.filter((glyph) => glyph.right + dots <= limit);
@@ -144,7 +144,7 @@ export function cut(glyphs: readonly Glyph[], limit: number, dots: number): read
   return [...fitting, { text: '…', left: last.right, right: last.right + dots, top: last.top }];
 }
 
-/** The glyphs of a text node. Collapsed white space has no box, so it is omitted. */
+/** The characters of a text node with their positions. Collapsed white space has no box, so it is omitted. */
 function glyphsOf(node: Text): readonly Glyph[] {
   const range = document.createRange();
   const glyphs: Glyph[] = [];
@@ -160,14 +160,14 @@ function glyphsOf(node: Text): readonly Glyph[] {
   return glyphs;
 }
 
-/** The right edge of the nearest box that cuts off its text with an ellipsis. */
+/** The right edge of an element that cuts off its text with an ellipsis; null if it does not. */
 function ellipsisAt(element: Element): number | null {
   const box = element.closest<HTMLElement>('*');
   if (box === null || getComputedStyle(box).textOverflow !== 'ellipsis') return null;
   return box.scrollWidth > box.clientWidth ? box.getBoundingClientRect().right : null;
 }
 
-/** The underline of a text, with its colour, pattern and position. */
+/** CSS for the underline of a text: its colour, pattern and position. */
 function decorationOf(style: CSSStyleDeclaration): readonly string[] {
   if (style.textDecorationLine === 'none') return [];
   return [
@@ -202,7 +202,9 @@ function textsOf(node: Text, style: CSSStyleDeclaration, measure: Measure): stri
   );
 }
 
-/** Tell whether an element is invisible, because it is only for screen readers or has no box. */
+/**
+ * Tell whether an element is invisible. Elements for screen readers only, and elements without a box, are invisible.
+ */
 function unseen(style: CSSStyleDeclaration, box: DOMRect): boolean {
   if (style.display === 'contents') return false;
   if (style.display === 'none' || style.opacity === '0') return true;
@@ -237,8 +239,8 @@ function insideOf(
 }
 
 /**
- * Tell whether an element's content is larger than its box. Text that ends in an ellipsis is ignored if it is too wide,
- * because it has been shortened already.
+ * Tell whether an element's content is larger than its box. Width is ignored if the text ends in an ellipsis, because
+ * this text has already been shortened.
  */
 function overflows(element: Element): boolean {
   const { scrollWidth, clientWidth, scrollHeight, clientHeight } = element;
@@ -252,7 +254,10 @@ function clippedTo(box: DOMRect, inner: readonly string[], sheet: Sheet): string
   return [`<g clip-path="url(#${id})">`, ...inner, '</g>'];
 }
 
-/** dispatchEvent does not propagate errors of listeners, so the pen's error is caught and rethrown here. */
+/**
+ * Let a canvas redraw itself with an SVG pen. dispatchEvent does not propagate errors of listeners, so the pen's error
+ * is caught and rethrown.
+ */
 function canvasOf(canvas: HTMLCanvasElement, box: DOMRect, sheet: Sheet): string[] {
   if (box.width === 0 || box.height === 0) return [];
   const pen = new SvgPen(sheet, canvas.width / box.width);
@@ -265,7 +270,7 @@ function canvasOf(canvas: HTMLCanvasElement, box: DOMRect, sheet: Sheet): string
   const drawn = pen.finish();
   if (drawn === '') throw new Error('a canvas drew nothing');
   const clip = `<rect${attributes({ width: box.width, height: box.height })}/>`;
-  // Browsers align a canvas to whole device pixels, wherever its box begins.
+  // Browsers align a canvas to whole device pixels, even if its box begins between them.
   const whole = (at: number) => Math.round(at * devicePixelRatio) / devicePixelRatio;
   const moved = `translate(${num(whole(box.x))} ${num(whole(box.y))})`;
   return [

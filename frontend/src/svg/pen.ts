@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The views' pen as an SVG writer. It implements exactly `Pen`, so a view that uses more of a canvas fails to compile
- * here. Operations that shapes cannot express (partial arcs, clearing) throw an error instead of drawing a wrong
- * picture.
+ * The views' pen as an SVG writer. It implements only `Pen`, so a view that uses other parts of a canvas fails to
+ * compile here. Operations that shapes cannot express (partial arcs, clearing) throw an error, because the picture
+ * would be wrong.
  */
 
 import type { Drawn, Pen } from '../views/paints.ts';
@@ -18,7 +18,7 @@ import {
   textElement,
 } from './xml.ts';
 
-// A canvas path as shapes; rectangles and circles stay separate, so that they can be moved in an editor.
+// A canvas path as SVG shapes. Rectangles and circles stay separate shapes, so that an editor can move them.
 
 class Path {
   readonly #shapes: string[] = [];
@@ -54,12 +54,12 @@ class Path {
   }
 }
 
-/** Non-finite coordinates are skipped, as a canvas does. */
+/** Tell whether all coordinates are finite. Like a canvas, the pen skips shapes with other coordinates. */
 function finite(...numbers: readonly number[]): boolean {
   return numbers.every(Number.isFinite);
 }
 
-// The pen's state, as saved by save() and restored by restore().
+// The state of the pen that save() saves and restore() restores.
 
 type Matrix = readonly [number, number, number, number, number, number];
 type Style = string | CanvasGradient | CanvasPattern;
@@ -84,7 +84,7 @@ function stateOf(pen: State): State {
   return { ...line, font, textAlign, textBaseline, matrix };
 }
 
-/** SVG's defaults are omitted. */
+/** Attributes of a line. SVG's default values are omitted. */
 function lineLook({ lineWidth, lineCap, dash }: State): Attributes {
   return {
     'stroke-width': lineWidth === 1 ? null : lineWidth,
@@ -93,7 +93,7 @@ function lineLook({ lineWidth, lineCap, dash }: State): Attributes {
   };
 }
 
-/** Null for the identity matrix. */
+/** The matrix as an attribute; null for the identity matrix. */
 function matrixWords(matrix: Matrix): string | null {
   const words = matrix.map((n) => String(Math.round(n * 1e5) / 1e5 + 0)).join(' ');
   return words === '1 0 0 1 0 0' ? null : `matrix(${words})`;
@@ -107,7 +107,7 @@ const anchors: Readonly<Record<CanvasTextAlign, string | null>> = {
   end: 'end',
 };
 
-// Lines of SVG. Consecutive shapes with the same look share a group, which keeps files small.
+// Writes lines of SVG. Consecutive shapes with the same look share a group, which keeps files small.
 
 class Writer {
   readonly #out: string[] = [];
@@ -123,7 +123,7 @@ class Writer {
     return this.#out.length + this.#run.shapes.length === 0;
   }
 
-  /** Add one shape, which is given without its opening bracket. */
+  /** Add one shape. `shape` omits the opening bracket. */
   shape(look: string, shape: string): void {
     if (this.#run.look !== look) {
       this.#flush();
@@ -132,7 +132,7 @@ class Writer {
     this.#run.shapes.push(shape);
   }
 
-  /** Add an element unchanged. */
+  /** Add an element without changing it. */
   element(element: string): void {
     this.#flush();
     this.#out.push(element);
@@ -143,7 +143,7 @@ class Writer {
     this.#depth += 1;
   }
 
-  /** Close groups until only `depth` of them are open. */
+  /** Close groups until only `depth` groups are open. */
   closeTo(depth: number): void {
     while (this.#depth > depth) {
       this.element('</g>');
@@ -151,7 +151,7 @@ class Writer {
     }
   }
 
-  /** The complete text, with every group closed. */
+  /** Return the complete text with every group closed. */
   text(): string {
     this.closeTo(0);
     this.#flush();
@@ -168,7 +168,7 @@ class Writer {
   }
 }
 
-// Writes shapes. A fill is delayed until the next stroke, so that fill and stroke of one path become one element.
+// Writes shapes. A fill waits for the next stroke, so that fill and stroke of the same path become one element.
 
 interface Filled {
   readonly path: Path;
@@ -179,16 +179,16 @@ interface Filled {
 class Outlines {
   readonly #out: Writer;
   readonly #at: { readonly matrix: Matrix };
-  /** A filled path that waits for its stroke. */
+  /** A filled path that may still get a stroke. */
   #filled: Filled | null = null;
 
-  /** @param at holds the pen's current matrix */
+  /** @param at an object that contains the pen's current matrix */
   constructor(out: Writer, at: { readonly matrix: Matrix }) {
     this.#out = out;
     this.#at = at;
   }
 
-  /** Write a path unchanged. */
+  /** Write a path as it is. */
   put(path: Path, look: Attributes): void {
     const words = attributes({ ...look, transform: matrixWords(this.#at.matrix) });
     for (const shape of path.shapes()) this.#out.shape(words, `${shape}/>`);
@@ -207,7 +207,7 @@ class Outlines {
     this.put(path, { ...(together ? filled!.look : { fill: 'none' }), ...look() });
   }
 
-  /** Write a pending fill that no stroke followed. */
+  /** Write a waiting fill that got no stroke. */
   settle(): void {
     const filled = this.#filled;
     this.#filled = null;
@@ -215,9 +215,9 @@ class Outlines {
   }
 }
 
-// Images and patterns that were drawn in advance. Each is written once to a sheet and then referenced.
+// Images and patterns that were drawn in advance. Each of them is written to a sheet once and then referenced.
 
-/** Runs a drawing on a new pen and returns the SVG. */
+/** Runs a drawing with a new pen and returns the drawing's SVG. */
 type Draw = (drawn: Drawn) => string;
 
 function drawnOf(made: unknown): Drawn | null {
@@ -233,7 +233,7 @@ class Pictures {
     this.#draw = draw;
   }
 
-  /** Return a style as attributes. Patterns are defined on the sheet. */
+  /** Return a style as attributes. A pattern is defined on the sheet. */
   ink(what: 'fill' | 'stroke', style: Style, alpha: number): Attributes {
     if (typeof style === 'string') return ink(what, style, alpha);
     const drawn = drawnOf(style);
@@ -246,7 +246,7 @@ class Pictures {
     return { ...ink(what, '#000000', alpha), [what]: `url(#${id})` };
   }
 
-  /** @param at arguments of drawImage(): two, four or eight numbers */
+  /** @param at arguments of drawImage() after the image: two, four or eight numbers */
   put(out: Writer, image: CanvasImageSource, at: readonly number[], state: State): void {
     const { width, height } = image as OffscreenCanvas;
     const whole = [0, 0, width, height];
@@ -300,7 +300,7 @@ export class SvgPen implements Pen, State {
   readonly #stack: { readonly state: State; readonly depth: number }[] = [];
   #path = new Path();
 
-  /** `dpr` is the number of device pixels per CSS px, as the view passes it to setTransform(). */
+  /** @param dpr number of device pixels per CSS px, as the view passes it to setTransform() */
   constructor(sheet: Sheet, dpr = 1) {
     this.#sheet = sheet;
     this.#dpr = dpr;
@@ -311,7 +311,7 @@ export class SvgPen implements Pen, State {
     });
   }
 
-  /** Return everything drawn; the pen must not be used afterwards. */
+  /** Return the complete drawing. The pen must not be used afterwards. */
   finish(): string {
     this.#outlines.settle();
     return this.#out.text();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The pen that writes shapes, and what text becomes. Whole pictures are compared in tests/backend/export/test_vector.py. */
+/**
+ * Tests the pen that writes shapes, and the conversion of text. Complete pictures are compared in
+ * tests/backend/export/test_vector.py.
+ */
 
 import { describe, expect, test } from 'vitest';
 import { drawnBy } from '../views/paints.ts';

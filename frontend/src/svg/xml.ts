@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Text and numbers for XML. Every external string passes through `escaped`. */
+/** Writes text and numbers as XML. Every external string is escaped by `escaped`. */
 
-/** Characters that XML 1.0 forbids even when escaped. */
+/** Characters that are invalid in XML 1.0 even when escaped. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are taken out
 const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu;
 
@@ -16,14 +16,14 @@ export function escaped(text: string): string {
   return text.replace(forbidden, '\ufffd').replace(/[&<>"]/g, (c) => named[c]!);
 }
 
-/** Round to hundredths, which are finer than any display. */
+/** Round to hundredths of a px, which no display can distinguish. */
 export function num(n: number): string {
   return String(Math.round(n * 100) / 100 + 0);
 }
 
 export type Attributes = Readonly<Record<string, string | number | null>>;
 
-/** Write attributes as ` a="1" b="x"`; null values are omitted. */
+/** Write attributes as ` a="1" b="x"`. Attributes with the value null are omitted. */
 export function attributes(given: Attributes): string {
   return Object.entries(given)
     .filter(([, value]) => value !== null)
@@ -32,7 +32,7 @@ export function attributes(given: Attributes): string {
 }
 
 export interface Colour {
-  /** The colour in a form that all programs read: #rrggbb, or a colour's name. */
+  /** The colour in a form that all programs can read: #rrggbb, or a colour's name. */
   readonly colour: string;
   readonly opacity: number;
 }
@@ -41,7 +41,7 @@ function hex(parts: readonly number[]): string {
   return `#${parts.map((n) => Math.round(n).toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Split a CSS colour into colour and opacity, because presentation programs do not read rgba(). */
+/** Split a CSS colour into colour and opacity, because presentation programs cannot read rgba(). */
 export function colourOf(css: string): Colour {
   const parts = css.match(/[\d.]+%?/g) ?? [];
   const value = (part: string | undefined) =>
@@ -56,7 +56,7 @@ export function colourOf(css: string): Colour {
   return { colour: css, opacity: 1 };
 }
 
-/** Fill or stroke of one colour. */
+/** Attributes for a fill or stroke of one colour. */
 export function ink(what: 'fill' | 'stroke', css: string, alpha = 1): Attributes {
   const { colour, opacity } = colourOf(css);
   const all = opacity * alpha;
@@ -66,23 +66,22 @@ export function ink(what: 'fill' | 'stroke', css: string, alpha = 1): Attributes
   };
 }
 
-// Writes text as SVG text instead of shapes, with fallback font families, and with the width that the text has on the
-// page.
+// Writes text as SVG text instead of shapes, with fallback font families, and as wide as the text is on the page.
 
 export interface Measured {
   readonly width: number;
-  /** Distance from the text's position down to its alphabetic baseline. */
+  /** Distance from the y of the text down to its alphabetic baseline. */
   readonly drop: number;
-  /** Distance from that baseline up to the top of the line box. */
+  /** Distance from the alphabetic baseline up to the top of the line box. */
   readonly ascent: number;
 }
 
-/** Measures text as the page's own canvases do. */
+/** Measures text in the same way as the page's own canvases. */
 export type Measure = (font: string, baseline: CanvasTextBaseline, text: string) => Measured;
 
 const font = /^(italic )?(?:(normal|bold|\d+) )?([\d.]+)px(?:\/\S+)? (.+)$/;
 
-/** The page's "Inter Variable" falls back to an installed "Inter". */
+/** Font families with fallbacks: the page's "Inter Variable" falls back to an installed "Inter". */
 export function families(css: string): string {
   const names = css.split(',').flatMap((part) => {
     const name = part.trim().replaceAll('"', '');
@@ -91,7 +90,7 @@ export function families(css: string): string {
   return names.map((name) => (/^[\w-]+$/.test(name) ? name : `'${name}'`)).join(', ');
 }
 
-/** A canvas font as attributes. */
+/** Attributes for a canvas font. */
 export function fontLook(css: string): Attributes {
   const found = font.exec(css);
   if (found === null) throw new Error(`no font that can be written as SVG: ${css}`);
@@ -104,7 +103,7 @@ export function fontLook(css: string): Attributes {
   };
 }
 
-/** A <text> that is `width` wide in any font, so that its neighbours keep their place. */
+/** A <text> that is `width` wide in any font, so that text next to it keeps its place. */
 export function textElement(
   text: string,
   at: { readonly x: number; readonly y: number; readonly width: number },
@@ -123,7 +122,7 @@ export function textElement(
   return `<text${look}${given}>${escaped(words)}</text>`;
 }
 
-// Shared parts of one picture: definitions with ids, and functions that need a browser.
+// The shared parts of one picture: definitions with ids, and functions that need a browser.
 
 export interface Part {
   readonly x: number;
@@ -134,7 +133,7 @@ export interface Part {
 
 export interface Tools {
   readonly measure: Measure;
-  /** A part of an image as a data: URL. */
+  /** Returns a part of an image as a data: URL. */
   readonly pixels: (image: CanvasImageSource, part: Part) => string;
 }
 
@@ -144,13 +143,13 @@ export class Sheet {
   readonly #ids = new Map<unknown, string>();
   readonly #made: string[] = [];
 
-  /** `prefix` keeps ids of two pictures in one document distinct. */
+  /** @param prefix keeps the ids of two pictures in the same document distinct */
   constructor(prefix: string, tools: Tools) {
     this.#prefix = prefix;
     this.tools = tools;
   }
 
-  /** Id of the definition for a key; created at the first call. */
+  /** The id of the definition for `key`. The first call for a key creates the definition. */
   define(key: unknown, make: (id: string) => string): string {
     const known = this.#ids.get(key);
     if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The frame around every interactive rule: instructions, badge, result, goals, and where the data come from. */
+/** The frame around every interactive rule: instructions, badge, result, goals, and the source of the data. */
 
 import { type ReactNode, type RefObject, useLayoutEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -17,10 +17,10 @@ interface Props {
   readonly ask: string;
   readonly outcome: { readonly words: string; readonly face: Face };
   readonly goals: readonly ShellGoal[];
-  /** Names of the goals that the current setting reaches; `reached` lists all goals reached so far. */
+  /** Names of the goals that the current setting reaches. `reached` lists all goals reached so far. */
   readonly now: readonly string[];
   readonly reached: readonly string[];
-  /** Where the data come from, and what the rule omits. */
+  /** A text that names the source of the data and what the rule omits. */
   readonly source: string;
   readonly onReset: () => void;
   readonly children: ReactNode;
@@ -88,7 +88,7 @@ function Goals({ goals, now, reached }: Pick<Props, 'goals' | 'now' | 'reached'>
   );
 }
 
-// The width of an element, px, kept up to date.
+// The width of an element, px. It is updated when the element is resized.
 
 export function useWidth(element: RefObject<HTMLElement | null>, usual: number): number {
   const [width, setWidth] = useState(usual);

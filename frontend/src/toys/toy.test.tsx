@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // @vitest-environment happy-dom
-/** The frame of a toy: keys, switches, goals, reset, and what it says of itself. */
+/** Tests the frame of a toy: keys, switches, goals, reset, and its descriptions for screen readers. */
 
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 import { layToy, ToyFrame } from './toy.tsx';
 import { begin, changed, nextStop, type Play, snapMoment, type Times, type Toy } from './types.ts';
 
-/** Put the ball between two posts that stand close together; a wall on the left keeps it away. */
+/**
+ * A toy in which the viewer puts a ball between two posts that are close together. A wall limits the ball on the left.
+ */
 const toy: Toy = {
   title: 'Between the posts',
   ask: 'Move it.',

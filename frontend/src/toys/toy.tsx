@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** An interactive timeline: rows with marks that a viewer can drag. It needs no run and starts none. */
+/** An interactive timeline: rows with marks that a viewer can drag. It works without a run and starts none. */
 
 import { scaleLinear } from 'd3-scale';
 import { type KeyboardEvent, type PointerEvent, useId, useReducer, useRef } from 'react';
@@ -23,7 +23,7 @@ import {
   type ToyState,
 } from './types.ts';
 
-// Grips that move marks by pointer, touch or keyboard; each grip is a slider whose value is a time.
+// Grips with which the viewer moves marks by pointer, touch or keyboard. Each grip is a slider whose value is a time.
 
 interface GripProps {
   readonly toy: Toy;
@@ -31,12 +31,12 @@ interface GripProps {
   readonly setting: Setting;
   readonly play: Play;
   readonly item: Item;
-  /** Converts a pointer's x to a moment, ns. */
+  /** Converts the pointer's x to a moment, ns. */
   readonly where: (clientX: number) => number;
   readonly x: number;
-  /** Right end of a bar, px; null if the mark is an instant. */
+  /** The x at which a bar ends, px; null if the mark is an instant. */
   readonly to: number | null;
-  /** Horizontal distance of the grip from the mark, px. */
+  /** Horizontal distance from the mark to its grip, px. */
   readonly shift: number;
   readonly y: number;
   /** Text size, px. */
@@ -44,10 +44,10 @@ interface GripProps {
   readonly onAct: (action: ToyAction) => void;
 }
 
-/** Maximum distance between two moments for which a pointer snaps to the middle between them, px. */
+/** A pointer snaps to the middle between two moments if they are closer than this, px. */
 const catchPx = 12;
 
-/** Number of steps by which Page Up and Page Down move. */
+/** Number of steps by which Page Up and Page Down move a grip. */
 const far = 5;
 
 function Grip(props: GripProps) {
@@ -148,12 +148,12 @@ function keyTarget(
 interface KnobProps {
   readonly middle: number;
   readonly y: number;
-  /** Width of the bar if it moves as a whole, px; 0 for an instant. */
+  /** Width of the bar if the grip moves a complete bar, px; 0 for an instant. */
   readonly reach: number;
   readonly size: number;
 }
 
-/** A touch target of at least 44 px, drawn as a disc with two arrows. */
+/** A grip's touch target, drawn as a disc with two arrows. It is 44 px high, and 44 px wide for an instant. */
 function Knob({ middle, y, reach: wide, size }: KnobProps) {
   const r = size * 0.72;
   const reach = wide > 0 ? Math.max(2 * r, wide) : 44;
@@ -172,15 +172,15 @@ function Knob({ middle, y, reach: wide, size }: KnobProps) {
   );
 }
 
-// Layout of the rule: its rows, labels without overlap, and the scale. Pure.
+// Layout of the rule: its rows, its scale, and labels that do not overlap. Pure.
 
 export interface LaidLabel {
   readonly item: Item;
   readonly text: string;
-  /** Left end and baseline of the text, px. */
+  /** Left end and baseline of the label's text, px. */
   readonly x: number;
   readonly y: number;
-  /** x of the mark to which the label belongs, px. */
+  /** The x of the mark to which the label belongs, px. */
   readonly anchor: number;
   /** Whether the label is inside its bar. */
   readonly inside: boolean;
@@ -190,11 +190,11 @@ interface LaidRow {
   readonly row: Row;
   readonly top: number;
   readonly height: number;
-  /** Vertical centre of bars and dots, px. */
+  /** The y of the centre of bars and dots, px. */
   readonly middle: number;
   readonly titleX: number;
   readonly titleY: number;
-  /** The row's result, broken into lines that fit. */
+  /** The row's result, divided into lines that fit. */
   readonly verdict: readonly string[];
   readonly labels: readonly LaidLabel[];
 }
@@ -213,16 +213,16 @@ interface LaidToy {
   }[];
   readonly axisY: number;
   readonly x: (t: number) => number;
-  /** Converts an x to a moment, ns. */
+  /** Converts an x on the canvas to a moment, ns. */
   readonly t: (x: number) => number;
 }
 
-/** Height of a bar, or of a dot with its grip, in px at a text size of 13 px. */
+/** Height of a bar, or of a dot with its grip, px at 13 px text. */
 const bar = 22;
-/** Below this width the titles are above their rows, px. */
+/** Width below which each title is above its row, px. */
 const narrow = 640;
 
-/** Estimate a text's width, because it is needed before the text is drawn. */
+/** Estimate the width of a text, because the layout needs it before the text is drawn. */
 export function textWidth(text: string, font: number, code: boolean): number {
   return text.length * font * (code ? 0.62 : 0.54);
 }
@@ -271,7 +271,7 @@ export function layToy(
   return { width, height, left, right, font, rows: laid, guides: marks, axisY: top + 4, x, t };
 }
 
-/** Break a text into lines of at most `width` px. */
+/** Divide a text into lines of at most `width` px. */
 export function wrapped(text: string, width: number, font: number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ').filter(Boolean)) {
@@ -289,9 +289,9 @@ interface Flag extends Omit<LaidLabel, 'y'> {
 }
 
 /**
- * Place labels like flags. Each label is to the right of a line that rises from its mark, on the lowest possible level
- * without overlaps. Labels further left are mostly above those further right, so that no line crosses a text. A label
- * that fits into its bar is placed there.
+ * Place labels like flags. Each label is to the right of a line that rises from its mark, at the lowest level without
+ * overlaps. A label is usually higher than labels to its right, so that no line crosses a text. A label that fits into
+ * its bar is placed inside the bar.
  */
 function placeLabels(row: Row, x: (t: number) => number, font: number, right: number) {
   const flags: Flag[] = [];
@@ -318,7 +318,7 @@ function placeLabels(row: Row, x: (t: number) => number, font: number, right: nu
   return { labels: [...flags, ...inside], levels };
 }
 
-/** The lowest level on which a label overlaps neither other labels nor their lines. */
+/** The lowest level at which a label overlaps neither other labels nor their lines. */
 function freeLevel(flags: readonly Flag[], from: number, to: number): number {
   for (let level = 0; ; level++) {
     const hit = flags.some((flag) =>
@@ -334,9 +334,9 @@ function startOf(item: Item): number {
   return item.kind === 'step' ? item.at : item.from;
 }
 
-// A row of the picture: its bars and marks with their labels, and its result.
+// A row of the picture: bars and marks with their labels, and the row's result.
 
-/** Faces that may be hatched; the picture has a pattern for each of them. */
+/** Faces that can be hatched. The picture has a pattern for each of these faces. */
 const hatched: readonly Face[] = ['wait', 'hazard', 'mechanism', 'other'];
 
 interface RowProps {
@@ -465,7 +465,7 @@ function Cross({ x, y, r }: { readonly x: number; readonly y: number; readonly r
   );
 }
 
-// The picture: rows on a common time axis, with grips on the marks that can be moved.
+// The picture: rows on a common time axis, with grips on the marks that the viewer can move.
 
 interface ToyFigureProps {
   readonly toy: Toy;
@@ -584,7 +584,7 @@ function Axis({ laid, span }: { readonly laid: LaidToy; readonly span: number })
 interface ToyFrameProps {
   readonly toy: Toy;
   readonly times: Times;
-  /** Name of the run from which the times come, such as "the recording x"; empty if there is none. */
+  /** Name of the run that provides the times, such as "the recording x"; empty without a run. */
   readonly run: string;
   /** Text size in the picture, px. */
   readonly font?: number;
@@ -628,7 +628,7 @@ export function ToyFrame({ toy, times, run, font = 13 }: ToyFrameProps) {
   );
 }
 
-/** A sentence about where the times come from. */
+/** A sentence that says where the times come from. */
 export function sourceWords(times: Times, run: string): string {
   if (times.from === null || run === '') {
     return t('No run on this page has these steps, so the distances are made up, not measured.');

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Interactive rules. A view provides pure functions of positions on a time axis. The frame (toy.tsx) draws their result
- * and handles dragging. All times are ns from the left end of the axis.
+ * Interactive rules. A view provides pure functions of positions on a time axis. The frame (toy.tsx) draws the result
+ * of these functions and handles dragging. All times are ns from the left end of the axis.
  */
 
 import type { RunIndex } from '../derive/types.ts';
 import type { Lesson } from '../protocol/lesson.ts';
 
-/** What a colour means; each colour has the same meaning on the whole page. */
+/** The meaning of a colour, which is the same everywhere on the page. */
 export type Face = 'work' | 'wait' | 'mechanism' | 'gain' | 'hazard' | 'idle' | 'other' | 'vain';
 
 /** An instant, such as a step of the code or an event. */
@@ -15,18 +15,18 @@ export interface Step {
   readonly kind: 'step';
   readonly at: number;
   readonly label: string;
-  /** Whether the words are code. */
+  /** Whether the label is code. */
   readonly code?: boolean;
   readonly face: Face;
-  /** Name of the handle that moves the step; absent if it is fixed. */
+  /** Name of the handle that moves this step; absent if the step is fixed. */
   readonly handle?: string;
-  /** Whether the grip is drawn further right, because another grip has the same position. */
+  /** Whether the grip is drawn further to the right, because another grip has the same position. */
   readonly aside?: boolean;
   /** Whether the step does not happen with the current setting. */
   readonly off?: boolean;
 }
 
-/** A bar: something that takes time. */
+/** A bar, which stands for something that takes time. */
 export interface Stretch {
   readonly kind: 'stretch';
   readonly from: number;
@@ -34,40 +34,40 @@ export interface Stretch {
   readonly label: string;
   readonly face: Face;
   readonly look: 'solid' | 'hatched' | 'hollow';
-  /** Whether to omit the words if they do not fit into the bar, because they also appear elsewhere. */
+  /** Whether to omit the label if it does not fit into the bar. Such a label also appears in another place. */
   readonly terse?: boolean;
-  /** Name of the handle that moves the whole bar. */
+  /** Name of the handle that moves this bar. */
   readonly handle?: string;
 }
 
 export type Item = Step | Stretch;
 
-/** A row of the picture: an actor with its actions. */
+/** A row of the picture: an actor, such as a CPU, and its actions. */
 export interface Row {
   readonly name: string;
   readonly title: string;
-  /** The result for this row, in a few words. */
+  /** The result of the rule for this row, in a few words. */
   readonly verdict?: string;
   readonly face?: Face;
   readonly items: readonly Item[];
 }
 
-/** A moment that all rows have in common, such as a tick. */
+/** A moment that is marked in all rows, such as a tick. */
 export interface Guide {
   readonly at: number;
   readonly label?: string;
 }
 
-/** The initial positions of handles. */
+/** Initial positions of all handles. */
 export interface Times {
   readonly at: Readonly<Record<string, number>>;
   /** Length of the axis, ns. */
   readonly span: number;
-  /** The part of the run from which the distances come; null if they are made up because there is no run. */
+  /** The part of the run that provides the distances; null if they are made up because there is no run. */
   readonly from: string | null;
 }
 
-/** The viewer's current setting. */
+/** The viewer's current setting of the rule. */
 export interface Setting {
   /** Position of each handle, ns. */
   readonly at: Readonly<Record<string, number>>;
@@ -77,7 +77,7 @@ export interface Setting {
 
 export interface Handle {
   readonly name: string;
-  /** Name of the handle's slider, for screen readers. */
+  /** Name of the handle for screen readers. */
   readonly title: string;
 }
 
@@ -87,11 +87,11 @@ export interface Switch {
   readonly on: boolean;
 }
 
-/** The rule's result for a setting. */
+/** The result of the rule for one setting. */
 export interface Play {
   readonly rows: readonly Row[];
   readonly guides?: readonly Guide[];
-  /** For each handle, a text that says what its current position means. */
+  /** For each handle, a text that describes its current position. */
   readonly says: Readonly<Record<string, string>>;
   readonly outcome: { readonly words: string; readonly face: Face };
   /** Names of the goals that this setting reaches. */
@@ -112,27 +112,27 @@ export interface Limits {
 
 export interface Toy {
   readonly title: string;
-  /** What the viewer is asked to do, in a few sentences; `leavesOut` states what the rule omits. */
+  /** The viewer's task, in a few sentences. `leavesOut` states what the rule omits. */
   readonly ask: string;
   readonly leavesOut: string;
   readonly handles: readonly Handle[];
   readonly switches: readonly Switch[];
   readonly goals: readonly Goal[];
-  /** The distances in a run, or made-up ones if the index is null. */
+  /** The distances measured in a run. If the index is null, the distances are made up. */
   readonly times: (index: RunIndex | null, lesson: Lesson) => Times;
   readonly start: (times: Times) => Setting;
-  /** The limits of a handle at the current setting. */
+  /** The range in which a handle can be moved at the current setting. */
   readonly limits: (times: Times, setting: Setting, handle: string) => Limits;
-  /** Move a handle within its limits, together with everything that depends on it. */
+  /** Move a handle within its range, together with everything that depends on the handle. */
   readonly move: (times: Times, setting: Setting, handle: string, to: number) => Setting;
   readonly play: (times: Times, setting: Setting) => Play;
 }
 
-// State of a rule: positions, switches, goals reached so far. Pure.
+// State of a rule: positions, switches, and the goals reached so far. Pure.
 
 export interface ToyState {
   readonly setting: Setting;
-  /** Goals that were reached stay marked as reached until the rule is reset. */
+  /** Goals that the viewer has reached at some time. A reset of the rule clears them. */
   readonly reached: readonly string[];
 }
 
@@ -165,7 +165,7 @@ function switched(toy: Toy, times: Times, setting: Setting, name: string): Setti
   return within(toy, times, { ...setting, on: { ...setting.on, [name]: !setting.on[name] } });
 }
 
-/** Move every handle to within its limits, which a switch may have narrowed. */
+/** Move every handle into its range, which a switch may have narrowed. */
 function within(toy: Toy, times: Times, setting: Setting): Setting {
   return toy.handles.reduce((now, { name }) => {
     const at = now.at[name]!;
@@ -174,7 +174,7 @@ function within(toy: Toy, times: Times, setting: Setting): Setting {
   }, setting);
 }
 
-/** Moments of all marks, in ascending order, except the marks that the handle moves. */
+/** Moments of all marks in ascending order, without the marks that this handle moves. */
 function edges(rows: readonly Row[], handle: string): number[] {
   const all = rows.flatMap((row) =>
     row.items.flatMap((item) => {
@@ -186,14 +186,14 @@ function edges(rows: readonly Row[], handle: string): number[] {
 }
 
 /**
- * Number of key presses from one end of the axis to the other. Where moments are close together, one more press is
- * needed for each of them.
+ * Number of key presses from one end of the axis to the other. Where moments are close together, more key presses are
+ * needed.
  */
 const keySteps = 60;
 
 /**
- * The next position for a key press. It is normally one step further. If two moments are closer together than a step,
- * it is between them, so that keys can produce every order of the marks.
+ * The next position after a key press, usually one step further. If the middle between two moments is nearer than a
+ * step, it is the next position. With the keys, a viewer can therefore create every order of the marks.
  */
 export function nextStop(
   play: Play,
@@ -212,8 +212,8 @@ export function nextStop(
 }
 
 /**
- * Snap a pointer position to the middle between two moments that are closer than `reach` (ns), since a pointer could
- * not hit the gap otherwise.
+ * If two moments are closer than `reach` (ns), snap a pointer near them to the middle between them. Otherwise the
+ * pointer could not hit the gap.
  */
 export function snapMoment(play: Play, handle: string, t: number, reach: number): number {
   const moments = edges(play.rows, handle);

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A window over the page gives the focus back, and the key that opens it closes it. */
+/** A dialog returns the focus when it closes, and the key that opens the dialog also closes it. */
 
 import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { useState } from 'react';

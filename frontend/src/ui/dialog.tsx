@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A modal dialog. It focuses the element with `data-first`, or the close button if there is none. Escape closes the
- * dialog, and the focus returns to where it was.
+ * A modal dialog. When it opens, it focuses the element with `data-first`, or by default the close button. Escape
+ * closes the dialog, and the focus returns to the element that had it before.
  */
 
 import { Dialog as Radix } from 'radix-ui';
@@ -14,7 +14,7 @@ interface Props {
   readonly onClose: () => void;
   readonly side?: 'centre' | 'right' | 'wide';
   readonly testId?: string;
-  /** Further keys that close the dialog: those that open it. */
+  /** Further keys that close the dialog. They are the keys that open it. */
   readonly closedBy?: readonly string[];
   readonly children: ReactNode;
 }
@@ -24,7 +24,8 @@ const none: readonly string[] = [];
 export function Dialog({ title, open, onClose, side = 'centre', testId, ...more }: Props) {
   const { closedBy = none, children } = more;
   /**
-   * The element that had the focus before. Radix only restores the focus to its own triggers, which are not used here.
+   * The element that had the focus before. Radix only restores the focus to its own trigger elements, and this page
+   * uses none.
    */
   const opener = useRef<Element | null>(null);
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Small shared components: icons, the head of a table, disabled buttons, copying, media queries. */
+/** Small components that many parts share: icons, the head of a table, disabled buttons, copying, and media queries. */
 
 import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../base/lang/t.ts';
@@ -34,7 +34,7 @@ export const PauseIcon = () => (
   </Icon>
 );
 
-/** A pin, which stands for a selected mark. */
+/** A pin, which is the icon of a selected mark. */
 export const PointIcon = () => (
   <Icon>
     <path d="M8 14s4.2-4.4 4.2-7.6A4.2 4.2 0 0 0 3.8 6.4C3.8 9.6 8 14 8 14z" />
@@ -72,14 +72,14 @@ export const ForwardIcon = () => (
   </Icon>
 );
 
-/** A cross, which marks hazards and losses in addition to their colour. */
+/** A cross. It marks hazards and losses, so that their colour is not the only sign. */
 export const CrossIcon = () => (
   <Icon>
     <path d="M4 4l8 8M12 4l-8 8" strokeWidth="2" />
   </Icon>
 );
 
-/** The logo: two staves with the same moment marked in both. */
+/** The logo: two staves, with the same moment marked in both staves. */
 export function Mark() {
   return (
     <svg width="22" height="18" viewBox="0 0 22 18" fill="currentColor" aria-hidden="true">
@@ -93,7 +93,7 @@ export function Mark() {
   );
 }
 
-/** A filled disc stands for live and a hollow square for recorded, so that they differ without colour. */
+/** A filled disc means live, and a hollow square means recorded, so that both differ without colour. */
 export const LiveSign = () => (
   <svg width="8" height="8" viewBox="0 0 8 8" aria-hidden="true">
     <circle cx="4" cy="4" r="4" fill="var(--ink)" />
@@ -106,7 +106,7 @@ export const RecordedSign = () => (
   </svg>
 );
 
-// The head of a table, with a word per column.
+// The head of a table, with one word per column.
 
 export function HeadRow({ heads }: { readonly heads: readonly string[] }) {
   return (
@@ -122,7 +122,7 @@ export function HeadRow({ heads }: { readonly heads: readonly string[] }) {
   );
 }
 
-// A link to the front page, for pages that have no other link to it.
+// A link to the front page, for pages that contain no other link to it.
 
 export function HomeLink() {
   return (
@@ -132,7 +132,7 @@ export function HomeLink() {
   );
 }
 
-// A disabled button states the reason in its tooltip and to screen readers.
+// A disabled button states its reason in the tooltip and to screen readers.
 
 interface Off {
   readonly disabled?: true;
@@ -141,28 +141,28 @@ interface Off {
 }
 
 /**
- * Attributes of a button that is disabled for a reason; if the reason is empty, the button is enabled. Spread them
- * last, so that the reason replaces the title.
+ * Attributes of a button that is disabled for a reason. If the reason is empty, the button is enabled. Spread these
+ * attributes last, so that the reason replaces the button's title.
  */
 export function off(why: string | null | undefined | false): Off {
   return why ? { disabled: true, title: why, 'aria-description': why } : {};
 }
 
-/** Why playback buttons are disabled. */
+/** The reason that playback buttons are disabled. */
 export const nothingYet = t('There are no events yet.');
 
-// Copies a text to the clipboard and reports the result.
+// Copies a text to the clipboard, and reports the result.
 
 export type Copied = 'idle' | 'copied' | 'refused';
 
-/** Time for which a button shows that the text was copied, ms. */
+/** Time for which a button says that the text was copied, ms. */
 export const copiedMs = 4000;
 
 /**
- * The state of the last copy, and a function that copies. `refused` means that the browser denies access to the
+ * The result of the last copy, and a function that copies a text. `refused` means that the browser denies access to the
  * clipboard.
  *
- * @param forMs time until the state is idle again, ms; null to keep it
+ * @param forMs time until the result is reset to idle, ms; null to keep the result
  */
 export function useCopy(forMs: number | null): readonly [Copied, (text: string) => Promise<void>] {
   const [copied, setCopied] = useState<Copied>('idle');
@@ -178,7 +178,7 @@ export function useCopy(forMs: number | null): readonly [Copied, (text: string) 
   return [copied, copy];
 }
 
-// Whether a media query matches; false if the browser lacks media queries.
+// Whether a media query matches; false if the browser does not support media queries.
 
 export function useMedia(query: string): boolean {
   const now = () => typeof matchMedia === 'function' && matchMedia(query).matches;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The switch between light and dark. Colours are defined in both base/theme.ts and tokens.css, with identical values.
+ * Switches between light and dark. Colours are defined twice, in base/theme.ts and in tokens.css, with identical
+ * values.
  */
 
 import { useSyncExternalStore } from 'react';
@@ -16,7 +17,7 @@ function stored(): ThemeChoice {
   return value === 'light' || value === 'dark' ? value : 'system';
 }
 
-/** Storage may be forbidden in a frame of a file. */
+/** Browsers may deny storage to a page in a frame of a file. */
 function read(): string | null {
   try {
     return localStorage.getItem(key);
@@ -30,7 +31,7 @@ function write(next: ThemeChoice): void {
     if (next === 'system') localStorage.removeItem(key);
     else localStorage.setItem(key, next);
   } catch {
-    // Without storage, the choice is lost on reload.
+    // Without storage, the choice is lost when the page is reloaded.
   }
 }
 
@@ -46,18 +47,18 @@ function current(): Theme {
   return dark ? darkTheme : lightTheme;
 }
 
-/** Set the theme attribute that the style sheet reads. */
+/** Set the attribute that tells the style sheet the current theme. */
 export function applyTheme(): void {
   document.documentElement.dataset['theme'] = current().name;
 }
 
-/** Choose light, dark, or the system's preference, and store the choice in this browser. */
+/** Choose light, dark, or the system's preference. The choice is stored in this browser. */
 export function chooseTheme(next: ThemeChoice): void {
   write(next);
   showTheme(next);
 }
 
-/** Set the theme for this page only, for example for print. */
+/** Set the theme of this page without storing it, for example for print. */
 export function showTheme(next: ThemeChoice): void {
   choice = next;
   applyTheme();
@@ -79,13 +80,13 @@ function subscribe(tell: () => void): () => void {
   };
 }
 
-/** The current theme; returns the same object until the theme changes. */
+/** The current theme. It is the same object until the theme changes. */
 export function useTheme(): Theme {
   return useSyncExternalStore(subscribe, current);
 }
 
-// Loads fonts before the first drawing. A canvas uses whatever font is loaded when it is drawn, and is not redrawn when
-// another one arrives.
+// Loads fonts before the first drawing. A canvas uses the font that is loaded when it is drawn.
+// A canvas is not redrawn when another font arrives.
 
 const patienceMs = 1000;
 

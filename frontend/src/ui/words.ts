@@ -6,8 +6,8 @@ import { english } from '../base/lang/tags.ts';
 import { formatPlaces } from '../base/units.ts';
 
 /**
- * The language tag for dates. It follows the page's language instead of the browser's region, so that screenshots are
- * the same everywhere.
+ * The language tag for dates. It depends on the page's language and not on the browser's region, so that screenshots
+ * are the same everywhere.
  */
 export function dateTag(): string {
   return locale() === english ? 'en-GB' : locale();
@@ -25,19 +25,22 @@ export function day(iso: string): string {
   });
 }
 
-/** Capitalise an error sentence; the terminal prints it in lower case after "error:". */
+/**
+ * Capitalise an error sentence, because errors begin in lower case for the terminal, which prints "error:" before them.
+ */
 export function sentenceCase(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The name of a kind of evidence, for its badge. */
+/** The name of a kind of evidence, for a badge. */
 export function evidenceName(evidence: 'measured' | 'counted' | 'modelled'): string {
   if (evidence === 'measured') return t('measured');
   return evidence === 'counted' ? t('counted') : t('modelled');
 }
 
 /**
- * The kind of evidence behind the figures of a sentence. If a sentence mixes several kinds, it is stated per figure.
+ * The evidence for the figures of a sentence, in words. If a sentence contains several kinds of evidence, it states the
+ * kind with each figure.
  */
 export function evidenceWords(sentence: string, recorded: boolean): string {
   const modelled = sentence.includes('modelled');
@@ -49,7 +52,7 @@ export function evidenceWords(sentence: string, recorded: boolean): string {
   return recorded ? t('{how}, recorded', { how }) : how;
 }
 
-/** Format a time in the viewer's time zone: 2026-03-01T10:20:30Z gives "1 Mar 2026, 10:20". */
+/** Format a date and time in the viewer's time zone: 2026-03-01T10:20:30Z gives "1 Mar 2026, 10:20". */
 export function when(iso: string): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso || t('an unknown time');

@@ -6,25 +6,31 @@
 
 import type { KindFacts } from '../derive/types.ts';
 
-/** Maps a name to one sentence. */
+/** Maps each name to a sentence that describes it. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** The names listed in it must be exactly those that the view exports; tools/views.ts compares them. */
+/**
+ * Facts about one view. The names listed here must be exactly those that the view exports; tools/views.ts compares
+ * them.
+ */
 export interface About {
-  /** What the picture shows. */
+  /** A description of the picture. */
   readonly draws: string;
-  /** One sentence for each declaration that the view needs from a lesson. */
+  /** One sentence for each declaration that the view requires in a lesson. */
   readonly needs: readonly string[];
-  /** Points that a lesson must declare, each with its fields in order. */
+  /** Points that a lesson must declare. Each point maps to its field names in order. */
   readonly points?: Readonly<Record<string, readonly string[]>>;
-  /** Layers of which the view draws all kinds. */
+  /** Layers whose kinds the view always draws. */
   readonly layers?: readonly KindFacts['layer'][];
   /**
-   * Kinds of the layer `mark` that the view draws, by name. A lesson gives them titles and colours. 'points' stands for
-   * all kinds that are named like a point of the lesson.
+   * Names of the kinds in the layer `mark` that the view draws. A lesson gives these kinds titles and colours. 'points'
+   * stands for all kinds that share a name with one of the lesson's points.
    */
   readonly marks?: readonly string[] | 'points';
-  /** A layer whose kinds are drawn only if the step has them in `focus`. Kinds with these colours are always drawn. */
+  /**
+   * A layer whose kinds are drawn only if they are in the step's `focus`. The colours are exceptions: kinds with these
+   * colours are always drawn.
+   */
   readonly onlyInFocus?: {
     readonly layer: KindFacts['layer'];
     readonly but: readonly KindFacts['colour'][];
@@ -33,19 +39,19 @@ export interface About {
   readonly moments?: Texts;
   readonly answers?: Texts;
   readonly panels?: Texts;
-  /** Parts of the picture that `show` can name; without `show` all are drawn. */
+  /** Parts of the picture that a scene's `show` can name. A scene without `show` draws all parts. */
   readonly parts?: Texts;
-  /** Knobs with `applies: model` that the view's model reads. */
+  /** Knobs with `applies: model` that affect the view's model. */
   readonly knobs?: Texts;
-  /** Toys that a step may offer. */
+  /** Toys that a step can name. */
   readonly toys?: Texts;
-  /** Quantities that `references` can state. */
+  /** Quantities that a lesson's `references` can state. */
   readonly quantities?: Texts;
-  /** What the table of counts contains, per lane. */
+  /** The counts per lane that the table of counts contains. */
   readonly counts?: string;
 }
 
-/** Names that every lesson may use, in any view. */
+/** Names that a lesson can use with any view. */
 export const commonAbout = {
   sentences: { none: 'no sentence' },
   moments: {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A table of figures with a row per figure and a column per arm. */
+/** A table of figures, with a row per figure and a column per arm. */
 
 import { t as tr } from '../base/lang/t.ts';
 import { formatFigure } from '../base/units.ts';
@@ -11,9 +11,9 @@ interface Props {
   readonly arms: readonly { readonly name: string; readonly title: string }[];
   readonly rows: readonly {
     readonly head: string;
-    /** How the figure was obtained, shown as a tooltip. */
+    /** How the figure was obtained; shown as a tooltip. */
     readonly evidence?: string;
-    /** A visible badge, for tables whose rows differ in evidence. */
+    /** A visible badge for the row's kind of evidence, in tables that mix several kinds. */
     readonly badge?: string | undefined;
     readonly of: (arm: string) => string;
   }[];
@@ -51,7 +51,7 @@ export function ArmTable({ arms, rows, testId }: Props) {
   );
 }
 
-/** A view's counts as a table. */
+/** A table of the counts that a view provides. */
 export function CountsTable({ arms, counts }: Pick<Props, 'arms'> & { readonly counts: Counts }) {
   const rows = counts.heads.map((head, i) => ({
     head,
@@ -61,7 +61,7 @@ export function CountsTable({ arms, counts }: Pick<Props, 'arms'> & { readonly c
   return <ArmTable arms={arms} rows={rows} />;
 }
 
-// Shows the ratios between arms in one table, with a row for each clock and way of running.
+// A table of the ratios between arms. A row is from a publication, untraced runs on one clock, or the run on the stage.
 
 function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
   const { arms, params } = scene;
@@ -87,7 +87,7 @@ function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
       />
       <p className="small quiet">
         {tr(
-          'The cost of the {plural} depends on the clock, and tracing adds to it, so compare only numbers in the same row. The run on the stage is compared over the guest time that all its lanes cover.',
+          'The cost of the {plural} depends on the clock, and tracing adds to the cost, so compare only numbers in the same row. The run on the stage is compared over the guest time that all its lanes cover.',
           { plural: operation.plural },
         )}
       </p>
@@ -95,13 +95,13 @@ function RatioBody({ lesson, scene, runIndex, data }: PanelProps) {
   );
 }
 
-/** Format the ratio that the run on the stage shows. */
+/** Format the ratio in the run on the stage. */
 function shownWords(arm: string, ratio: number | null | undefined): string {
   const words = wordsOf(ratio);
   return ratio == null ? words : figure('run', arm, 'ops for each 100', 100 * ratio, words);
 }
 
-/** Format a ratio with as many digits as its precision supports. */
+/** Format 100 times a ratio, with two significant digits. */
 function wordsOf(ratio: number | null | undefined): string {
   return ratio == null ? '–' : formatFigure(Number((100 * ratio).toPrecision(2)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Ticks are round, have room for their words, and say no more places than tell them apart. */
+/** Ticks are round numbers, have room for their labels, and have only as many decimal places as they need to differ. */
 
 import { expect, test } from 'vitest';
 import { countTicks, msTicks, runTicks } from './axis.ts';
@@ -28,7 +28,7 @@ test('where lines of a grid are drawn, words stand on lines of it', () => {
   const ticks = labels(msTicks(window(1000e6, 60e6), 76, 4e6)).map(Number);
   const bare = ticks.map((t) => (Number.isNaN(t) ? 0 : t % 4));
   expect(new Set(bare)).toEqual(new Set([0]));
-  // Far out the lines are not drawn, and words are round.
+  // In a wide window the lines are not drawn, and labels are round numbers.
   expect(labels(msTicks(window(0, 1e9), 100, 4e6))).toContain('200');
 });
 

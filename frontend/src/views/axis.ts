@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Ticks of axes: d3's round values, as many as have room for their labels. */
+/** Ticks of axes: as many of d3's round values as leave room for their labels. */
 
 import { precisionFixed } from 'd3-format';
 import { type ScaleLinear, scaleLinear } from 'd3-scale';
@@ -13,14 +13,17 @@ export interface AxisTick {
   readonly label: string;
 }
 
-/** A tick of a time axis; `t` in ns. */
+/** A tick of a time axis, at time `t` in ns. */
 export interface TimeTick extends AxisTick {
   readonly t: number;
 }
 
 type Scale = ScaleLinear<number, number>;
 
-/** Return as many of d3's ticks as possible that are at least `leastPx` apart. d3 may return one more than `most`. */
+/**
+ * Return as many of d3's ticks as possible that are at least `leastPx` apart. The result can have one tick more than
+ * `most`.
+ */
 export function ticksApart(scale: Scale, leastPx: number, most = 100): readonly number[] {
   const [from, to] = scale.range() as [number, number];
   const px = Math.abs(to - from);
@@ -33,18 +36,18 @@ export function ticksApart(scale: Scale, leastPx: number, most = 100): readonly 
   return scale.ticks(1);
 }
 
-/** Return ticks only at integers. */
+/** Return only ticks at integers. */
 export function wholeTicks(scale: Scale, leastPx: number, most = 100): readonly number[] {
   return ticksApart(scale, leastPx, most).filter(Number.isInteger);
 }
 
-/** The number of decimal places that distinguishes neighbouring ticks. */
+/** The number of decimal places that the labels of neighbouring ticks need to differ. */
 export function placesOf(ticks: readonly number[]): number {
   const [first = 0, next = first + 1] = ticks;
   return Math.min(6, precisionFixed(next - first));
 }
 
-/** A window of time, ns, and where it is drawn, px. */
+/** A window of time, ns, and its horizontal limits on the canvas, px. */
 export interface Span {
   readonly start: number;
   readonly span: number;
@@ -53,8 +56,8 @@ export interface Span {
 }
 
 /**
- * Return ticks in ms, labelled without the unit. `grid` is the distance, ns, between the lines drawn behind them. If
- * these lines are far enough apart, the ticks are placed on them.
+ * Return ticks in ms, with labels that omit the unit. `grid` is the distance, ns, between the lines behind the picture.
+ * If these lines are far enough apart, the ticks are placed on them.
  */
 export function msTicks(window: Span, leastPx: number, grid: number | null = null): TimeTick[] {
   const { start, span, left, right } = window;
@@ -77,7 +80,7 @@ export function msTicks(window: Span, leastPx: number, grid: number | null = nul
   });
 }
 
-/** Ticks of a whole run from 0 to `end`, ns: "500 ms", "1.5 s". */
+/** Ticks for a complete run from 0 to `end`, ns: "500 ms", "1.5 s". */
 export function runTicks(end: number, left: number, right: number, leastPx: number): AxisTick[] {
   const [unit, name] = end >= 2 * second ? [second, 's'] : [millisecond, 'ms'];
   const scale = scaleLinear([0, end / unit], [left, right]);
@@ -86,13 +89,13 @@ export function runTicks(end: number, left: number, right: number, leastPx: numb
   return values.map((t) => ({ x: scale(t), label: `${formatPlaces(t, places)} ${name}` }));
 }
 
-/** Ticks of a count from 0 to `most`: "0", "200", "400". */
+/** Ticks for a count from 0 to `most`: "0", "200", "400". */
 export function countTicks(most: number, left: number, right: number, leastPx: number): AxisTick[] {
   const scale = scaleLinear([0, most], [left, right]);
   return wholeTicks(scale, leastPx, 6).map((n) => ({ x: scale(n), label: formatCount(n) }));
 }
 
-// A flag for aligned lanes: a dotted line through all of them, labelled with the aligned operation.
+// A flag for aligned lanes: a dotted line through all lanes, labelled with the aligned operation.
 
 export interface Flag {
   readonly x: number;
@@ -105,7 +108,7 @@ export interface Flag {
   readonly bottom: number;
 }
 
-/** Draw the flag. Nothing is drawn if the moment is outside the window. */
+/** Draw the flag if its moment is inside the window. */
 export function drawFlag(pen: Pen, theme: Theme, flag: Flag, fontSize: number): void {
   const { left, right, top, bottom, words } = flag;
   const x = Math.round(flag.x);

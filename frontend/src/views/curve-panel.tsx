@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A measured curve of a lesson: the headline metric over one knob, a line per arm, a chart per host. Points that no host
- * has measured are named, with what is needed to measure them.
+ * A measured curve of a lesson: the headline metric over one knob. There is one chart per host, with one line per arm.
+ * Below the charts, the panel lists points that no host has measured, and says what is needed to measure them.
  */
 
 import { scaleLinear, scalePoint } from 'd3-scale';
@@ -21,17 +21,17 @@ interface CurvePoint {
 
 /** One host's measurements of a curve. */
 export interface HostCurve {
-  /** Name of another host; empty for this project's host and for the server's host. */
+  /** Name of the host; empty for this project's host and for the server's host. */
   readonly on: string;
   readonly host: string;
   readonly points: readonly CurvePoint[];
-  /** Values of the knob at which this host has measured no point. */
+  /** Values of the knob at which this host has measured nothing. */
   readonly missing: readonly number[];
 }
 
 type CurveLesson = Pick<Lesson, 'params' | 'workloads'>;
 
-/** Whether a table was measured at a point of the curve; other knobs have their defaults. */
+/** Whether a table was measured at this point of the curve, with other knobs at their defaults. */
 function isAt(
   { params, workloads }: CurveLesson,
   curve: Curve,
@@ -48,7 +48,9 @@ function isAt(
   );
 }
 
-/** Return one curve per host. This host's curve comes first, even if it has no point. */
+/**
+ * Return one curve per host. The curve of this project's or the server's host comes first, even if it has no points.
+ */
 export function hostCurves(
   lesson: CurveLesson,
   curve: Curve,
@@ -64,7 +66,7 @@ export function hostCurves(
     let host = '';
     for (const point of curve.points) {
       const value = point[curve.over] ?? 0;
-      // If several tables have this point, use the last one, because it was measured while the page is open.
+      // If several tables have this point, use the last one, because tables measured while the page is open come last.
       const table = tables.findLast((one) => isAt(lesson, curve, point, one));
       const medians = curve.arms.map((arm) => (table ? medianOf(table, arm) : null));
       if (medians.every((median) => median === null)) missing.push(value);
@@ -76,7 +78,7 @@ export function hostCurves(
   return found.filter(({ on, points }) => on === '' || points.length > 0);
 }
 
-/** Values that no host has measured. */
+/** Values of the knob that no host has measured. */
 export function unmeasured(curves: readonly HostCurve[]): readonly number[] {
   const [first, ...others] = curves;
   return (first?.missing ?? []).filter((value) =>
@@ -85,7 +87,7 @@ export function unmeasured(curves: readonly HostCurve[]): readonly number[] {
 }
 
 const box = { width: 288, height: 210, left: 52, right: 14, top: 24, bottom: 42 };
-/** Colours of the arms in order; their marks differ as well. */
+/** Colours of the arms in order. The shapes of the arms' marks differ as well. */
 const inks = ['var(--work)', 'var(--wait)', 'var(--gain)', 'var(--mechanism)'] as const;
 
 function Mark({ arm, x, y }: { readonly arm: number; readonly x: number; readonly y: number }) {
@@ -201,7 +203,7 @@ function Chart({ lesson, curve, host, most, unit }: ChartProps) {
   );
 }
 
-/** A table of rates. Each rate is followed by its ratio to the first arm's rate. */
+/** A table of rates. Each rate is followed by its ratio to the rate of the first arm. */
 function Figures({ lesson, curve, host }: Pick<ChartProps, 'lesson' | 'curve' | 'host'>) {
   return (
     <table className="table small" data-testid="curve-table">
@@ -264,7 +266,7 @@ function Missing({
   );
 }
 
-/** A panel with the curve of this name in the lesson's evidence.yaml. */
+/** Create a panel that shows the curve with this name in the lesson's evidence.yaml. */
 export function curvePanel(name: string, title: string): Panel {
   function Body({ lesson, data }: PanelProps) {
     const curve = lesson.curves[name];

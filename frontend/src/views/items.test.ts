@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Pointing, keys, places and outlines of a picture of boxes made by hand. */
+/** Tests pointer, keys, places and outlines with a picture of boxes that were written by hand. */
 
 import { describe, expect, test } from 'vitest';
 import { frameOver } from '../../test/fixtures/drawing.ts';
@@ -11,7 +11,7 @@ import { cellRow, outline, place, sameMark, step, under } from './items.ts';
 
 const zero = 0 as Nanos;
 
-/** Marks differ by their ids. */
+/** A mark with this id; tests tell marks apart by their ids. */
 function markOf(id: number, arm = 'a'): Mark {
   return { arm, table: 'spans', id, row: 0, kind: 0, t0: zero, t1: zero };
 }
@@ -20,7 +20,7 @@ function box(x: number, y = 0, w = 10, h = 10): Box {
   return { x, y, w, h };
 }
 
-/** A row of items, asked as a view answers: what touches the columns. */
+/** A row that returns the items in the requested columns, as the row of a view does. */
 function rowOf(items: readonly Item[], y = 0, more: Partial<Row> = {}): Row {
   return {
     ...{ arm: 'a', area: box(0, y, 1000) },
@@ -35,7 +35,7 @@ const item = (id: number, at: Box, more: Partial<Item> = {}): Item => {
 
 const drawing = { frame: frameOver(0, 10, 5) } as unknown as Drawing;
 
-/** An artist of rows whose marks stand where their items do. */
+/** An artist for these rows. The boxes of a mark are the boxes of its items. */
 function artistOf(rows: readonly Row[], more: Partial<Artist> = {}): Artist {
   const boxes: Artist['boxes'] = (_layout, _drawing, mark) =>
     rows
@@ -128,7 +128,7 @@ describe('arrow keys', () => {
     const rows = [rowOf([]), rowOf(lower, 20)];
     expect(walker(rows)(null, 'ArrowDown')).toBe(4);
     expect(walker(rows, { first: () => markOf(5) })(null, 'Home')).toBe(5);
-    // A mark that is out of view is nowhere.
+    // A mark outside the view has no place, so the keys start anew.
     expect(walker(rows)(77, 'ArrowLeft')).toBe(4);
   });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Finds the mark under a pointer, the next mark for an arrow key, and the place of a tooltip, and draws outlines, all
- * from rows of items. Rows are long, so only the items in the visible columns are requested.
+ * Works on rows of items: finds the mark under a pointer, the next mark for an arrow key, and the place of a tooltip,
+ * and draws outlines. Rows are long, so only the items in the visible columns are requested.
  */
 
 import type { Frame, Mark } from '../derive/types.ts';
@@ -19,7 +19,7 @@ export function sameMark(one: Mark | null, other: Mark | null): boolean {
   );
 }
 
-/** A row of n cells of equal width; `item` returns the item of cell `i` in its box. */
+/** A row of n cells of equal width. `item` returns the item for cell `i`, which has the given box. */
 export function cellRow(
   row: Omit<Row, 'items'>,
   { x, pitch, n }: { readonly x: number; readonly pitch: number; readonly n: number },
@@ -39,25 +39,25 @@ export function cellRow(
   };
 }
 
-// Hit test: among the rows at the pointer's height, find the item that is under the pointer or narrowly missed.
+// Hit test: among the rows at the pointer's height, find the item under the pointer, or an item just beside it.
 
-/** Vertical tolerance of a pointer, px: around a row, and around an item in it. */
+/** Vertical tolerance of the pointer, px: outside a row, and outside an item in the row. */
 const [rowSlop, itemSlop] = [3, 1];
 /**
- * A length too small to see, px. A number at the end of an interval misses the interval by this much, because the end
- * belongs to the next item.
+ * A length too small to see, px. The end of an interval belongs to the next item, so a point exactly at the end misses
+ * the interval by this length.
  */
 const hair = 1e-6;
 
-/** How far a number is outside the interval [from, from + length). */
+/** Distance from a value to the interval [from, from + length); 0 if the value is inside. */
 function missed(value: number, from: number, length: number): number {
   if (value >= from && value < from + length) return 0;
   return Math.max(from - value, value - from - length, hair);
 }
 
 /**
- * Score of a hit; null for a miss. A narrowly missed mark still wins over one that is hit if it is brief and has a
- * higher rank, or if its rank is higher by three.
+ * Score of an item in the hit test; null for a miss. An item just beside the pointer can win over an item under the
+ * pointer. Its rank must then be higher if the item is brief, and at least three higher if it is not.
  */
 function worthOf({ box, rank = 0, brief, holds }: Item, slop: number, at: Point): number | null {
   if (holds !== undefined) return holds(at) ? 2 * rank : null;
@@ -77,7 +77,7 @@ export function hit<L extends Laid>(
   return under(artist.rows(layout, drawing), x, y);
 }
 
-/** The mark at a point; short and important marks take precedence. */
+/** The mark at a point. Short and important marks take precedence. */
 export function under(rows: readonly Row[], x: number, y: number): Mark | null {
   const off = ({ area }: Row) =>
     missed(x, area.x, area.w) > hair ? Number.POSITIVE_INFINITY : missed(y, area.y, area.h);
@@ -98,10 +98,13 @@ export function under(rows: readonly Row[], x: number, y: number): Mark | null {
 
 // Arrow keys: left and right move along a row, up and down move to the next row at the same x.
 
-/** Width of the first piece of a row that is searched, px, and the factor by which each further piece is wider. */
+/**
+ * Width of the first piece of a row that is searched, px, and the factor by which each further piece is wider than the
+ * previous one.
+ */
 const [piece, growth] = [32, 8];
 
-/** Search a row from x in a direction, in growing pieces, until something is found. */
+/** Search a row from x in one direction, in growing pieces, until `find` returns an item. */
 function search(
   { area, items }: Row,
   x: number,
@@ -135,7 +138,7 @@ function beside(row: Row, from: Item, by: 1 | -1): Item | null {
   return search(row, from.box.x, by, next, from.pointerOnly);
 }
 
-/** The row in which the keys continue after the end of a row. */
+/** The row in which the arrow keys continue after the end of a row. */
 function goesOn(rows: readonly Row[], at: number, by: 1 | -1): Row | undefined {
   if (rows[by > 0 ? at : at - 1]?.flows === 'row') return rows[at + by];
   const { arm, flows } = rows[at]!;
@@ -146,7 +149,7 @@ function goesOn(rows: readonly Row[], at: number, by: 1 | -1): Row | undefined {
   return rows.filter((row) => row.arm === other)[nth];
 }
 
-/** Return the item at x, otherwise the last one that begins before x, otherwise the first one. */
+/** Return the item at x. If there is none, return the last item that begins before x, or else the row's first item. */
 function comeIn(row: Row, x: number): Item | null {
   const last = (items: readonly Item[]) =>
     items.findLast(({ box }) => box.x <= x && x < box.x + box.w) ??
@@ -154,7 +157,7 @@ function comeIn(row: Row, x: number): Item | null {
   return search(row, x, -1, last) ?? search(row, x, 1, ([first]) => first);
 }
 
-/** The row and the item of a mark; null if it is outside the view. */
+/** Find the row and the item of a mark; null if the mark is outside the view. */
 function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   if (box === undefined) return null;
   const { x, y, w, h } = box;
@@ -165,8 +168,8 @@ function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
   });
   const walked = found.find(({ item }) => !item.pointerOnly) ?? found[0];
   if (walked !== undefined) return walked;
-  // The mark's item may have been replaced since the mark was made. In that case, use the item that is now at the
-  // mark's place.
+  // The rows may no longer contain an item for this mark.
+  // In that case, continue from the mark's own box, in the row at its place.
   const over = ({ arm, area }: Row) =>
     arm === mark.arm &&
     missed(x + w / 2, area.x, area.w) <= hair &&
@@ -176,8 +179,8 @@ function standing(rows: readonly Row[], mark: Mark, box: Box | undefined) {
 }
 
 /**
- * Return the next mark in a direction, or null at the end. Without a current mark, return the first mark worth
- * visiting.
+ * Return the next mark in a direction; null after the last mark. Without a current mark, return the mark at which the
+ * arrow keys start.
  */
 export function step<L extends Laid>(
   artist: Artist<L>,
@@ -213,7 +216,7 @@ function firstIn(rows: readonly Row[], x?: number): Mark | null {
 
 // Positions of marks.
 
-/** The middle of a mark, for its tooltip; null if it is outside the view. */
+/** The centre of a mark, for its tooltip; null if the mark is outside the view. */
 export function place<L extends Laid>(
   artist: Artist<L>,
   layout: L,
@@ -224,14 +227,14 @@ export function place<L extends Laid>(
   return box === undefined ? null : { x: box.x + box.w / 2, y: box.y + box.h / 2 };
 }
 
-/** Distance of an outline from its mark, px, and its corner radius. */
+/** Horizontal and vertical distance of an outline from its mark, and its corner radius, px. */
 export interface Rim {
   readonly x: number;
   readonly y: number;
   readonly radius: number;
 }
 
-/** Outline the marks that the sentence mentions (dashed), the hovered mark, and the chosen one. */
+/** Outline the marks that the sentence mentions (dashed), the hovered mark, and the selected mark. */
 export function outline(
   pen: Pen,
   { theme, frame }: { readonly theme: Drawing['theme']; readonly frame: Frame },

@@ -8,7 +8,7 @@ import { bodyOf, ringOf, usePointing } from './lane-canvas.tsx';
 
 describe('use pointing', () => {
   // SPDX-License-Identifier: GPL-2.0-or-later
-  /** Who has clicked on the picture gets the arrow keys of the run back by Escape. */
+  /** After a click on the picture, Escape returns the arrow keys to the run. */
 
   afterEach(cleanup);
 
@@ -31,7 +31,7 @@ describe('use pointing', () => {
   }
 
   test('in the picture arrows go from mark to mark; after Escape they step the run again', () => {
-    /** What the keys of the page get. */
+    /** Keys that reach the page's own shortcuts. */
     const left: string[] = [];
     const listen = (event: KeyboardEvent) => !event.defaultPrevented && left.push(event.key);
     document.addEventListener('keydown', listen);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The canvas of all pictures of lanes. It fills its box, shows a header per lane, and handles pointing with mouse and
- * keys, and tooltips. The view provides an Artist with layout, drawing and items, all of which are pure.
+ * The canvas for every picture of lanes. It fills its box, shows a header for each lane, and handles tooltips and the
+ * selection of marks by mouse and keys. The view provides an Artist, whose functions for layout, drawing and items are
+ * pure.
  */
 
 import {
@@ -43,7 +44,7 @@ import {
   useSize,
 } from './use-canvas.ts';
 
-// Pointing with mouse and keys: the mark, its tooltip, and the moment to which a press seeks.
+// Selects marks by mouse and keys: the hovered mark, its tooltip, and the moment to which a press seeks.
 
 export interface Tip {
   readonly mark: Mark;
@@ -72,10 +73,10 @@ type Reports = {
 
 interface Options extends Reports {
   readonly artist: Artist;
-  /** Null before the first layout. */
+  /** Returns the current picture; null before the first layout. */
   readonly now: () => Picture | null;
   readonly invalidate: () => void;
-  /** The hovered mark, for the drawing. */
+  /** The hovered mark, which the drawing outlines. */
   readonly pointed: { current: Mark | null };
 }
 
@@ -94,7 +95,7 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
   const { onHover, onSelect, onSeek } = reports;
   const [tip, setTip] = useState<Tip | null>(null);
   const [said, setSaid] = useState('');
-  /** While the user drags the playhead or a gesture moves the window, pointing is off. */
+  /** What the user is dragging: the playhead or the window. During a drag, hovering does not select marks. */
   const held = useRef<'moment' | 'window' | null>(null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: another picture has other marks
@@ -128,7 +129,7 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const picture = now();
-    // Remove the focus, so that the arrow keys control the run again. The page still handles Escape as usual.
+    // After the picture has lost the focus, the arrow keys control the run again. The page still handles Escape.
     if (event.key === 'Escape') event.currentTarget.blur();
     if (picture === null) return;
     if (event.key === 'Enter' && pointed.current !== null) onSelect?.(pointed.current);
@@ -147,11 +148,11 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
     tip,
     said,
     onKeyDown,
-    /** Hide the tooltip when the focus leaves. When it returns, the keys continue from this mark. */
+    /** Hide the tooltip when the focus leaves. When the focus returns, the arrow keys continue from this mark. */
     onBlur: () => setTip(null),
-    /** A press here moves the playhead, not the window. */
+    /** Whether a press at this point moves the playhead instead of the window. */
     seeks: (at: Point) => markAt(at) === null && momentAt(at) !== null,
-    /** A gesture on the window begins or ends. */
+    /** Called when a gesture on the window begins or ends. */
     hold: (busy: boolean) => {
       held.current = busy ? 'window' : null;
       if (busy) point(null, { x: 0, y: 0 });
@@ -180,10 +181,10 @@ export function usePointing({ artist, now, invalidate, pointed, ...reports }: Op
 
 // A ring around the mark or lane that an instructor highlights. It pulses, unless the user prefers reduced motion.
 
-/** Radius around a mark, and distance from the sides of a lane, px. */
+/** Radius of the ring around a mark, and distance of the ring from the sides of a lane, px. */
 const [radius, outset] = [18, 6];
 
-/** Place of the ring, px. For a mark outside the view, the ring is drawn around its lane. */
+/** Place of the ring, px. If the mark is outside the view, the ring surrounds the mark's lane. */
 export function ringOf(
   { lanes }: Laid,
   size: Pick<Size, 'height'>,
@@ -205,7 +206,7 @@ export function ringOf(
   };
 }
 
-/** The y where the next lane below begins, or where the picture ends. */
+/** The y at which the next lane below begins, or at which the picture ends. */
 function nextTop(
   lanes: readonly LaidLane[],
   lane: LaidLane,
@@ -215,7 +216,7 @@ function nextTop(
   return Math.min(height, ...below);
 }
 
-/** The body of a lane: everything below its header and above the axis. */
+/** Place of a lane's body, which is everything below its header and above the axis. */
 export function bodyOf(
   { lanes }: Laid,
   size: Pick<Size, 'height'>,
@@ -229,7 +230,7 @@ export function bodyOf(
 
 interface Props {
   readonly frame: FrameSource;
-  /** Place of the ring, computed from the current picture. */
+  /** Returns the place of the ring in the current picture. */
   readonly where: () => CSSProperties | null;
 }
 
@@ -250,9 +251,9 @@ function SpotRing({ frame, where }: Props) {
     put();
     return frame.subscribe(put);
   });
-  // Scroll the picture into view, for example on a phone.
+  // Scroll the ring into view, for example on a phone.
   useEffect(() => {
-    // Some newer browsers return a value here, which React must not call as a cleanup.
+    // Some newer browsers return a value here, which React must not call as a cleanup function.
     ring.current?.scrollIntoView?.({ block: 'nearest' });
   }, []);
   return <div ref={ring} className="spot-ring" aria-hidden="true" data-testid="spot-ring" />;
@@ -260,11 +261,11 @@ function SpotRing({ frame, where }: Props) {
 
 const usualFont = 13;
 const largestFont = 18;
-/** A picture is narrower than this only while the window is being resized, because row names alone need more. */
+/** Row names alone need this width, so a picture is only narrower while the user resizes the window. */
 const leastWidth = 160;
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
 
-/** The canvas fills its parent, which must be positioned and have a height. */
+/** The canvas for a view. It fills its parent, which must be positioned and have a height. */
 export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: ViewKind }) {
   const { runIndex, lesson, frame, theme, show, header, sentence } = props;
   const { onHover, onSelect, onSeek, onWindow, spotlight, cover } = props;
@@ -328,7 +329,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
 
   const still = now();
   const least = (still && artist.least?.(still.drawing, headerHeight, fontSize)) ?? 0;
-  // If the stage is too low, it scrolls instead of cutting off the picture.
+  // A stage that is too low scrolls instead of cutting off the picture.
   useLayoutEffect(() => {
     box.current?.parentElement?.style.setProperty('--lanes-least', `${Math.ceil(least)}px`);
   }, [least]);
@@ -408,7 +409,7 @@ export function LaneCanvas({ view, ...props }: CanvasProps & { readonly view: Vi
   );
 }
 
-/** Font size, px. It is larger for a single lane in a large stage. */
+/** Font size, px. A single lane in a large stage gets a larger font. */
 function ownFont(
   view: ViewKind,
   { runIndex, lesson, show }: CanvasProps,
@@ -419,7 +420,7 @@ function ownFont(
   return Math.max(usualFont, Math.min(largestFont, Math.floor(usualFont * room)));
 }
 
-/** The marks and regions that the sentence mentions at its moment. */
+/** The marks and regions that the view's sentence mentions at the frame's moment. */
 function spokenOf(
   view: ViewKind,
   sentence: string | undefined,

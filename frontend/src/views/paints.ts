@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Theme colours and textures as canvas patterns. */
+/** Theme colours, and textures as canvas patterns. */
 
 import type { Theme } from '../base/theme.ts';
 
-/** The part of a 2D context that views use. Tests record its calls. */
+/** The part of a 2D context that views can use. Tests record calls to it. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
   | 'save'
@@ -37,10 +37,10 @@ export type Pen = Pick<
 
 export type Fill = string | CanvasPattern;
 
-/** A canvas that receives this event redraws itself with the pen in `detail`. */
+/** Event that makes a canvas redraw itself with the pen in the event's `detail`. */
 export const redrawEvent = 'duet-redraw';
 
-/** The drawing of a pattern or an image, which the SVG pen (svg/) repeats with shapes instead of pixels. */
+/** A pattern or image that can be drawn again: the SVG pen (svg/) repeats the drawing with shapes instead of pixels. */
 export interface Drawn {
   readonly width: number;
   readonly height: number;
@@ -56,7 +56,7 @@ function channels(hex: string): [number, number, number] {
   return [(n >> 16) & 255, (n >> 8) & 255, n & 255];
 }
 
-/** Blend `share` of colour into ground, as #rrggbb. */
+/** Mix `share` of a colour into a ground colour, as #rrggbb. */
 export function mix(colour: string, ground: string, share: number): string {
   const a = channels(colour);
   const b = channels(ground);
@@ -71,7 +71,7 @@ export interface TileInk {
   readonly ink: string;
 }
 
-/** Creates a repeating fill. Tests have no canvas, so they receive the tile's name. */
+/** Creates a fill that repeats a tile. Tests have no canvas, so they use the tile's name as the fill. */
 export type TileMaker = (tile: Tile, ink: TileInk) => Fill;
 
 export const namedTiles: TileMaker = (tile, { ground, ink }) => `${tile} ${ink} on ${ground}`;
@@ -135,7 +135,7 @@ function drawTile(ctx: TilePen, tile: Tile, { ground, ink }: TileInk): void {
   }
 }
 
-/** Patterns at the display's resolution, cached. */
+/** Creates patterns at the display's resolution, and caches them. */
 export function canvasTiles(dpr: number): TileMaker {
   if (typeof OffscreenCanvas === 'undefined') return namedTiles;
   const made = new Map<string, Fill>();
@@ -165,19 +165,21 @@ export interface Paint {
   /** Fill for marks at least 6 px wide. */
   readonly wide: Fill;
   readonly border: string | null;
-  /** Fill for narrow marks, which is one flat colour. */
+  /** Fill for narrower marks: one flat colour. */
   readonly narrow: string;
 }
 
-/** Look up a theme's colour by its meaning, for text and lines. */
+/** Look up the colour of the theme that has this meaning, for text and lines. */
 export function colourOf(theme: Theme, colour: string): string {
   const known = (theme as unknown as Record<string, string>)[colour];
   return known ?? theme.other;
 }
 
-// Choose the words that fit the width of their picture.
+// Choose a wording that fits the width of its picture.
 
-/** Return the first wording that fits the width, in a list from long to short; the last one if none fits. */
+/**
+ * Return the first wording that fits the width. The list is ordered from long to short; if none fits, return the last.
+ */
 export function fitting(
   pen: { measureText(text: string): { readonly width: number } },
   wordings: readonly string[],

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Outlines of regions that a sentence mentions: boxes, or a set of cells of a grid. */
+/** Outlines of the regions that a sentence mentions. A region is a box, or a set of cells in a grid. */
 
 import type { Theme } from '../base/theme.ts';
 import type { Pen } from './paints.ts';
 
-/** A line along cell edges, between the corners (c0, r0) and (c1, r1). */
+/** A line along the edges of cells, between the corners (c0, r0) and (c1, r1). */
 export interface Edge {
   readonly c0: number;
   readonly r0: number;
@@ -12,7 +12,7 @@ export interface Edge {
   readonly r1: number;
 }
 
-/** Edges between cells inside and outside the set, merged into the longest lines. */
+/** Edges between cells inside and outside the set, merged into lines that are as long as possible. */
 export function edgesOf(
   rows: number,
   cols: number,
@@ -54,7 +54,7 @@ export function edgesOf(
   return edges;
 }
 
-/** Draw lines as one dashed path. If there are none, nothing is drawn. */
+/** Draw the lines as one dashed path. */
 export function strokeRegion(
   pen: Pen,
   theme: Theme,
@@ -76,7 +76,7 @@ export function strokeRegion(
   pen.restore();
 }
 
-/** The four sides of a box, slightly outside of it. */
+/** The four sides of a box, moved slightly outwards. */
 export function sidesOf(
   {
     x,

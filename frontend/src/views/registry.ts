@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Registry of the views found here and in lessons. A lesson names a view by its kind. */
+/** Registry of the views in this folder and in lessons. A lesson names a view by its kind. */
 
 import type { ViewKind } from './contract.ts';
 
@@ -21,13 +21,13 @@ const modules = import.meta.glob(['./*/index.tsx', '../../../lessons/*/view/inde
 }) as Modules;
 let found: ReadonlyMap<string, ViewKind> | null = null;
 
-/** The views are collected only when they are needed, because panels of views use hooks that import this file. */
+/** All views by kind. They are collected at the first call, because panels of views use hooks that import this file. */
 export function allViews(): ReadonlyMap<string, ViewKind> {
   found ??= collectViews(modules);
   return found;
 }
 
-/** The view of a kind. Throws an error that lists the known kinds. */
+/** The view of this kind. Throws an error that lists the known kinds if the kind is unknown. */
 export function viewOf(kind: string): ViewKind {
   const view = allViews().get(kind);
   if (view === undefined) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Where a lane's ticks lie: by its clock, and by what was recorded. */
+/** Tests the times of a lane's ticks, which come from the lane's clock or from recorded steps. */
 
 import { expect, test } from 'vitest';
 import { gridOfTicks, phaseOf } from './tick-marks.ts';
@@ -24,7 +24,7 @@ test('the grid is that of the guest’s clock, where recorded steps do not say o
   expect(gridOfTicks(start, [], tick)).toEqual({ at: 1_500_000, every: tick });
   const behind = (by: number) => ms(late.map((x, i) => i * 4 + 1.5 + by + x));
   expect(gridOfTicks(start, behind(0.3), tick)?.at).toBe(1_500_000);
-  // A kernel with another rule: what was recorded counts.
+  // A kernel can place its ticks by another rule, so the recorded steps decide.
   expect(gridOfTicks(start, behind(2), tick)?.at).toBeCloseTo(3_520_000, -5);
   expect(gridOfTicks(null, behind(2), tick)?.at).toBeCloseTo(3_520_000, -5);
   expect(gridOfTicks(null, [], tick)).toBeNull();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Ticks of a lane as marks: tall where a recorded step ended at a tick, short where a CPU was known to be busy. No mark
- * is drawn where all CPUs may have been idle, since an idle CPU stops its tick (NO_HZ_IDLE).
+ * Draws the scheduler ticks of a lane. A tall mark means that a recorded step ended at the tick, and a short mark means
+ * that a CPU was known to be busy. If all CPUs may have been idle, no mark is drawn, since an idle CPU stops its tick
+ * (NO_HZ_IDLE).
  */
 
 import { type Nanos, ns } from '../base/units.ts';
@@ -9,21 +10,22 @@ import { spanAt } from '../derive/query.ts';
 import type { LaneIndex, RunIndex } from '../derive/types.ts';
 import type { Pen } from './paints.ts';
 
-// Finds the phase of a lane's scheduler ticks. Ticks are not traced, but the interval between them is known (HZ). Linux
-// places them at multiples of this interval on the monotonic clock (tick_init_jiffy_update() in
-// kernel/time/tick-sched.c, 6.1.192 and 6.12). All CPUs have the same phase unless skew_tick is set
-// (tick_setup_sched_timer()), which no guest does. For other kernels the phase is estimated from recorded steps that
-// only a tick can start. A timer never fires before its tick, and on a busy host it often fires late, so the phase is
-// the early edge of the cluster of steps.
+// Ticks are not traced, but the interval between ticks is known (HZ), so only their phase must be found.
+// Linux places ticks at multiples of this interval on the monotonic clock.
+// The kernel's code for this is tick_init_jiffy_update() in kernel/time/tick-sched.c (6.1.192 and 6.12).
+// All CPUs have the same phase unless skew_tick is set (tick_setup_sched_timer()), which no guest does.
+// For other kernels the phase is estimated from recorded steps that only a tick can start.
+// A timer never fires before its tick, and on a busy host it often fires late.
+// The phase is therefore the early edge of the cluster of steps.
 
-/** The phase is not estimated from fewer times than this, because they may agree by chance. */
+/** Minimum number of times from which the phase is estimated, because fewer times could agree by chance. */
 const least = 12;
-/** Share of the times that must lie within a tenth of a tick. By chance, only a tenth of them would. */
+/** Minimum share of the times that must lie within a tenth of a tick. By chance, about a tenth of the times would. */
 const agreeing = 0.5;
 
 /**
- * Return the early edge of that tenth of a circle of length `tick` that holds the most times; null if the times
- * disagree.
+ * Wrap the times around a circle of length `tick`, and find the tenth of the circle that contains the most times.
+ * Return the early edge of this tenth; null if the times disagree.
  */
 export function phaseOf(times: readonly number[], tick: number): Nanos | null {
   const n = times.length;
@@ -40,23 +42,23 @@ export function phaseOf(times: readonly number[], tick: number): Nanos | null {
   return ns(at(best.from + Math.floor(best.n * 0.1)) % tick);
 }
 
-/** The tick grid of a lane: the time of one tick, and the distance between ticks, ns. */
+/** The ticks of a lane: the time of one tick, and the distance between ticks, ns. */
 export interface Grid {
   readonly at: number;
   readonly every: number;
 }
 
 /**
- * Tolerance in ticks. A step may begin this much before its tick, because clocks are read one after the other, or this
- * much after it.
+ * Tolerance, in ticks, for steps that a tick starts. A step can seem to begin slightly before its tick, because the two
+ * clocks are not read at the same time. A step can also begin some time after its tick.
  */
 const [early, late] = [0.01, 0.15];
 
 /**
- * The tick grid of all CPUs of a lane; null if neither its clock nor the recorded steps determine it.
+ * The ticks of all CPUs of a lane; null if neither the lane's clock nor the recorded steps determine them.
  *
  * @param startNs the guest's monotonic clock at the lane's time 0
- * @param ends lane times of steps that ticks begin
+ * @param ends lane times of steps that ticks start
  */
 export function gridOfTicks(
   startNs: number | null,
@@ -70,7 +72,7 @@ export function gridOfTicks(
   return seen !== null && behind > late && behind < 1 - early ? { at: seen, every } : { at, every };
 }
 
-/** Tell whether a workload thread had a CPU at a lane time. Other threads are not recorded. */
+/** Tell whether a workload thread was running at this lane time. Other threads are not recorded. */
 export function busyAt({ kinds }: RunIndex, lane: LaneIndex, t: number): boolean {
   return lane.rows.some(({ row }) => {
     const state = spanAt(lane, row, 'state', t);
@@ -78,7 +80,7 @@ export function busyAt({ kinds }: RunIndex, lane: LaneIndex, t: number): boolean
   });
 }
 
-/** Where ticks are drawn, px. Times are the lane's own. */
+/** The range of lane time in which ticks are drawn, and their position on the canvas, px. */
 interface Place {
   readonly from: number;
   readonly to: number;
@@ -91,7 +93,7 @@ interface Place {
   readonly busy: (t: number) => boolean;
 }
 
-/** Ticks closer than this cannot be distinguished, px. */
+/** Ticks that are closer than this, px, cannot be distinguished, so they are not drawn. */
 const apart = 6;
 
 export function brushTick(pen: Pen, ended: boolean, x: number, top: number, height: number): void {
@@ -99,7 +101,7 @@ export function brushTick(pen: Pen, ended: boolean, x: number, top: number, heig
   pen.fillRect(x - w / 2, top + height - h, w, h);
 }
 
-/** @param ends end times of steps that a tick ends, starting one tick before the window */
+/** @param ends end times of steps that end at a tick, starting one tick before the window */
 export function drawTicks(
   pen: Pen,
   { at, every }: Grid,
@@ -110,7 +112,7 @@ export function drawTicks(
   const ended = new Set<number>();
   for (const t of ends) {
     const nth = Math.floor((t - at) / every);
-    // A step that ends much later than a tick also waited for a CPU, so an earlier tick may have caused it.
+    // A step that ends much later than a tick also waited for a CPU, so an earlier tick may have ended it.
     if (t - at - nth * every < every / 4) ended.add(nth);
   }
   const last = Math.floor((to - at) / every);

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Gestures become windows: the pointed moment stays under the pointer, and what is not the axis's is left alone. */
+/** Gestures change the window: the moment under the pointer stays there, and other events are left to the page. */
 
 import { zoomIdentity } from 'd3-zoom';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -15,14 +15,14 @@ import {
 } from './time-gestures.tsx';
 
 const window_ = { start: 40e6, span: 30e6 };
-/** 100 px are the window's 30 ms. */
+/** The window of 30 ms is 100 px wide. */
 const axis: TimeAxis = { left: 20, right: 120, ...window_, window: window_, end: 5e9 };
 const overview: TimeAxis = { ...axis, start: 0, span: 5e9 };
 
 const at = (x: number, of: TimeAxis) => of.start + ((x - of.left) / 100) * of.span;
 
-// What the test DOM lacks: SVG points without their methods (d3 takes the element's box where there are none), the
-// border of SVG elements, and the pointer of wheel events.
+// The test DOM has SVG points without their methods, so they are removed, and d3 uses the element's box instead.
+// The test DOM also lacks the border of SVG elements and the pointer of wheel events.
 Object.defineProperty(SVGSVGElement.prototype, 'createSVGPoint', { value: undefined });
 Object.defineProperties(SVGElement.prototype, {
   clientLeft: { value: 0 },
@@ -101,7 +101,7 @@ test('where the page scrolls a plain wheel scrolls it, and Ctrl zooms', () => {
   expect(onWindow).not.toHaveBeenCalled();
   expect(wheel({ deltaY: 100, clientX: 45, ctrlKey: true }).defaultPrevented).toBe(true);
   expect(onWindow).toHaveBeenCalledOnce();
-  // At its top it has nowhere to go up.
+  // An element that is scrolled to its top cannot scroll up.
   expect(wheel({ deltaY: -100, clientX: 45 }).defaultPrevented).toBe(true);
 });
 
@@ -136,10 +136,10 @@ test('a drag moves the window; one that the view keeps for the moment does not',
 test('over the whole run the pointed moment of the window stays at its share', () => {
   const own = { ...overview, window: { start: 1e9, span: 1e9 } };
   const { k } = transformOf(own);
-  // 1.5 s is in the middle of the window.
+  // The moment 1.5 s is in the middle of the window.
   const next = windowAround(zoomIdentity.scale(k * 2), own, 50);
   expect(next).toEqual({ start: 1.25e9, span: 0.5e9 });
-  // What is pointed at out of the window comes into its middle.
+  // A moment outside the window moves to the middle of the new window.
   expect(windowAround(zoomIdentity.scale(k), own, 100)).toEqual({ start: 3.5e9, span: 1e9 });
 });
 

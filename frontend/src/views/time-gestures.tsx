@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Zoom and brush on a time axis: d3-zoom handles mouse wheel, pinch and drag; d3-brush selects a window with Shift and
- * drag. Gestures read the axis when they begin and report the new window to its owner, who decides.
+ * Zoom and brush on a time axis. d3-zoom handles mouse wheel, pinch and drag; d3-brush selects a window with Shift and
+ * drag. A gesture reads the axis when it begins, and reports the new window to the axis's owner, who decides whether to
+ * use it.
  */
 
 import { type BrushSelection, brushX, type D3BrushEvent } from 'd3-brush';
@@ -17,43 +18,45 @@ import {
 import { type SVGProps, useEffect, useRef } from 'react';
 import type { Size } from '../derive/types.ts';
 
-/** The time axis as drawn now. Times are frame time, ns; positions are px of the element. */
+/** The time axis as it is drawn now. Times are frame time, ns; positions are px within the element. */
 export interface TimeAxis {
   readonly left: number;
   readonly right: number;
-  /** The time at `left`, and the length up to `right`. */
+  /** The time at `left`, and the length of time between `left` and `right`. */
   readonly start: number;
   readonly span: number;
-  /** The window that gestures change: the axis itself, or a part of it. */
+  /** The window that gestures change: all of the axis, or a part of the axis. */
   readonly window: { readonly start: number; readonly span: number };
   /** End of the run. */
   readonly end: number;
 }
 
 export interface GestureOptions {
-  /** The current axis; null if there is none, so that the page handles the gesture. */
+  /** Returns the current axis. If there is none, the result is null, and the page handles the gesture. */
   readonly axis: () => TimeAxis | null;
-  /** Whether a drag that starts here moves the window. */
+  /** Whether a drag that starts at the event's position moves the window. */
   readonly drags: (event: MouseEvent) => boolean;
   readonly onWindow: (start: number, span: number) => void;
-  /** Called when a gesture starts or ends. In between, no tooltips are shown. */
+  /** Called when a gesture starts or ends. No tooltips are shown during a gesture. */
   readonly onGesture?: (busy: boolean) => void;
 }
 
-/** Base scale of d3-zoom's transform: length of the axis at k = 1, ns. */
+/** Base scale of d3-zoom's transform: the length of time that the axis shows at k = 1, ns. */
 const baseNs = 1e9;
-/** Shortest window, ns, which is the same as in playback, and longest window, as a multiple of the run's length. */
+/**
+ * Minimum length of a window, ns, which is the same as in playback. Maximum length, as a multiple of the run's length.
+ */
 const leastNs = 1000;
 const mostOfRun = 1.1;
 
-/** The transform at which the base scale shows the axis's window. */
+/** The transform with which the base scale shows the axis's window. */
 export function transformOf({ left, right, window }: TimeAxis): ZoomTransform {
   const k = baseNs / window.span;
   const pxPerNs = (right - left) / baseNs;
   return zoomIdentity.translate(left - k * (left + window.start * pxPerNs), 0).scale(k);
 }
 
-/** Return the window that a transform shows if the axis shows exactly the window. */
+/** Return the window that a transform shows, for an axis that shows exactly its window. */
 export function windowOf(transform: ZoomTransform, { left, right }: TimeAxis) {
   const base = scaleLinear([0, baseNs], [left, right]);
   const [start, end] = transform.rescaleX(base).domain() as [number, number];
@@ -61,8 +64,8 @@ export function windowOf(transform: ZoomTransform, { left, right }: TimeAxis) {
 }
 
 /**
- * Return the window that a transform shows if the axis shows more than the window. It has the new width, and the moment
- * under the pointer keeps its place.
+ * Return the window that a transform shows, for an axis that shows more than its window. The moment under the pointer
+ * keeps its relative position in the new window.
  */
 export function windowAround(transform: ZoomTransform, axis: TimeAxis, x: number) {
   const { left, right, start, span, window } = axis;
@@ -74,8 +77,8 @@ export function windowAround(transform: ZoomTransform, axis: TimeAxis, x: number
 }
 
 /**
- * Tell whether a scrollable parent can scroll in this direction. If so, a plain wheel event scrolls the page, as it
- * does over embedded maps.
+ * Tell whether an element that contains this one can scroll in this direction. If so, a plain wheel event scrolls the
+ * page, as it does over embedded maps.
  */
 export function scrolls(from: Element, deltaY: number): boolean {
   for (let at: Element | null = from; at !== null; at = at.parentElement) {
@@ -92,7 +95,7 @@ function onAxis(axis: TimeAxis | null, x: number): axis is TimeAxis {
   return axis !== null && axis.right > axis.left && x >= axis.left - 6 && x <= axis.right + 6;
 }
 
-/** Attach gestures to the overlay of a picture. Returns a function that removes them. */
+/** Attach the gestures to the overlay of a picture. Returns a function that detaches them. */
 export function addTimeGestures(overlay: SVGSVGElement, options: GestureOptions): () => void {
   const surface = select<SVGSVGElement, unknown>(overlay);
   const zoomer = zoomOf(overlay, options);
@@ -107,7 +110,7 @@ export function addTimeGestures(overlay: SVGSVGElement, options: GestureOptions)
 
 function zoomOf(overlay: SVGSVGElement, options: GestureOptions) {
   const { axis: axisNow, onWindow, onGesture } = options;
-  /** The axis at the start of the gesture. The window moves during the gesture, but this axis does not. */
+  /** The axis at the start of the gesture. It stays unchanged while the gesture moves the window. */
   let axis: TimeAxis | null = null;
   let anchor = 0;
   const begin = (x: number): boolean => {
@@ -159,17 +162,19 @@ function zoomOf(overlay: SVGSVGElement, options: GestureOptions) {
   return zoomer;
 }
 
-/** A horizontal wheel event, or one with Shift, moves the window. */
+/** Whether a wheel event moves the window: it is horizontal, or Shift is pressed. */
 function sideways(event: WheelEvent): boolean {
   if (event.ctrlKey || event.metaKey) return false;
   return event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
 }
 
 const linePx = 16;
-/** A touchpad pinch arrives as a wheel event with Ctrl, in small steps; mouse wheels have larger steps. */
+/**
+ * A wheel event with Ctrl that scrolls less than this, px, is a touchpad pinch. Mouse wheels scroll in larger steps.
+ */
 const pinchPx = 50;
 
-/** Return the base-2 logarithm of the factor by which a wheel event zooms. */
+/** Return the base-2 logarithm of the zoom factor of a wheel event. */
 function wheelDelta({ deltaY, deltaMode, ctrlKey }: WheelEvent): number {
   const px = deltaMode === 1 ? deltaY * linePx : deltaY;
   return -px * 0.002 * (ctrlKey && Math.abs(px) < pinchPx ? 5 : 1);
@@ -180,14 +185,14 @@ function panByWheel(overlay: Element, event: WheelEvent, { axis, onWindow }: Ges
   const now = axis();
   if (!onAxis(now, pointer(event, overlay)[0])) return;
   event.preventDefault();
-  // Some browsers turn a wheel event with Shift into a horizontal one, but others do not.
+  // Some browsers turn a wheel event with Shift into a horizontal event.
   const delta = event.deltaX === 0 ? event.deltaY : event.deltaX;
   const px = event.deltaMode === 1 ? delta * linePx : delta;
   const { start, span } = now.window;
   onWindow(start + (px * now.span) / (now.right - now.left), span);
 }
 
-/** The window that a brush covers, in ns; null if the brush is narrower than 3 px. */
+/** The window that a brush selects, ns; null if the selection is narrower than 3 px. */
 export function brushedWindow(selection: BrushSelection | null, axis: TimeAxis) {
   const { left, right } = axis;
   const limit = (x: number) => Math.max(left, Math.min(right, x));
@@ -197,7 +202,7 @@ export function brushedWindow(selection: BrushSelection | null, axis: TimeAxis) 
   return { start: at(x0), span: at(x1) - at(x0) };
 }
 
-/** Let the user select a window with Shift and drag. Call again after a change of the overlay's size. */
+/** Let the user select a window with Shift and drag. After the overlay's size changes, call this function again. */
 export function addTimeBrush(
   group: SVGGElement,
   size: { readonly width: number; readonly height: number },
@@ -218,7 +223,7 @@ export function addTimeBrush(
     })
     .on('start', () => {
       onGesture?.(true);
-      // The SVG export omits transparent elements, so the overlay is opaque while a brush is visible.
+      // The SVG export omits transparent elements, so the overlay must be opaque while a brush is visible.
       if (svg !== null) svg.style.opacity = '1';
     })
     .on('end', ({ selection }: D3BrushEvent<unknown>) => {
@@ -238,7 +243,7 @@ export function addTimeBrush(
   };
 }
 
-// A transparent overlay of a canvas that receives mouse, wheel and touch input.
+// A transparent overlay for a canvas. It receives mouse, wheel and touch input.
 
 interface Props extends Omit<SVGProps<SVGSVGElement>, 'ref'> {
   readonly size: Size | null;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A canvas that fills its box. It is redrawn at most once a frame and only after a change. */
+/** A canvas that fills its box. It is redrawn at most once per frame, and only after a change. */
 
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
 import { frameLoop } from '../base/raf.ts';
 import type { Frame, FrameSource, RunIndex, Size } from '../derive/types.ts';
 import { redrawEvent } from './paints.ts';
 
-// CSS scale of an element. Slides are laid out small and then scaled up.
+// CSS scale of an element. The page lays out slides at a small size and then scales them up.
 
-/** Returns 1 without scaling, and before the first layout. */
+/** Returns 1 before the first layout, and if the element is not scaled. */
 export function magnified(element: Element): number {
   const own = element.clientWidth;
   const { width } = element.getBoundingClientRect();
   return own > 0 && width > 0 ? width / own : 1;
 }
 
-/** Draw times of the last frames, ms, which the benchmark reads. */
+/** Time taken to draw each of the last frames, ms; the benchmark reads these times. */
 export const drawTimes: number[] = [];
 Object.assign(globalThis, { duetDrawTimes: drawTimes });
 
@@ -26,7 +26,7 @@ function remember(ms: number): void {
 
 export type Draw = (ctx: CanvasRenderingContext2D, size: Size) => void;
 
-/** Size of an element in its own CSS px, and device pixels per CSS px. It is null before the first layout. */
+/** Size of an element in its own CSS px, and device pixels per CSS px. Null before the first layout. */
 export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
   const [size, setSize] = useState<Size | null>(null);
   useEffect(() => {
@@ -55,7 +55,7 @@ export function useSize(ref: RefObject<HTMLElement | null>): Size | null {
 
 /**
  * Draw in the page's frame loop when `draw` or the size changes, or when `subscribe` calls its listener. Memoise
- * `draw`, because each new function causes a new picture.
+ * `draw`, because each new function makes the canvas redraw.
  */
 export function useCanvas(
   ref: RefObject<HTMLCanvasElement | null>,
@@ -90,7 +90,7 @@ export function useCanvas(
       return false;
     });
     const off = subscribe?.(invalidate);
-    // The SVG export sends its own pen; nothing else sends this event.
+    // Only the SVG export sends this event; its `detail` is the exporter's pen.
     const redraw = (event: Event) => draw((event as CustomEvent).detail, size);
     canvas.addEventListener(redrawEvent, redraw);
     return () => {
@@ -99,18 +99,18 @@ export function useCanvas(
       off?.();
     };
   }, [ref, size, draw, subscribe, invalidate]);
-  // Fonts load late; redraw text that was measured without them.
+  // Fonts load late, so redraw text that was measured before they were available.
   useEffect(() => {
     document.fonts?.ready.then(invalidate);
   }, [invalidate]);
   return invalidate;
 }
 
-// How often text that follows the moment changes, a few times a second.
+// Minimum interval between updates of text that follows the moment.
 
 const textEveryMs = 200;
 
-/** Re-render while the moment moves, but only as often as text changes. */
+/** Re-render while the moment moves, but only as often as text is updated. */
 export function useCalm(subscribe: (listener: () => void) => () => void): void {
   const [, again] = useState(0);
   useEffect(() => {
@@ -128,12 +128,12 @@ export function useCalm(subscribe: (listener: () => void) => () => void): void {
   }, [subscribe]);
 }
 
-// Figures and outlines in a picture change together with the page's text, not between updates.
+// Figures and outlines in a picture are updated together with the page's text.
 
 export type Spoken = Pick<Frame, 'spoken' | 'regions'>;
 
 export interface Calm {
-  /** Frozen figures (see withFrozenFigures); null if every figure follows its own moment. */
+  /** Frozen figures (see withFrozenFigures); null if no figure is frozen. */
   readonly figures: Map<string, string> | null;
   readonly spoken: Spoken;
 }
@@ -143,7 +143,7 @@ interface Held extends Calm {
   readonly index: RunIndex;
 }
 
-/** `spokenAt` returns what the sentence mentions in a frame. */
+/** @param spokenAt returns the marks and regions that the sentence mentions in a frame */
 export function useCalmFigures(
   index: RunIndex,
   spokenAt: (frame: Frame) => Spoken,
@@ -153,7 +153,7 @@ export function useCalmFigures(
     ({ get, text }) => {
       if (text === undefined) return { figures: null, spoken: spokenAt(get()) };
       const [at, now] = [text.get(), get()];
-      // Data also arrives while the moment moves, but the frozen text covers only what had arrived before.
+      // Data also arrive while the moment moves, but the frozen text only covers data that arrived earlier.
       const rests = at.moment === now.moment && at.start === now.start;
       if (held.current?.text !== at || (rests && held.current.index !== index))
         held.current = { text: at, index, figures: new Map(), spoken: spokenAt(at) };

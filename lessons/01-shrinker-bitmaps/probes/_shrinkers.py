@@ -10,7 +10,7 @@ from duet.lenses.kernel import Kernel
 from duet.lenses.memory import Memory
 
 MAX_SHRINKERS = 16384
-"""Bound of a walk: a list that changes under the read may become a ring."""
+"""Bound of a walk: a list that changes during the read can look like a ring."""
 SHRINKER_MEMCG_AWARE = 1 << 2
 """include/linux/shrinker.h 6.1."""
 
@@ -29,12 +29,12 @@ class Shrinker(NamedTuple):
 
     @property
     def memcg_aware(self) -> bool:
-        """Whether walks for memcgs call it."""
+        """Whether walks for memcgs call this shrinker."""
         return bool(self.flags & SHRINKER_MEMCG_AWARE)
 
 
 class ShrinkerList:
-    """Resolves once, walks in 10 us a shrinker."""
+    """Resolves all offsets once. A walk takes 10 us for each shrinker."""
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         kind = "struct shrinker"
@@ -50,10 +50,10 @@ class ShrinkerList:
         self._name = kernel.offset(kind, "name") if named else -1
 
     def walk(self) -> list[Shrinker]:
-        """All of them, in the list's order.
+        """Return all registered shrinkers, in the list's order.
 
         Raises:
-            Gone: the list changed under the walk.
+            Gone: the list changed during the walk.
         """
         nodes = self._memory.list(self._head, self._list, self._bytes, MAX_SHRINKERS)
         return [self._shrinker(address, raw) for address, raw in nodes]

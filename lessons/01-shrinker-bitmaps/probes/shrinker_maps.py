@@ -29,13 +29,13 @@ TITLE = "shrinker maps of memory cgroups"
 CSS_ONLINE = 1 << 1
 WALK_TRIES = 3
 MAX_MEMCGS = 8192
-"""Bound of a walk: a list that changes under the read may become a ring."""
+"""Bound of a walk: a list that changes during the read can look like a ring."""
 MAX_DEPTH = 64
 _PAIR = struct.Struct("<QQ")
 
 
 class Memcg(NamedTuple):
-    """One memory cgroup: its directory's inode, its nodeinfo[0], its place."""
+    """One memory cgroup: its directory's inode, its nodeinfo[0], and its depth in the tree."""
 
     ino: int
     node: int
@@ -117,7 +117,7 @@ class Probe:
         )
 
     def _walk(self) -> list[Memcg]:
-        """The root and all below it."""
+        """Return the root and all memory cgroups below the root."""
         root = self._memory.u64(self._root)
         raw = self._memory.once(root + self._css, self._css_bytes)
         found = [self._memcg(root, raw, 0)]
@@ -125,7 +125,7 @@ class Probe:
         return found
 
     def _below(self, parent: int, raw: bytes, depth: int, found: list[Memcg]) -> None:
-        """Children by css.sibling, each checked against the one before."""
+        """Add all cgroups below `parent`. Check that each child links back to the previous one."""
         if depth > MAX_DEPTH:
             raise Gone(f"cgroups are nested more than {MAX_DEPTH} deep")
         former = head = parent + self._css + self._children
@@ -142,7 +142,7 @@ class Probe:
             former, node = node, following
 
     def _memcg(self, memcg: int, raw: bytes, depth: int) -> Memcg:
-        """Number and place never change for a css, whose serial number is never used again."""
+        """Return a memory cgroup. A css keeps its inode and node; serial numbers are unique."""
         (flags,) = struct.unpack_from("<I", raw, self._flags)
         (serial,) = struct.unpack_from("<Q", raw, self._serial)
         fixed = self._known.get((memcg, serial))
@@ -157,7 +157,7 @@ class Probe:
         return Memcg(fixed[0], fixed[1], depth, bool(flags & CSS_ONLINE))
 
     def _read_map(self, node: int, row: NDArray[np.uint32]) -> None:
-        """One map; it may be replaced by a longer one meanwhile."""
+        """Read a map into `row`. The kernel can replace a map by a longer map during the read."""
         memory = self._memory
         info = memory.u64(node + self._info)
         for _ in range(WALK_TRIES):
@@ -175,7 +175,7 @@ class Probe:
 
 
 def popcount(maps: NDArray[np.uint32]) -> NDArray[np.int32]:
-    """Bits set in each row."""
+    """Return the number of set bits in each row."""
     if not maps.size:
         return np.zeros(len(maps), "<i4")
     bits: NDArray[np.int32] = np.unpackbits(maps.view("u1"), axis=1).sum(axis=1).astype("<i4")

@@ -104,7 +104,7 @@ test('pointing at the steps finds their cell, whose tip tells them', () => {
   const mark = under(rowsOf(layout, drawing), laid.x + 20, y + 40)!;
   expect([index.kinds[mark.kind]!.name, cellOf(mark).col]).toEqual(['visit_again', 0]);
   expect(wallArtist.describe(drawing, mark)).toContain(
-    'The bit was cleared 1 µs after the check. After a barrier there was a second check. It ended after 1 µs and found nothing either.',
+    'The bit was cleared 1 µs after the first check. A barrier and a second check followed. The second check ended 1 µs after the clear and found nothing either.',
   );
 });
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * How a bit is cleared, read from events (shrink_slab_memcg() in mm/vmscan.c). A check finds nothing; clear_bit() and
- * smp_mb__after_atomic() follow, then a second check. If that check finds something, the bit is set again. All times
- * are ns of the lane. A check's event is written when the check has ended.
+ * Reconstructs from events how a bit is cleared (shrink_slab_memcg() in mm/vmscan.c). First a check finds no object.
+ * Then clear_bit(), smp_mb__after_atomic() and a second check follow. If the second check finds an object, the kernel
+ * sets the bit again. The event of a check is written when the check ends. All times are ns on the lane's clock.
  */
 
 import { firstAbove } from '@page/base/columns.ts';
@@ -12,14 +12,14 @@ import { figure } from '@page/derive/figures.ts';
 import type { LaneIndex } from '@page/derive/types.ts';
 import { capital } from '@page/derive/words.ts';
 
-/** do_shrink_slab() found nothing at all: SHRINK_EMPTY. */
+/** Return value of do_shrink_slab() if it found no object: SHRINK_EMPTY. */
 const empty = -2;
 /**
- * At most this many points are searched for each step before or after a clear. Points from other CPUs may come between
- * the steps.
+ * Search at most this many points before a clear for its first check, and after it for its second check. Points from
+ * other CPUs can come between them.
  */
 const reach = 12;
-/** A clearing is shown step by step if the window is at most this many times as long as the clearing. */
+/** Show a clearing step by step if the window is less than this many times as long as the clearing. */
 const followed = 200;
 
 export interface Clearing {
@@ -31,9 +31,9 @@ export interface Clearing {
   readonly look: number;
   readonly clear: number;
   readonly again: number;
-  /** What the second check returned. A negative number means that it found nothing. */
+  /** Return value of the second check; SHRINK_EMPTY if it found no object. */
   readonly found: number;
-  /** When the bit was set again; null if it was not. */
+  /** Time at which the bit was set again; null if it was not. */
   readonly set: number | null;
 }
 
@@ -69,7 +69,7 @@ export function clearingOf(lane: LaneIndex, k: number): Clearing | null {
   };
 }
 
-/** Kinds of points by name, in the lane's order. */
+/** Return the kind numbers of the lane's points `visit` and `set`; empty sets if the lane has no such points. */
 function kindsOf(lane: LaneIndex) {
   const kinds = (name: string) => {
     const { order, length } = lane.pointsOf(name);
@@ -108,7 +108,7 @@ export function clearingAt(
   return null;
 }
 
-/** Return the newest clearing of a cell between two moments. */
+/** Return the newest clearing of a cell since `from`; null if there is none, or if it has not ended by t. */
 export function clearingOfCell(
   lane: LaneIndex,
   memcg: number,
@@ -128,7 +128,7 @@ export function clearingOfCell(
   return null;
 }
 
-/** Return those of a lane's clearings that have recorded checks. */
+/** Return all clearings of a lane whose checks were recorded one by one. */
 export function clearingsOf(lane: LaneIndex): readonly Clearing[] {
   const { length } = lane.pointsOf('cleared');
   const all = Array.from({ length }, (_, k) => clearingOf(lane, k));
@@ -152,7 +152,7 @@ export function clearingTimes(arm: string, one: Clearing): readonly [string, str
 export function clearingWords(arm: string, one: Clearing): string {
   const [clear, again] = clearingTimes(arm, one);
   return tr(
-    'The bit was cleared {clear} after the check. After a barrier there was a second check. It ended after {again} and {found, select, yes {found something, so the bit was set again} other {found nothing either}}.',
+    'The bit was cleared {clear} after the first check. A barrier and a second check followed. The second check ended {again} after the clear and {found, select, yes {found something, so the bit was set again} other {found nothing either}}.',
     { clear: capital(clear), again, found: foundAgain(one) ? 'yes' : 'no' },
   );
 }

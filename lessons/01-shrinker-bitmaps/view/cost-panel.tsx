@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The chart of cost against n. Each run that the viewer starts adds points, which are stored in this browser. */
+/**
+ * The chart of cost against n, the number of containers. Each run that the viewer starts adds points, which are stored
+ * in this browser.
+ */
 
 import { t } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -12,7 +15,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { ofCall } from './marks.ts';
 import { doneCall } from './words.ts';
 
-// Cost of the fifth call against n, with a point for each run and arm that this browser has seen. Pure.
+// Computes the chart's points: the cost of the fifth call, for each run and arm that this browser has seen. Pure.
 
 /** Number of the call that is compared. Earlier calls differ in their number of passes. */
 const lastCall = 5;
@@ -31,8 +34,8 @@ export interface CostPoint {
 }
 
 /**
- * Return the points of the run on the stage. There are none before its fifth call has ended, or if its events were
- * lost.
+ * Return the points of the run that the page shows. The list is empty before the run's fifth call has ended, and if
+ * events of this call were lost.
  */
 export function costOf(index: RunIndex, lesson: Lesson): readonly CostPoint[] {
   const n = index.params['n'];
@@ -51,7 +54,7 @@ export function costOf(index: RunIndex, lesson: Lesson): readonly CostPoint[] {
 
 const mostKept = 400;
 
-/** Add new points to old ones. One point is kept for each run and arm, with the newest last. */
+/** Add new points to the stored points. Keep one point for each run and arm, with the newest point last. */
 export function merged(
   old: readonly CostPoint[],
   more: readonly CostPoint[],
@@ -60,7 +63,7 @@ export function merged(
   return fresh.length === 0 ? old : [...old, ...fresh].slice(-mostKept);
 }
 
-/** Parse stored points. Anything that is not a valid point is left out. */
+/** Parse stored points. Leave out everything that is not a valid point. */
 export function parseCosts(text: string | null): readonly CostPoint[] {
   try {
     const list: unknown = JSON.parse(text ?? '[]');
@@ -124,7 +127,7 @@ function scalesOf(
   return { x, y };
 }
 
-/** Return the two ends of a guide line through a point, with slope `power`. */
+/** Return the two ends of a guide line through a point. On logarithmic axes its slope is `power`. */
 export function guide(
   through: Pick<CostPoint, 'n'> & { readonly value: number },
   power: number,
@@ -134,8 +137,7 @@ export function guide(
   return [from, to].map((n) => [n, through.value * (n / through.n) ** power] as const);
 }
 
-// Cost against n on two logarithmic axes: a mark for each run and arm, guide lines, and the figures from the patch's
-// mail.
+// Draws the chart on two logarithmic axes: a mark for each run and arm, guide lines, and the mail's figures.
 
 const frame = { width: 296, height: 236, left: 54, right: 10, top: 12, bottom: 34 };
 
@@ -200,7 +202,7 @@ export function CostChart({ points, references, measure, theme, at, title }: Cha
       <text {...label} x={frame.width - frame.right} y={frame.height - 3} textAnchor="end">
         {t('containers')}
       </text>
-      {/* Large walls have no events for visits, so times of different n are no straight line. */}
+      {/* Runs with large n trace no single visits, so the times do not lie on a straight line. */}
       {measure === 'visits' && (
         <g clipPath="url(#cost-plot)">
           <Guides {...{ points, measure, theme }} scales={{ x, y }} ends={[n0, n1]} />
@@ -265,8 +267,8 @@ interface Scales {
 }
 
 /**
- * A guide line through the largest run of each arm: n squared for one arm, n for the other. Guide lines are dashed
- * because they are calculated, not counted.
+ * Draw a guide line for each arm through its point with the largest n: with slope 2 for the list walk, and slope 1 for
+ * the bitmap. Guide lines are dashed because they are calculated, not counted.
  */
 function Guides({
   points,
@@ -362,7 +364,7 @@ function read(key: string): string | null {
   }
 }
 
-/** Store the points. Without storage they last until the user leaves the page. */
+/** Store the points. If the browser refuses storage, the points last until the user leaves the page. */
 function write(key: string, points: readonly CostPoint[]): void {
   try {
     localStorage.setItem(key, JSON.stringify(points));
@@ -372,8 +374,8 @@ function write(key: string, points: readonly CostPoint[]): void {
 }
 
 /**
- * Format the visits of a pass. The number is marked as a figure only if the run is on the stage and the call made one
- * pass, because only then does the sentence contain the same number.
+ * Format the visits of a pass. Mark the number as a figure if the page shows this run and the call made one pass,
+ * because the sentence then contains the same number.
  */
 function visitsOf({ run, arm, visits, passes }: CostPoint, shown: string): string {
   return run === shown && passes === 1
@@ -415,7 +417,7 @@ export function CostPanel({ runIndex, lesson, theme }: PanelProps) {
       <p className="small quiet" aria-live="polite">
         {at === null
           ? t(
-              'Cost of one pass of the fifth call. Both axes are logarithmic. Each run adds its points: choose n above and start a run.',
+              'Cost of one pass of the fifth call. Both axes are logarithmic. Each run adds its points: choose a number of containers above, and start a run.',
             )
           : t(
               '{arm}, n = {n}: {value}, {source, select, live {live} other {recorded}}, {clock} clock.',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws the walls: the image, its axes, the newest visit, and below them the counts so far. */
+/** Draws each wall: its image, its axes, marks for the newest visit, and the counts so far. */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import type { Theme } from '@page/base/theme.ts';
@@ -64,7 +64,7 @@ class Strip {
     pen.fillText(words, this.x + dx, y);
   }
 
-  /** Whether long words do not fit. The tip shows them instead. */
+  /** Tell whether the strip is too narrow for the long labels. The tooltip contains the long labels as well. */
   narrow(): boolean {
     return this.width < this.fontSize * 19;
   }
@@ -103,7 +103,7 @@ class Strip {
     pen.fillRect(this.x + fence - 2, low, 1.5, tall);
     pen.fillRect(this.x + fence + 1.5, low, 1.5, tall);
 
-    // The bit itself, drawn below the steps. It is set until the clear.
+    // Draw the bit below the steps. The bit is set until the clear.
     const bitTop = boxTop + boxHigh + line * 0.2;
     const bitHigh = Math.round(line * 0.32);
     this.band(0, clear, bitTop, bitHigh, true);
@@ -116,8 +116,8 @@ class Strip {
     this.text(short, left, below, theme.ink);
     const room = left + pen.measureText(short).width + fontSize;
     const fates = found
-      ? [tr('found one: set again'), tr('set again')]
-      : [tr('had it found one: set again'), tr('else set again')];
+      ? [tr('found an object: set again'), tr('set again')]
+      : [tr('if an object is found: set again'), tr('else set again')];
     const fate = fates.find((words) => width - pen.measureText(words).width > room);
     if (fate !== undefined) {
       const right = width - pen.measureText(fate).width;
@@ -166,11 +166,12 @@ class Strip {
   }
 }
 
-// The steps by which a bit is cleared, to scale: a check that finds nothing, the clear, and the second check. The
-// barrier has no event and is drawn after the clear, where the code has it. A check's event is written when the check
-// ends, so the start of the first check is unknown and its box has a fixed length.
+// Draws to scale how a bit is cleared: a check that finds nothing, the clear, and the second check.
+// The barrier has no event. It is drawn directly after the clear, as in the kernel's code.
+// The event of a check is written when the check ends.
+// So the start of the first check is unknown, and its box has a fixed length.
 
-/** Return the clearing that a lane's picture shows; null if this call has none yet. */
+/** Return the clearing that a lane's picture shows; null if the current call has no clearing yet. */
 function shownClearing(wall: Wall, drawing: Pick<Drawing, 'frame'>): Clearing | null {
   const { lane, readsMap } = wall.replay;
   if (!readsMap) return null;
@@ -180,7 +181,7 @@ function shownClearing(wall: Wall, drawing: Pick<Drawing, 'frame'>): Clearing | 
   return clearingAt(lane, n[Count.began]!, t, drawing.frame.span);
 }
 
-/** Return the clearing as the mark of its cell. */
+/** Return the mark of the cell whose bit a clearing clears. */
 function clearingMark(index: RunIndex, wall: Wall, one: Clearing): Mark {
   const row = wall.replay.rows[one.at]!;
   return markOfCell(index, wall.replay.lane.arm, row, one.id, 'visit_again', ns(one.clear));
@@ -197,8 +198,8 @@ function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawing: Dra
   const top = clearing.y + clearing.fontSize;
   if (!wall.replay.readsMap) {
     if (strip.narrow()) return strip.text(tr('clears no bit'), 0, top, theme.soft);
-    strip.text(tr('How a bit is cleared: never. This walk checks once,'), 0, top, theme.soft);
-    strip.text(tr('clears nothing, so it has no race to lose.'), 0, top + line, theme.soft);
+    strip.text(tr('How a bit is cleared: never with this walk.'), 0, top, theme.soft);
+    strip.text(tr('This walk needs no second check and no barrier.'), 0, top + line, theme.soft);
     return;
   }
   const one = shownClearing(wall, drawing);
@@ -207,8 +208,8 @@ function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawing: Dra
     const seen = wall.at(t, 'draw').n;
     const why =
       seen[Count.cleared]! > 0
-        ? tr('its steps are not traced one by one')
-        : tr('none so far in this call');
+        ? tr('the steps are not traced one by one')
+        : tr('this call has cleared no bit yet');
     strip.text(
       strip.narrow() ? tr('no bit cleared') : tr('How a bit is cleared: {why}', { why }),
       0,
@@ -230,13 +231,12 @@ function drawClearing(pen: Pen, layout: WallLayout, laid: LaidWall, drawing: Dra
   strip.steps(lane, one, heldTime(lane, drawing.frame), top + line);
 }
 
-// Regions that sentences mention: cells that were visited, that have a set bit, that were cleared, or that were
-// touched.
+// Outlines the cells that a sentence mentions: visited, with a set bit, with a cleared bit, or touched by a container.
 
 export const regions = ['visited', 'set', 'again', 'touched'] as const;
 export type WallRegion = (typeof regions)[number];
 
-/** Tell whether a cell is in a region at a moment. The root's row is in no region. */
+/** Return a function that tells whether a cell is in a region at t. */
 export function regionOf(
   wall: Wall,
   cells: Cells,
@@ -273,7 +273,7 @@ function drawSpoken(
   for (const name of regions) {
     if (!frame.regions?.some((one) => one.arm === laid.arm && one.name === name)) continue;
     const holds = regionOf(wall, cells, name, t);
-    // The root's row is drawn separately, so rows are counted from the row after it.
+    // The root's row is not part of a region, so edgesOf() counts rows from the row after it.
     const edges = edgesOf(known, cols, (row, col) => holds(row + 1, col));
     const x = (col: number) => laid.x + col * grid.pitch * scale;
     const y = (row: number) => laid.y + rowTop(grid, row + 1) * scale;
@@ -405,7 +405,7 @@ function drawAxes(
   pen.restore();
 }
 
-/** Mark the walk's position at the edges, and draw a ring around its cell. */
+/** Mark the row and the column of the newest visit at the edges of the wall. */
 function drawNewest(
   pen: Pen,
   layout: WallLayout,
@@ -468,7 +468,7 @@ function drawWords(
   pen.textAlign = 'left';
   pen.textBaseline = 'alphabetic';
   const room = laid.left + laid.width - laid.x - at.dx;
-  /** Write the first wording that fits, or else the last one. */
+  /** Write the first wording that fits; if none fits, the last wording. */
   const say = (all: string | readonly string[], size: number, weight: number, colour: string) => {
     text(pen, theme, size, weight, colour);
     const choices = typeof all === 'string' ? [all] : all;
@@ -478,7 +478,7 @@ function drawWords(
   };
   if (unknown) return;
   if (wall.replay.length === 0) {
-    say(tr('no events of this lane are here'), fontSize, 400, theme.soft);
+    say(tr('this lane has no events'), fontSize, 400, theme.soft);
     return;
   }
   if (n[Count.call] === 0) {
@@ -536,7 +536,7 @@ export function layoutOf(
   return layoutWalls(arms, roomOf(index, lesson), size, headerHeight, fontSize, clears);
 }
 
-/** The cells, row by row, and the steps of a clearing. */
+/** Return the areas that can be pointed at: the cells row by row, and the steps of a clearing. */
 export function rowsOf(layout: WallLayout, drawing: Drawing): readonly Row[] {
   const { index, lesson, frame } = drawing;
   return layout.lanes.flatMap((laid): Row[] => {
@@ -552,7 +552,7 @@ export function rowsOf(layout: WallLayout, drawing: Drawing): readonly Row[] {
         const mark = markAt(index, lesson, frame, arm, row, col);
         const inner = markAt(index, lesson, frame, arm, row, col, true);
         if (mark === null || inner === null) return [];
-        // The middle half of a cell selects the unread bit in it.
+        // The middle of a cell, half as wide and half as high, selects the unread bit.
         const half = { x: box.x + wide / 4, y: y + high / 4, w: wide / 2, h: high / 2 };
         return [
           { mark, box },

@@ -18,15 +18,15 @@ import { arrival } from './toy.ts';
 import { wallOf } from './wall.ts';
 import { answers, counts, sentences, summary, table } from './words.ts';
 
-// A cell as on the wall, but enlarged for the legend.
+// Draws the legend's swatches: cells as on the wall, but enlarged.
 
-/** Tones of a visit in vain, drawn side by side, for kinds that have no face of their own. */
+/** Kinds that have no face of their own. Their swatch shows these tones of a visit in vain side by side. */
 const tonesOf: Readonly<Record<string, readonly number[]>> = {
   visit_new: [Tone.glow, Tone.glow + glowLevels - 1],
   visit_before: [Tone.earlier],
 };
 
-/** Return the cells of a swatch, each `wide` of `size` pixels; none for a kind that no cell shows. */
+/** Return the cells of a swatch, each `wide` x `size` pixels. The list is empty for a kind that no cell shows. */
 export function cellsOf(
   kind: string,
   size: number,
@@ -70,8 +70,8 @@ function CellSwatch({ kind, theme, width = 15, height = 15 }: SwatchProps) {
 }
 
 /**
- * Marks in the scene's focus and marks that are always visible; without a focus, all marks. Marks outside the lesson
- * come last.
+ * Return the marks in the scene's focus and the marks that are always visible. A scene without a focus has all marks.
+ * Marks that are not about the lesson come last.
  */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const marks = lesson.kinds.filter((kind) => kind.layer === 'mark');
@@ -85,7 +85,7 @@ function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
     if (roles.some((role) => role !== 'before')) focus.add('bit');
   }
   focus.add('visit_new');
-  // Later calls in this lesson make only one pass.
+  // Among the calls that scenes show by number, only the first makes several passes.
   if (scene.operation === 1) focus.add('visit_before');
   const chosen = marks.filter((kind) => kind.lesson && (focus.size === 0 || focus.has(kind.name)));
   return [...chosen, ...marks.filter((kind) => !kind.lesson)];
@@ -99,7 +99,7 @@ export const view: ViewKind = {
   summary,
   table,
   preferredHeight: (_index, _lesson, _show, fontSize = 13) => Math.round((fontSize / 13) * 430),
-  // The wall is as high as its cells, plus room for the names and the gutter.
+  // The height is the height of the wall's cells, plus room for the names and the gutter.
   narrowHeight: (index, lesson, show) => {
     if (show?.includes('clearing') === true) return null;
     const walls = index.lanes.map((lane) => wallOf(lane, lesson).replay.grid);

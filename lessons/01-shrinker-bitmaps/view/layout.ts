@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The layout: walls side by side, with cells of equal size that fill the room. */
+/** Lays out the walls side by side, with cells of equal size that fill the available space. */
 
 import type { Size } from '@page/derive/types.ts';
 import type { LaidLane } from '@page/views/contract.ts';
 import { type Grid, gridSize, rowTop } from './paint.ts';
 
-// Computes the size of a cell. It is as large as its room allows, within bounds, and a whole number of pixels in the
-// image.
+// Computes the size of a cell: as large as the space and the bounds allow, in whole pixels of the image.
 
 /** Largest size of a cell, px, and its largest ratio of width to height or height to width. */
 const mostCell = 46;
 const mostStretch = 1.8;
-/** If whole pixels would fill less than this share of the room, the wall is drawn larger and scaled down. */
+/** If cells of whole pixels would fill less than this share of the space, draw the wall larger and scale it down. */
 const leastShare = 0.9;
 
 interface CellSize {
@@ -19,13 +18,13 @@ interface CellSize {
   readonly high: number;
 }
 
-/** Return the largest cell for a room, within the bounds. */
+/** Return the largest cell that fits into `wide` x `high` px and within the bounds. */
 function stretched(wide: number, high: number): CellSize {
   const most = Math.min(wide, high, mostCell) * mostStretch;
   return { wide: Math.min(wide, mostCell, most), high: Math.min(high, most) };
 }
 
-/** Return a cell in pixels of the image, and CSS px per pixel. The image is scaled down if whole pixels do not fit. */
+/** Convert the size of a cell to whole pixels of the image. `scale` is the number of CSS px per pixel. */
 function pixelsOf({ wide, high }: CellSize, dpr: number) {
   const least = Math.min(wide, high) * dpr;
   const whole = least >= 1 && Math.floor(least) >= least * leastShare;
@@ -35,7 +34,7 @@ function pixelsOf({ wide, high }: CellSize, dpr: number) {
 }
 
 export interface LaidWall extends LaidLane {
-  /** Size of the image, CSS px. */
+  /** Position and size of the image, CSS px. */
   readonly x: number;
   readonly y: number;
   readonly wide: number;
@@ -49,7 +48,7 @@ export interface Steps {
   readonly width: number;
   readonly fontSize: number;
   readonly line: number;
-  /** Whether the steps' times are written below them. */
+  /** Whether the times of the steps are written below the steps. */
   readonly timed: boolean;
 }
 
@@ -60,7 +59,7 @@ export interface WallLayout {
   readonly scale: number;
   readonly fontSize: number;
   readonly line: number;
-  /** Top of the words in a lane. They are below each wall, or, in larger text, next to a single wall. */
+  /** Position and scale of a lane's words. Words are below each wall, or in larger text next to a single wall. */
   readonly words: { readonly dx: number; readonly y: number; readonly em: number };
   /** Position of a clearing's steps, next to the words or below them; null if the scene's step does not show them. */
   readonly clearing: Steps | null;
@@ -68,7 +67,7 @@ export interface WallLayout {
 
 /** Least width of words next to a wall, without and with the steps of a clearing, px at 13 px text. */
 const sideRoom = { words: 330, clearing: 400 };
-/** Least size of the cells if the words are next to the wall, as a ratio to their size if the words are below it. */
+/** Use an alternative layout only if its cells have at least this share of the size in the usual layout. */
 const leastBeside = 0.95;
 /** Scale of words next to a wall, and largest scale of words below walls that have spare room. */
 const sideEm = 1.7;
@@ -84,9 +83,9 @@ export const wordLines = 3;
 /** Number of text lines that a clearing's steps need, and the scale of the steps next to a wall. */
 const clearingLines = 5.5;
 const clearingEm = 1.25;
-/** Below this height, px at 13 px text, only the tip shows the steps' times. */
+/** In a lane below this height (px at 13 px text), only the tooltip shows the times of a clearing's steps. */
 const lowHeight = 460;
-/** Largest width of the steps, px at 13 px text. */
+/** Largest width of a clearing's steps, px at 13 px text. */
 const widestClearing = 460;
 
 /** Lay out the walls side by side, or one below the other if the cells then are hardly smaller. */
@@ -138,7 +137,7 @@ function layoutRow(
   const beside = count === 1 && fitBeside >= fitIn(under) * leastBeside;
   const high = beside ? all : under;
   const square = beside ? fitBeside : fitIn(under);
-  // The words below the walls get room first, and grow with the room. The cells get the rest.
+  // The words below the walls get their space first, and their text grows if space is left. The cells get the rest.
   const least = pixelsOf({ wide: square, high: square }, dpr);
   const left = height - top - least.tall * least.scale * (rows + 2) - 14 - extra;
   const em = clears
@@ -185,7 +184,7 @@ function layoutRow(
   return { lanes, grid, scale, fontSize, line, words, clearing: clears ? clearing : null };
 }
 
-/** The box of a cell, CSS px. */
+/** Return the box of a cell, CSS px. */
 export function cellBox(layout: WallLayout, wall: LaidWall, row: number, col: number) {
   const { grid, scale } = layout;
   const [wide, high] = [grid.pitch * scale, grid.tall * scale];

@@ -25,7 +25,7 @@ import {
   wallOf,
 } from './wall.ts';
 
-/** Return the id of a mark for a row and a column. */
+/** Number of ids that each row has. The id of a mark is its row times `columns` plus its column. */
 const columns = 65_536;
 
 export function cellOf(mark: Pick<Mark, 'id'>): { readonly row: number; readonly col: number } {
@@ -72,7 +72,7 @@ export function markAt(
   return mark.kind < 0 ? null : mark;
 }
 
-/** Return a cell as a mark of a kind. */
+/** Return the mark of a cell that shows the kind `face`. */
 export function markOfCell(
   index: RunIndex,
   arm: string,
@@ -132,7 +132,7 @@ export function describeCell(index: RunIndex, mark: Mark, lesson: Lesson, t: Nan
 
 function bitWords(wall: Wall, cells: Cells, row: number, col: number): string {
   const { replay } = wall;
-  if (row === rootRow) return tr('Nobody reads a map here.');
+  if (row === rootRow) return tr("No kernel reads the root cgroup's map.");
   const bit = cells.bit[row * replay.grid.stride + col]!;
   if (bit === Bit.clear) return tr('Its bit is clear.');
   return tr(
@@ -186,7 +186,7 @@ const none: Readonly<Record<Noun, string>> = {
   visit: tr('no visit'),
 };
 
-// The wall's counts as figures. Each figure describes the current or last call, or the present state of the maps.
+// Writes the wall's counts as figures, which describe the current or last call, or the present state of the maps.
 
 type Name = keyof typeof Count;
 
@@ -251,14 +251,14 @@ export function callName({ lane, n }: CountsNow): string {
   return figure('now', lane.arm, 'call', n[Count.call]!, tr('call {n}', { n: n[Count.call] }));
 }
 
-// Finds the moment for the scene with the touched file.
+// Finds the moment that the scene *touch* shows, in which containers create files.
 
 /** Largest time between a touch and a call that are shown in the same picture. */
 const together = 5 * millisecond;
 
 /**
- * Return the moment at which a container's own object set the newest bits, with the call that follows. Return null for
- * a live run, which shows its newest moment anyway.
+ * Return a window that begins before containers' files set the newest bits, and ends with the call that follows.
+ * Return null for a live run, which shows its newest moment anyway.
  */
 export const touched: Finder = (index) => {
   const lane = index.lanes[0];
@@ -287,8 +287,8 @@ export interface Touch {
 }
 
 /**
- * Return the containers' bits that were set since the first call. Bits of the shrinker for which every container has an
- * object are left out.
+ * Return the bits that containers set since the first call. Leave out the most common shrinker, for which every
+ * container has an object.
  */
 export function touches(lane: LaneIndex): readonly Touch[] {
   const set = lane.pointsOf('set');
@@ -313,8 +313,7 @@ export function touches(lane: LaneIndex): readonly Touch[] {
     .map((at) => ({ at, t: points.t[at]! }));
 }
 
-// The events that led to a cell's state: those of its memcg and shrinker in the current call, and the one that set its
-// bit.
+// Finds the events that led to a cell's state: its visits, sets and clears in the current call, and the set of its bit.
 
 export function behindCell(
   index: RunIndex,
@@ -330,7 +329,7 @@ export function behindCell(
   const { row, col } = cellOf(mark);
   const face = lesson.kinds[mark.kind]?.name as Face;
   const here = eventsOf(wall.replay, cells.at, row, col);
-  // A step of a clearing has its own time. Any other cell has the state that its newest event gave it.
+  // A mark of a clearing's step has the time of its event. For any other mark, find the newest event of the cell.
   const exact = here.places.find((i) => lane.points.t[i] === mark.t0);
   const made = exact ?? madeBy(wall, cells, row, col, face);
   const places = made < 0 ? here.places : [...new Set([...here.places, made])];

@@ -9,9 +9,9 @@ import type { Frame } from '@page/derive/types.ts';
 import { mix } from '@page/views/paints.ts';
 import { type Cells, Count, rootRow, Seen, type Wall } from './wall.ts';
 
-// The kind that a cell shows, and its pixels.
+// Chooses the kind that a cell shows, and draws its pixels.
 
-/** Kinds of the lesson that a cell can have. Their index is the face in a cell's code. */
+/** Kinds of the lesson that a cell can show. A cell's code contains the index of the kind in this list. */
 export const faces = [
   'not_visited',
   'visit_vain',
@@ -36,7 +36,7 @@ const ofSeen: readonly Face[] = [
   'bit_cleared',
 ];
 
-/** Return all kinds that apply to a cell, beginning with what happened to it first. */
+/** Return all kinds that apply to a cell: the kind of its visit first, then the kind of its bit. */
 export function facesOf(
   seen: number,
   bit: number,
@@ -97,7 +97,7 @@ const colourOf: Readonly<Record<Face, keyof Theme & string>> = {
   absent: 'paper',
 };
 
-/** Solid faces. All others are hollow, except that `not_visited` is a faint background. */
+/** Faces that are drawn solid. The others are hollow, except `not_visited` and `bit_unread`: a faint background. */
 const solid: ReadonlySet<Face> = new Set(['visit_busy', 'visit_freed', 'bit']);
 
 /**
@@ -160,7 +160,7 @@ export class Sprites {
     if (face === 'not_visited' || face === 'bit_unread') box(ground);
     else if (solid.has(face)) {
       box(shade(face, 1));
-      // A cell that freed something has a hole, which distinguishes it from work without relying on colour.
+      // A cell that freed something has a hole, so it differs from `visit_busy` in more than its colour.
       if (face === 'visit_freed' && inner >= 5) box(theme.paper, ...shares(1 / 3));
     } else if (inner >= 3) {
       const line = size >= 16 ? 2 : 1;
@@ -212,8 +212,8 @@ export function glowNs(frame: Pick<Frame, 'span'>): number {
 type Look = Pick<Frame, 'focus' | 'span'>;
 
 /**
- * Return the codes of all cells of a grid, row by row. Pure. `now` is the lane's time without hold, so that the
- * afterglow fades while the lane is held.
+ * Return the codes of all cells of a grid, row by row. Pure. `now` keeps running while the lane is held at the end of
+ * its call, so that the afterglow fades.
  */
 export function codesOf(
   wall: Wall,
@@ -350,7 +350,7 @@ export class WallImage {
     return this.#canvas;
   }
 
-  /** Draw all rows again, after a change of size, theme or pass, because a new pass makes earlier visits paler. */
+  /** If the size, theme or pass has changed, mark all rows for redrawing. A new pass makes earlier visits paler. */
   #fit(wall: Wall, grid: Grid, look: Look, sprites: Sprites, pass: number): void {
     const { width, height } = gridSize(grid);
     const { replay } = wall;

@@ -7,21 +7,17 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/types.ts';
 import { clearingsOf } from './clearings.ts';
 
-// A walk clears a bit while a task adds an object (mm/vmscan.c: shrink_slab_memcg() and set_shrinker_bit();
-// mm/list_lru.c: list_lru_add()). This is a small state machine over the order in which memory sees the five steps.
-// Pure.
-//
-//   walk                            arrival
-//     look:  do_shrink_slab()         add:  list_add_tail(), under the list's lock
-//     clear: clear_bit()              <smp_mb__before_atomic()>
-//     <smp_mb__after_atomic()>        set:  set_bit()
-//     again: do_shrink_slab()
-//
-// Without a barrier, a store may wait in its CPU's store buffer and become visible only after the next step. So the
-// clear may become visible after the second check has read the list, and the object after its bit. The first check
-// decides whether anything is cleared, so no step of the walk comes before it. The walk's own set never comes before
-// its clear, because both write the same word.
+// A walk clears a bit while a task adds an object. Pure.
+// The walk is shrink_slab_memcg() in mm/vmscan.c: do_shrink_slab(), clear_bit(), a barrier, do_shrink_slab() again.
+// The task runs list_lru_add() in mm/list_lru.c: list_add_tail() under the list's lock, a barrier, set_bit().
+// The barriers are smp_mb__after_atomic() in the walk and smp_mb__before_atomic() in set_shrinker_bit().
+// This model is a state machine over the order in which memory sees the five steps.
+// Without a barrier, a store can wait in its CPU's store buffer and become visible only after the next step.
+// So the clear can become visible after the second check has read the list, and the object after its bit.
+// The first check decides whether the walk clears the bit, so no step of the walk comes before the first check.
+// The walk's own set never comes before its clear, because both write the same word.
 
+/** The five steps: the walk has `look`, `clear` and `again`; the task that adds an object has `add` and `set`. */
 export type Op = 'look' | 'clear' | 'again' | 'add' | 'set';
 
 /** The safeguards in the kernel's code. */
@@ -41,11 +37,11 @@ interface Outcome {
   readonly foundFirst: boolean;
   /** Whether the second check found the object, so that the walk set the bit again. */
   readonly foundAgain: boolean;
-  /** After each step, the number of objects on the list, and whether the bit is set. */
+  /** The number of objects on the list and the state of the bit after each step. */
   readonly after: readonly { readonly op: Op; readonly objects: number; readonly bit: boolean }[];
 }
 
-/** Return the steps of the walk and of the arrival with these safeguards. */
+/** Return the steps of the walk and of the adding task with these safeguards. */
 function opsOf(care: Care): readonly Op[] {
   return care.second ? ['look', 'clear', 'again', 'add', 'set'] : ['look', 'clear', 'add', 'set'];
 }
@@ -64,7 +60,7 @@ export function possible(order: readonly Op[], care: Care): boolean {
   );
 }
 
-/** Return every possible order. */
+/** Return every order in which memory may see the steps. */
 export function orders(care: Care): readonly (readonly Op[])[] {
   return permutations(opsOf(care)).filter((order) => possible(order, care));
 }
@@ -76,7 +72,7 @@ function permutations(ops: readonly Op[]): readonly (readonly Op[])[] {
   );
 }
 
-/** Run the steps in the order in which memory sees them, from a set bit and an empty list. */
+/** Run the steps in the order in which memory sees them, starting with a set bit and an empty list. */
 export function outcomeOf(order: readonly Op[]): Outcome {
   let objects = 0;
   let bit = true;
@@ -87,7 +83,7 @@ export function outcomeOf(order: readonly Op[]): Outcome {
     if (op === 'look') foundFirst = objects > 0;
     if (op === 'add') objects = 1;
     if (op === 'set') bit = true;
-    // The walk's own set_bit() follows its clear.
+    // If the second check found the object, the walk's set_bit() follows the clear, so the bit stays set.
     if (op === 'clear' && !foundFirst) bit = foundAgain;
     if (op === 'again' && !foundFirst && objects > 0) {
       foundAgain = true;
@@ -104,7 +100,7 @@ export function count(care: Care): { readonly all: number; readonly lost: number
   return { all: every.length, lost: every.filter((order) => outcomeOf(order).lost).length };
 }
 
-// Times of a clearing in the run. The median clearing is used.
+// Finds the times of the median clearing in the run.
 
 /** Room before and after the walk, as a share of the walk's length. */
 const room = 0.75;
@@ -143,7 +139,7 @@ function laid({ clear, again }: Pick<Cleared, 'clear' | 'again'>, from: string |
   };
 }
 
-/** Clearings that were recorded step by step. */
+/** Return the lane's clearings that were recorded step by step. */
 function clearedIn(lane: LaneIndex): readonly Cleared[] {
   return clearingsOf(lane)
     .map(({ memcg, id, look, clear, again }) => ({
@@ -158,9 +154,9 @@ function typical(found: readonly Cleared[]): Cleared | null {
   return sorted[Math.floor(sorted.length / 2)] ?? null;
 }
 
-// What the toy says about the position of a step and about the outcome.
+// Describes in words the position of a step, and the outcome.
 
-/** For each handle, return the two steps that it lies between. */
+/** For each handle, say which steps come before and after it. */
 function sayings(order: readonly Op[], { lost }: Outcome): Readonly<Record<string, string>> {
   const place = (op: Op) => {
     const at = order.indexOf(op);
@@ -220,7 +216,7 @@ function words(outcome: Outcome, care: Care, order: readonly Op[]): string {
   return t('The object sets its bit after the clear, so the next walk visits it.');
 }
 
-// The toy's rows: the walk, the task that adds an object, and the memory.
+// Builds the toy's rows: the walk, the task that adds an object, the list, and the bit.
 
 /** The barrier is drawn half-way between the clear and the second check. */
 function barrierAt({ at }: Times): number {
@@ -344,7 +340,7 @@ function limits(times: Times, setting: Setting, handle: string): Limits {
   return handle === 'set' ? { min: 0, max: span } : { min: 0, max: span * (1 - 4 * least) };
 }
 
-/** Move a handle. The object's bit moves with it. */
+/** Move a handle. When the object moves, its bit moves as well. */
 function move(times: Times, setting: Setting, handle: string, to: number): Setting {
   const at = { ...setting.at, [handle]: to };
   if (handle === 'add') {
@@ -355,7 +351,7 @@ function move(times: Times, setting: Setting, handle: string, to: number): Setti
   return { ...setting, at };
 }
 
-/** The order in which memory sees the steps. */
+/** Return the order in which memory sees the steps. */
 export function orderOf(times: Times, setting: Setting): readonly Op[] {
   const when = { ...times.at, ...setting.at } as Record<Op, number>;
   return opsOf(careOf(setting)).toSorted((a, b) => when[a] - when[b]);
@@ -385,7 +381,7 @@ function whole(care: Care): boolean {
   return care.second && care.walkBarrier && care.addBarrier;
 }
 
-/** Try every order and report the result. */
+/** Try every order, and say whether any of them loses the object. */
 function tried(care: Care): string {
   const { all, lost } = count(care);
   if (lost === 0) return t('No: the object is lost in none of the {all} possible orders.', { all });
@@ -406,12 +402,12 @@ export const arrival: Toy = {
     'The list is empty and its bit is set. A walk checks the list, finds nothing and clears the bit, while a task adds an object. Drag the object, its bit, and the moment at which memory sees the clear. Remove the safeguards one by one, and try to lose the object.',
   ),
   leavesOut: t(
-    'On x86 both atomic operations are barriers themselves, so the two macros cost nothing. On arm64, for example, they are instructions.',
+    'On x86 both atomic operations are barriers themselves, so the two macros cost nothing. On arm64, for example, the two macros are instructions.',
   ),
   handles: [
     { name: 'add', title: t('the object is added to the list') },
     { name: 'set', title: t('its bit is set') },
-    { name: 'clear', title: t('the clear is seen in memory') },
+    { name: 'clear', title: t('the clear becomes visible in memory') },
   ],
   switches: [
     { name: 'second', title: t("the walk's second check"), on: true },

@@ -30,7 +30,7 @@ export const Seen = {
 /** Why a bit is set. */
 export const Bit = { clear: 0, expansion: 1, object: 2 } as const;
 
-/** Counts of the wall. Those listed before `sets` start at 0 with each call. */
+/** Counts of the wall. The counts before `sets` restart at 0 with each call. */
 export const Count = {
   call: 0,
   pass: 1,
@@ -58,7 +58,7 @@ export const Count = {
   size: 21,
 } as const;
 
-/** The cells at one moment. Arrays are row * stride + column. */
+/** The cells at one moment. The arrays of cells are indexed by row * stride + column. */
 export interface Cells {
   /** Number of points replayed. */
   at: number;
@@ -82,7 +82,7 @@ const rootIno = 1;
 class Grid {
   /** Inode of each row. */
   readonly memcgs: number[] = [rootIno];
-  /** Depth of each row: 0 for the root, 1 for the containers' parent, -1 for a memcg that was made before the run. */
+  /** Depth of each row's memcg: 0 for the root, 1 for the containers' parent, -1 if it was created before the run. */
   readonly level: number[] = [0];
   readonly #rowOf = new Map<number, number>([[rootIno, rootRow]]);
   cols = 0;
@@ -101,7 +101,7 @@ class Grid {
     return row;
   }
 
-  /** Make at least this many columns. */
+  /** Extend the grid to at least this many columns. */
   widen(cols: number): void {
     this.cols = Math.max(this.cols, cols);
   }
@@ -166,7 +166,7 @@ function expandMaps(cells: Cells, grid: Grid, bits: number): void {
   }
 }
 
-/** Count the bits of a row that an object set. */
+/** Count the bits of a row that were set for an object. */
 function objectBits(cells: Cells, grid: Grid, row: number): number {
   const from = row * grid.stride;
   let objects = 0;
@@ -174,17 +174,17 @@ function objectBits(cells: Cells, grid: Grid, row: number): number {
   return objects;
 }
 
-// A call of drop_caches, and how each visit, or each walk of a memcg's map, changes the cells.
+// Applies a call of drop_caches to the cells: each visit, or only each walk if visits have no events.
 
-/** do_shrink_slab() found nothing at all: SHRINK_EMPTY. */
+/** Return value of do_shrink_slab() if it found no object: SHRINK_EMPTY. */
 const empty = -2;
 
 /** What a lane's events reveal about its calls. */
 interface Reported {
   readonly grid: Grid;
-  /** Whether the walk visits only set bits. Otherwise it visits every shrinker. */
+  /** Whether a walk visits only set bits. If false, it visits every shrinker. */
   readonly readsMap: boolean;
-  /** Whether each visit has an event. Otherwise only each walk has one. */
+  /** Whether visits have events. If false, only walks have events. */
   readonly visitsReplayed: boolean;
   readonly clearsReplayed: boolean;
 }
@@ -262,9 +262,9 @@ function outcome(lane: Reported, cells: Cells, points: PointTable, i: number, ro
 }
 
 /**
- * Mark the cells of a row as visited: all of them, or only those whose bit is set if the walk reads the map. The event
- * reports how many cells had something, but not which cells. If objects set exactly that many bits, mark the cells with
- * these bits as those that had something.
+ * Mark the cells of a row as visited. If the walk reads the map, mark only cells whose bit is set. The event reports
+ * how many cells had objects, but not which cells. If objects set exactly that many bits, mark the cells of these bits
+ * as cells with objects.
  */
 function fillRow(lane: Reported, cells: Cells, row: number, found: number, freed: number): void {
   const from = row * lane.grid.stride;
@@ -306,7 +306,7 @@ function clear(lane: Reported, cells: Cells, row: number, id: number): void {
   n[Count.col] = id;
 }
 
-// The events of a wall: the points that it replays, and what each of them does.
+// Replays the points of a lane: each point changes the cells.
 
 /** Names of the points that the lesson must declare. */
 export const roles = [
@@ -323,14 +323,14 @@ export const roles = [
 
 type Role = (typeof roles)[number];
 
-/** Replays the points of a lane into cells. Grows with the lane. */
+/** Applies the points of a lane to cells, and grows with the lane. */
 export class EventReplay implements Reported {
   readonly lane: LaneIndex;
-  /** Whether the walk visits only set bits. Otherwise it visits every shrinker. */
+  /** Whether a walk visits only set bits. If false, it visits every shrinker. */
   readonly readsMap: boolean;
   readonly grid = new Grid();
   length = 0;
-  /** Whether each visit has an event. Otherwise only each walk has one. */
+  /** Whether visits have events. If false, only walks have events. */
   visitsReplayed = false;
   clearsReplayed = false;
   /** Row of each point's memcg, to save look-ups in the replay. */
@@ -397,7 +397,7 @@ export class EventReplay implements Reported {
     }
   }
 
-  /** Apply one more point to the cells. */
+  /** Apply the next point to the cells. */
   apply(cells: Cells): void {
     const i = cells.at;
     const { points } = this.lane;
@@ -472,7 +472,7 @@ export class Wall {
     this.#epoch = epochOf(lane);
   }
 
-  /** Add the calls of new points. */
+  /** Take new points of the lane into account. Drop stored cells that no longer fit. */
   update(): void {
     const epoch = epochOf(this.#lane);
     const anew = epoch !== this.#epoch;
@@ -486,9 +486,8 @@ export class Wall {
   }
 
   /**
-   * Return the cells at a moment of the lane. Use the result at once, because the next call with the same `reader`
-   * changes it. Each reader has its own position, so readers that need different moments do not force each other to
-   * replay.
+   * Return the cells at a moment of the lane. Use the result immediately: the next call with the same `reader` changes
+   * it. Each reader has its own position, so readers that need different moments do not force each other to replay.
    */
   at(t: number, reader = 'text'): Cells {
     const { points } = this.replay.lane;
@@ -536,7 +535,7 @@ export class Wall {
   }
 }
 
-/** A number that changes when the table is reset. */
+/** Return a number that changes when the lane's points are reset. */
 function epochOf(lane: LaneIndex): number {
   return (lane.points as { readonly epoch?: number }).epoch ?? 0;
 }
@@ -577,7 +576,7 @@ export function wallOf(lane: LaneIndex, lesson: Facts): Wall {
   let wall = walls.get(lane);
   if (wall === undefined) {
     const arm = lesson.arms.find(({ name }) => name === lane.arm);
-    // An arm with a viewer's change reads the map if the arm that it is made from does.
+    // An arm that a viewer has changed reads the map if its original arm reads the map.
     const reads = ((arm && madeFrom(lesson, arm)) ?? arm)?.role !== 'before';
     const names = lesson.points.map((point) => point.name);
     wall = new Wall(lane, names, reads);

@@ -58,7 +58,7 @@ function nowOf(index: RunIndex, frame: Frame, lesson: Lesson): Now[] {
     });
 }
 
-/** Join one sentence for each lane. A lane without data at the moment says so. */
+/** Join the sentences of all lanes. For a lane without data at the moment, the sentence says that there are none. */
 function perLane(say: (now: Now) => string): Sentence {
   return (index, frame, lesson) =>
     nowOf(index, frame, lesson)
@@ -73,7 +73,7 @@ function perLane(say: (now: Now) => string): Sentence {
 
 const few = (n: number, noun: Noun) => (n === 0 ? noWords(noun) : countWords(n, noun));
 
-/** Say that lost events make the counts lower bounds, or '' if no events were lost. */
+/** Return the warning that lost events make the counts lower bounds; '' if no events were lost. */
 function bound({ lane, n, t }: Now): string {
   return lostIn(lane, n[Count.began]!, t)
     ? tr(' Events were lost, so these counts are lower bounds.')
@@ -84,7 +84,7 @@ function memcgs({ wall }: Now): number {
   return wall.replay.grid.memcgs.length - 1;
 }
 
-/** Write "In its third call the list walk has made 4,332 visits: 57 memcgs times 76 shrinkers. 4,275 were in vain." */
+/** Write "Call 3 with the list walk made 4,332 visits, 57 memcgs times 76 shrinkers, 4,275 in vain." */
 function call(now: Now): string {
   const { n, name, wall } = now;
   if (n[Count.call] === 0)
@@ -111,14 +111,14 @@ function call(now: Now): string {
     n[Count.visits] === 0 ? '' : tr(', {vain} in vain', { vain: fewCounted(now, 'vain') });
   const gain =
     n[Count.freed]! > 0
-      ? tr(' It freed {freed}.', { freed: fewCounted(now, 'freed', 'object') })
-      : tr(' It freed nothing for them.');
+      ? tr(' The call freed {freed} for memcgs.', { freed: fewCounted(now, 'freed', 'object') })
+      : tr(' The call freed nothing for memcgs.');
   return tr('{begin}{share}.{gain}{bound}', {
     ...{ begin, share, gain: over ? gain : '', bound: bound(now) },
   });
 }
 
-/** The factors of the number of visits: `, 2 passes of 57 memcgs times 76 shrinkers`. */
+/** Write the factors of the number of visits: `, 2 passes of 57 memcgs times 76 shrinkers`. */
 function areaWords(now: Now, passes: number): string {
   const of = { memcgs: rowsOf(now), shrinkers: counted(now, 'shrinkers', 'shrinker') };
   return passes > 1
@@ -146,15 +146,15 @@ function bits(now: Now): string {
   const grown = set - objects;
   const why =
     grown > 0
-      ? tr(': {objects} because of an object, and {bitsOfGrowth} because the maps grew', {
+      ? tr(': {objects} because of objects, and {bitsOfGrowth} because the maps grew', {
           objects: counted(now, 'objects'),
           bitsOfGrowth: figure('now', now.lane.arm, 'bits of growth', grown),
         })
       : set > 0
-        ? tr(', all because of an object')
+        ? tr(', all because of objects')
         : '';
   const read = wall.replay.readsMap
-    ? tr(' Only these are visited.')
+    ? tr(' Only these bits are visited.')
     : tr(' Nobody reads these bits, because the walk calls every shrinker.');
   const many = fewCounted(now, 'bits', 'bit');
   const all = set > 0 ? about(now.lane.arm, 'set', many) : many;
@@ -164,8 +164,8 @@ function bits(now: Now): string {
 }
 
 /**
- * Compare the count with the guest's memory. The sample's time has an error, and bits that changed within that error
- * explain a difference.
+ * Compare the count of set bits with the x-ray's count. The time of an x-ray sample is not exact, and bits that changed
+ * within its error can explain a difference.
  */
 function seenByXray({ lane, t, wall }: Now): string {
   const sample = sampleAt(lane.samples('shrinker-maps'), t);
@@ -278,7 +278,7 @@ function touched(now: Now): string {
 const still = (on: number, all: number) =>
   on === all ? tr('all') : tr('{n, plural, =0 {none} other {#}}', { n: on });
 
-/** What it costs to keep the bits correct, and what a lost bit would mean. */
+/** Say how often bits were set, cleared and checked again, and what the loss of a bit would mean. */
 function price(now: Now): string {
   const { name, wall } = now;
   const sets = tr('{ops} so far', { ops: fewCounted(now, 'sets', 'time') });
@@ -291,14 +291,12 @@ function price(now: Now): string {
   const looks = counted(now, 'again');
   const again = now.n[Count.cleared]! > 0 ? about(now.lane.arm, 'again', looks) : looks;
   return tr(
-    "With the {name} bits were set {sets}, including bits that were already set. In {call}, {cleared} were cleared, and {again} visits were second checks, in case an object had been added. If one bit were lost there, the object's memory would never be reclaimed.{bound}",
+    "With the {name} bits were set {sets}, including bits that were already set. In {call}, {cleared} were cleared, and {again} visits were second checks, in case an object had been added. If a bit were lost, its object's memory would never be reclaimed.{bound}",
     { name, sets, call: callName(now), cleared: counted(now, 'cleared'), again, bound: bound(now) },
   );
 }
 
-/**
- * Compares the visits of the same call with the numbers of memcgs and shrinkers: the whole area against the set bits.
- */
+/** Compare the visits of all lanes in the same call, and name the numbers of memcgs and shrinkers. */
 const growth: Sentence = (index, frame, lesson) => {
   const nows = nowOf(index, frame, lesson).filter((now) => now.n[Count.call]! > 0);
   if (nows.length === 0) return tr('No call of drop_caches has begun yet.');
@@ -348,7 +346,7 @@ function visitsIn(number: number): Answerer {
     const ratio = one.visits / other.visits;
     const [a, b] = lanes.map((lane) => armTitle(lesson, lane!));
     const words = tr(
-      'Call {number} made {visits} visits with the {a} and {visits2} with the {b}, which is {ratio} with the former for every ten with the latter.',
+      'Call {number} made {visits} visits with the {a} and {visits2} with the {b}: {ratio} visits with the {a} for every ten with the {b}.',
       {
         number,
         visits: formatCount(one.visits),
@@ -367,7 +365,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
   visits_third: visitsIn(3),
 };
 
-/** Counts of the current or last call, for each arm. */
+/** Return the counts of the current or last call, for each arm. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const rows = nowOf(index, frame, lesson).map(({ lane, n, t }) => {
     const least = lostIn(lane, n[Count.began]!, t) ? '≥ ' : '';
@@ -388,7 +386,7 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   return { heads: [...heads, tr('time of the call')], rows: new Map(rows) };
 }
 
-// The window in words, and the visits near the moment as a table.
+// Describes the window in words, and lists the visits near the moment in a table.
 
 /** Describe each call that touches the window, with one sentence per lane. */
 export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly string[] {
@@ -441,7 +439,7 @@ function callWords(arm: string, call: Call): string {
 
 const mostNearby = 50;
 
-/** At most 50 visits or walks that are nearest to the moment, in order of time. */
+/** Return the 50 visits or walks that are nearest to the moment, in order of time. */
 export function table(index: RunIndex, frame: Frame, lesson: Lesson): readonly NearbyRow[] {
   const found = index.lanes.flatMap((lane) => near(lane, lesson, frame));
   found.sort((a, b) => Math.abs(a.t0 - frame.moment) - Math.abs(b.t0 - frame.moment));
@@ -536,7 +534,7 @@ function outcome(ret: number, again: boolean): string {
       ...{ objects: countWords(ret, 'object'), look },
     });
   if (ret === 0)
-    return tr('something there, nothing freed{look, select, second {, second check} other {}}', {
+    return tr('something found, nothing freed{look, select, second {, second check} other {}}', {
       look,
     });
   return tr('in vain{look, select, second {, second check} other {}}', { look });

@@ -69,7 +69,7 @@ class Probe:
         )
 
     def _srcu_facts(self, srcu: int, seq: int) -> dict[str, float]:
-        """Readers inside: locks less unlocks of all CPUs, unlocks read first as the kernel does."""
+        """Return SRCU's counters. Readers are locks minus unlocks; unlocks are read first."""
         memory = self._memory
         sda = memory.u64(srcu + self._sda)
         inside = [0, 0]

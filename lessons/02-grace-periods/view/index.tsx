@@ -24,14 +24,14 @@ import { reader } from './toy.ts';
 
 // The legend: a swatch for each kind that the rows of a step can show. Pure.
 
-/** The part of a step (in `show`) that draws each kind of mark. */
+/** For each kind of mark, the part of a step (in `show`) that draws the mark. */
 const marksOf: Readonly<Record<string, string>> = {
   ...{ tick: 'ticks', tick_ended: 'ticks', cut_short: 'walks', gave_up: 'walks' },
 };
 
 /**
- * `there` contains the kinds that occur in the run. While these are not known, it is null, and the kinds in the step's
- * focus are used instead.
+ * Return the kinds that the legend lists. `there` contains the kinds that occur in the run; if it is null, list the
+ * kinds in the step's focus instead.
  */
 function legend(
   lesson: Pick<Lesson, 'kinds'>,
@@ -42,7 +42,7 @@ function legend(
   const drawn = lesson.kinds.filter((kind) => {
     switch (kind.layer) {
       case 'function':
-        // States already show what runs inside a function. A hazard is listed in every step.
+        // States already show what runs inside a function, so list only functions in focus, and hazards.
         return (focus.includes(kind.name) || kind.colour === 'hazard') && has(kind);
       case 'track':
         return show.includes('tracks') && has(kind);
@@ -55,7 +55,7 @@ function legend(
   return [...drawn.filter((kind) => kind.lesson), ...drawn.filter((kind) => !kind.lesson)];
 }
 
-// Moments at which a step may open. Pure.
+// Finds the moments at which a step can open. Pure.
 export const waitMoments: Readonly<Record<string, Finder>> = {
   longest_wait: longestWait,
   reader: (index, scene) =>
@@ -90,7 +90,7 @@ function ofKind(lane: LaneIndex, layer: 'track' | 'function', kind: number) {
   return [...spansIn(lane, layer, 0, lane.watermark)].filter((s) => s.kind === kind);
 }
 
-// How a kind looks in a legend. This view draws its own marks with its own brushes, and other kinds as in the rows.
+// Draws the legend's swatches: this view's own marks with its own brushes, and other kinds as in the rows.
 
 const own: ReadonlySet<string> = new Set(['tick', 'tick_ended', 'cut_short', 'gave_up']);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * How this view draws rows: it shows functions only if the step is about them, and it shows the ticks that end each
- * grace period.
+ * Extends the drawing of rows: functions appear only if the step is about them, and lines below the rows show reclaim's
+ * walks, the ticks that end delays, and the work of SRCU's worker.
  */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
@@ -23,11 +23,12 @@ import { busyAt, drawTicks, type Grid, gridOfTicks } from '@page/views/tick-mark
 import { faintness, plated } from '@page/views/timeline/easel.ts';
 import type { Extra, ExtraAt, Look, Part } from '@page/views/timeline/score.ts';
 
-// How each reader's walk over the shrinkers ends if shrinker_rwsem protects the list (shrink_slab() in mm/vmscan.c,
-// 6.1). The reader uses a trylock, which fails while a task is waiting for the lock. During its walk, the reader stops
-// after the current shrinker once a task waits. Both outcomes are derived from the tasks that sleep for the lock at the
-// start of a walk and during it. The number of freed objects is what shrink_slab() returns (point `freed`). Older
-// recordings do not have this point.
+// Finds how each reader's walk ends if shrinker_rwsem protects the list: shrink_slab() in mm/vmscan.c, 6.1.
+// The reader acquires the lock with a trylock, which fails while a task is waiting for the lock.
+// Once a task waits during the walk, the reader stops after the current shrinker.
+// Both outcomes are derived from the tasks that sleep for the lock when a walk starts and during the walk.
+// The number of freed objects is the return value of shrink_slab() (point `freed`).
+// Older recordings do not have the point `freed`.
 
 export type Fate = 'gave_up' | 'cut_short' | 'whole';
 
@@ -41,10 +42,10 @@ export interface Walk {
   readonly freed: number | null;
 }
 
-/** Return probes belong to the same call if their times differ by at most this much, ns. */
+/** Largest time between two return probes of the same call, ns. */
 const together = 200_000;
 
-/** Return what shrink_slab() returned at t; null if it was not traced. */
+/** Return the value that shrink_slab() returned at t; null if it was not traced. */
 function freedAt(lane: LaneIndex, t: number): number | null {
   const { order, length } = lane.pointsOf('freed');
   const { points } = lane;
@@ -59,7 +60,7 @@ function freedAt(lane: LaneIndex, t: number): number | null {
   return best;
 }
 
-/** Kernels whose readers take the lock. */
+/** Names of the arms whose readers acquire the lock. */
 const locked = /^rwsem/;
 
 function isLock(index: RunIndex, state: SpanRecord | null): boolean {
@@ -158,7 +159,7 @@ const why: Readonly<Record<Fate, string>> = {
   gave_up: tr(' Gave up: a task was waiting for the lock, so the reader does not start.'),
 };
 
-/** Say why a mark's walk ended, or '' for marks that are not walks. */
+/** Say why the walk of a mark ended early, and how much it freed. Return '' for marks that are not walks. */
 export function fateWords(index: RunIndex, { arm, table, kind, id }: Mark): string {
   const lane = laneOf(index, arm);
   if (lane === null || table !== 'spans' || index.kinds[kind]?.name !== 'reader') return '';
@@ -179,7 +180,7 @@ function freedWords(arm: string, { freed, id }: Walk): string {
   });
 }
 
-/** Draw how a walk ended. One that was cut short gets a bar across its end. One that gave up gets a no-entry sign. */
+/** Draw a bar across the end of a walk that was cut short, or a no-entry sign for a walk that gave up. */
 export function brushFate(pen: Pen, fate: Fate, x: number, y: number, r: number, paper: string) {
   if (fate === 'cut_short') {
     pen.fillRect(x - 1.5, y - r - 2, 3, 2 * r + 4);
@@ -209,7 +210,7 @@ function drawWalks(pen: Pen, at: ExtraAt): void {
   const score = scoreAt(index, lane, now);
   const said = scoreWords(lane.arm, score) || tr('no walk so far');
   pen.fillStyle = score.gave_up + score.cut_short > 0 ? theme.hazard : theme.soft;
-  // If there is not enough room, leave out the objects first, then how the walks ended.
+  // If there is not enough room, leave out the number of objects first, then the outcomes of the walks.
   pen.font = `500 ${Math.round(13 * theme.em)}px ${theme.font}`;
   const wordings = [said, said.split(';')[0]!, said.split(':')[0]!];
   plated(pen, theme, fitting(pen, wordings, right - left), left, top + height / 2, right - left);
@@ -223,7 +224,7 @@ const walks: Extra = {
   draw: drawWalks,
 };
 
-// What a lane's grace periods have cost so far: the worker's checks for readers and its runs of callbacks.
+// Sums what a lane's grace periods have cost so far: the worker's checks for readers and its runs of callbacks.
 
 export interface Work {
   readonly checks: number;
@@ -307,13 +308,13 @@ export const work: Extra = {
   },
 };
 
-// The ticks of a lane. If a grace period is delayed by at least half a tick, the delay ends at a tick.
+// Derives the ticks of a lane from delays: a delay of at least half a tick ends at a tick.
 
 const most = 256;
 const second = 1e9;
 const delays: ReadonlySet<string> = new Set(['gp_armed', 'cb_delay']);
 
-/** Return the tick period of a lane, ns. If an arm has another HZ, the arm's name contains that HZ. */
+/** Return the tick period of a lane, ns. The name of an arm with its own HZ ends with this HZ. */
 function lengthOf(index: RunIndex, lane: LaneIndex): number {
   const hz = /-hz(\d+)$/.exec(lane.arm)?.[1];
   return hz === undefined ? index.tickNs : second / Number(hz);

@@ -13,10 +13,10 @@ const say = (kind: keyof typeof rowSentences, moment: number) =>
 
 test('waits: who, since when, was there a check, was there a reader', () => {
   expect(say('waits', 5)).toBe(
-    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of these waits begins now. On SRCU 2 of 3 hogs wait for the same SRCU grace period; it began 400 µs ago, and no check for readers has begun.',
+    'On rwsem 1 of 2 hogs waits for shrinker_rwsem; the longest of these waits begins now. On SRCU 2 of 3 hogs wait for the same SRCU grace period; the grace period began 400 µs ago, and no check for readers has begun.',
   );
   expect(say('waits', 12)).toContain(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it began 1.1 ms ago, the check took 100 µs, and no reader was there; the grace period has been over for 200 µs, but no callback has run.',
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; the grace period began 1.1 ms ago, the check took 100 µs, and no reader was there; the grace period has been over for 200 µs, but no callback has run.',
   );
 });
 
@@ -29,16 +29,16 @@ test('who asks while a grace period is under way waits for the next, and is not 
     grace-period .AAAAAAAAAAA
   `);
   expect(rowSentences.waits(two, frameOver(0, 12, 4), testLesson)).toBe(
-    'On SRCU 1 of 3 hogs waits for an SRCU grace period; it began 300 µs ago, and no check for readers has begun.',
+    'On SRCU 1 of 3 hogs waits for an SRCU grace period; the grace period began 300 µs ago, and no check for readers has begun.',
   );
   expect(rowSentences.waits(two, frameOver(0, 12, 8), testLesson)).toBe(
-    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; it has not begun, because the previous grace period is not over.',
+    'On SRCU all 3 hogs wait for an SRCU grace period, 2 of them for the same grace period; the grace period has not begun, because the previous grace period is not over.',
   );
 });
 
 test('wakes: how many one wake freed, and what their sleep was made of', () => {
   expect(say('wakes', 18)).toBe(
-    'On SRCU one wake-up freed 2 hogs 100 µs ago. The longest sleep that it ended lasted 1.6 ms; the check took 100 µs of this time, and the rest was delay.',
+    'On SRCU one wake-up freed 2 hogs 100 µs ago. The longest sleep that this wake-up ended lasted 1.6 ms; the check took 100 µs of this time, and the rest was delay.',
   );
   expect(say('wakes', 17)).toContain('On SRCU one wake-up freed 2 hogs just now. The longest');
   expect(say('wakes', 3)).toContain('On SRCU 2 of 3 hogs wait');
@@ -88,7 +88,7 @@ test('the wake that ended most sleep is named, not the last one', () => {
     wake> storm-2 25
   `);
   const words = rowSentences.wakes(two, frameOver(0, 30, 29), testLesson);
-  expect(words).toContain('The longest sleep that it ended lasted 1.1 ms');
+  expect(words).toContain('The longest sleep that this wake-up ended lasted 1.1 ms');
 });
 
 test('the first to ask waits for no grace period before', () => {
@@ -98,7 +98,7 @@ test('the first to ask waits for no grace period before', () => {
     grace-period ........
   `);
   expect(rowSentences.waits(one, frameOver(0, 8, 4), testLesson)).toBe(
-    'On SRCU the one hog waits for an SRCU grace period; it has not begun yet.',
+    'On SRCU the one hog waits for an SRCU grace period; the grace period has not begun yet.',
   );
 });
 

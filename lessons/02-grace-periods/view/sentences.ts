@@ -27,13 +27,14 @@ import { scoreAt, scoreWords } from './look.ts';
 
 // Finds the grace period that a sleeping hog waits for, from the track strips of its lane.
 //
-// A grace period covers only requests made before it began. A task that makes its request during a grace period waits
-// for the next one (Documentation/RCU; srcu_gp_start_if_needed() in kernel/rcu/srcutree.c). The next grace period is
-// armed as soon as the first one ends, while the callbacks of the first one still wait for their tick. So two grace
-// periods are in progress and must be distinguished.
+// A grace period covers only requests that were made before it began.
+// A task that makes its request during a grace period waits for the next grace period.
+// Sources: Documentation/RCU, and srcu_gp_start_if_needed() in kernel/rcu/srcutree.c.
+// The next grace period is armed as soon as the first ends, while the callbacks of the first still wait for a tick.
+// So two grace periods can be in progress, and must be distinguished.
 
 interface Grace {
-  /** The span in which it is armed; null if it has not been armed yet. */
+  /** The span in which the grace period is armed; null if it has not been armed yet. */
   readonly asked: SpanRecord | null;
   /** Whether an earlier grace period, which began before the request, has not ended. */
   readonly behind: boolean;
@@ -44,7 +45,7 @@ interface Grace {
   readonly delay: SpanRecord | null;
 }
 
-/** A request may be traced up to this long after the start of its grace period, ns. */
+/** The event of a request can be up to this much later than the start of its grace period, ns. */
 const slack = 20_000;
 /** A grace period and its callbacks take at most this many ticks if no reader delays them. */
 const ticksBack = 100;
@@ -60,8 +61,8 @@ function steps(index: RunIndex, lane: LaneIndex, a: number, b: number): Named[] 
 }
 
 /**
- * Return what is known at t about the grace period for which a thread waits that has been asleep since `since`; null if
- * it waits for none.
+ * Return what is known at t about the grace period of a thread that has slept since `since`. Return null if the thread
+ * does not wait for a grace period.
  */
 function graceOf(index: RunIndex, lane: LaneIndex, since: number, t: number): Grace | null {
   const asleep = spanAsks(index, lane, since);
@@ -102,7 +103,7 @@ function spanAsks(index: RunIndex, lane: LaneIndex, since: number): boolean {
 }
 
 /**
- * Return the check of the grace period whose callbacks run at t, which is the last check that ended before their delay
+ * Return the check of the grace period whose callbacks run at t: the last check that ended before the callbacks' delay
  * began.
  */
 function checkBefore(index: RunIndex, lane: LaneIndex, t: number): SpanRecord | null {
@@ -112,8 +113,8 @@ function checkBefore(index: RunIndex, lane: LaneIndex, t: number): SpanRecord | 
   return seen.findLast((span) => span.name === 'gp_check' && span.t1 <= over + slack) ?? null;
 }
 
-// Finds the wake-up in a window that ended the most sleep. A wake-up is one run of the callbacks, which creates one
-// link for each hog.
+// Finds the wake-up in a window that ended the most sleep.
+// A wake-up is one run of the callbacks, which creates a link to each hog that it wakes.
 
 export interface Wake {
   readonly t: Nanos;
@@ -132,7 +133,7 @@ interface Group {
 }
 
 /**
- * Return the wake-up in (from, t] that ended the most sleep; if several are equal, return the last one. Links within a
+ * Return the wake-up in [from, t] that ended the most sleep; if several are equal, return the latest. Links within a
  * quarter of a tick belong to one wake-up.
  */
 function largestWake(index: RunIndex, lane: LaneIndex, t: number, from: number): Wake | null {
@@ -145,7 +146,7 @@ function largestWake(index: RunIndex, lane: LaneIndex, t: number, from: number):
   return { t: ns(largest.t), freed: rows.size, longest, check };
 }
 
-/** Yield the wake-ups in [from, t], with the last one first. */
+/** Yield the wake-ups in [from, t], the latest first. */
 function* groups(index: RunIndex, lane: LaneIndex, t: number, from: number): Generator<Group> {
   const { links } = lane;
   const { order, length } = lane.linksByTime;
@@ -248,7 +249,7 @@ function waits(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): str
   return `${shared}${also.join('')}; ${graceWords(grace, lane, t)}.`;
 }
 
-/** Write "So far the lesson's waits took 22 % of the hog's time on SRCU, 111 µs for each umount on average, ..." */
+/** Write "Time spent waiting for the lesson's lock or grace period so far: 22 % of the hog's time on SRCU (...)." */
 function waited(
   index: RunIndex,
   lanes: readonly LaneIndex[],
@@ -312,7 +313,7 @@ function lasting(mark: Mark, t: number): string {
   return t > mark.t0 ? tr('has lasted {since} so far', { since }) : tr('begins now');
 }
 
-/** Group the threads in a wait of the lesson by the kind of wait, the largest group first. */
+/** Group the threads that wait for the lesson's lock or grace period by kind of wait. The largest group is first. */
 function waitingAt(
   index: RunIndex,
   states: readonly (SpanRecord | null)[],
@@ -348,10 +349,10 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
   const { asked, check, delay } = grace;
   if (asked === null)
     return grace.behind
-      ? tr('it has not begun, because the previous grace period is not over')
-      : tr('it has not begun yet');
+      ? tr('the grace period has not begun, because the previous grace period is not over')
+      : tr('the grace period has not begun yet');
   // Do not write "requested": the request may have come earlier, during the previous grace period.
-  const since = tr('it began {arm}', { arm: agoOf(markOf(arm, asked), t) });
+  const since = tr('the grace period began {arm}', { arm: agoOf(markOf(arm, asked), t) });
   if (check === null) return tr('{since}, and no check for readers has begun', { since });
   if (check.t1 > t) return tr('{since}, and the check has begun', { since });
   const found = grace.readerSeen ? tr('a reader was there') : tr('no reader was there');
@@ -368,7 +369,7 @@ function graceWords(grace: Grace, { arm }: LaneIndex, t: number): string {
   });
 }
 
-/** Say what the threads do if none of them is in a wait of the lesson. */
+/** Say what the threads do if none of them waits for the lesson's lock or grace period. */
 function whatElse(
   index: RunIndex,
   lane: LaneIndex,
@@ -386,7 +387,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const from = laneTime(frame.offset, lane.arm, frame.start);
     const wake = largestWake(index, lane, t, from);
     if (wake === null) continue;
-    // If more threads sleep than were woken, the sleeping threads' wait is more important.
+    // If more threads sleep now than this wake-up woke, describe the sleeping threads instead.
     const asleep = waitingAt(index, statesAt(lane, t))[0]?.length ?? 0;
     if (asleep > wake.freed) return waits(index, lane, t, titles);
     const say = (what: string, value: number, text: string, mark: Mark | null = null) =>
@@ -398,7 +399,7 @@ function wakes(index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, title
     const waited =
       longest === null
         ? ''
-        : tr(' The longest sleep that it ended lasted {arm}', {
+        : tr(' The longest sleep that this wake-up ended lasted {arm}', {
             arm: lengthOf(markOf(lane.arm, longest)),
           });
     const checked =
@@ -514,7 +515,7 @@ function reader(index: RunIndex, lane: LaneIndex, t: number, titles: Titles): st
   );
   const effect =
     waiting === 0
-      ? tr('no {thread} waits for it', { thread: titles.thread })
+      ? tr('no {thread} waits for the reader', { thread: titles.thread })
       : tr('{arm} {waiting} meanwhile', {
           arm: figure(
             'now',

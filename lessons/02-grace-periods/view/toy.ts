@@ -8,19 +8,21 @@ import { spansIn } from '@page/derive/query.ts';
 import type { Layer, RunIndex } from '@page/derive/types.ts';
 import type { Item, Limits, Play, Row, Setting, Times, Toy } from '@page/toys/types.ts';
 
-// An umount removes its shrinker while a reader walks the list. This model finds which task waits on each kernel, and
-// how long. Pure.
+// An umount removes its shrinker while a reader walks the list.
+// This model finds which task waits on each kernel, and how long. Pure. All times are in ns.
 //
-// rwsem: shrink_slab() in mm/vmscan.c takes shrinker_rwsem with a trylock, and stops after the current shrinker once a
-// task wants to write. SRCU: srcu_advance_state() and srcu_get_delay() in kernel/rcu/srcutree.c. The first check comes
-// with the next tick. If a grace period is e ticks old, it is checked again after e more ticks (10 at most). An
-// expedited grace period is checked again after e - 1 ticks, so the recheck is immediate while e is 1. The callbacks
-// take one more tick, or none if the grace period is expedited. Reference count: the patch refcount-rcu of this lesson.
-// All times are in ns.
+// On rwsem, the reader acquires shrinker_rwsem with a trylock (shrink_slab() in mm/vmscan.c).
+// The reader on rwsem stops after the current shrinker once a task wants to write.
+// SRCU follows srcu_advance_state() and srcu_get_delay() in kernel/rcu/srcutree.c.
+// The first check on SRCU comes with the next tick.
+// If a grace period is e ticks old, SRCU checks it again after e more ticks, or after 10 if e is larger.
+// SRCU checks an expedited grace period again after e - 1 ticks, so the recheck is immediate while e is 1.
+// The callbacks take one more tick, or none if the grace period is expedited.
+// The reference count follows the patch refcount-rcu of this lesson.
 
 export interface Race {
   readonly tick: number;
-  /** How long an umount holds the lock, or how long it works before its request. */
+  /** How long an umount holds the lock. On SRCU, how long it works before it requests a grace period. */
   readonly hold: number;
   /** Time from an expedited request to the first check, and also from the end of the grace period to the wake-up. */
   readonly quick: number;
@@ -64,7 +66,7 @@ export function rwsem(race: Race): Fate {
   return { ...base, to: left, walked, left };
 }
 
-/** The model of SRCU while other hogs use it, so that it does not expedite grace periods automatically. */
+/** Model SRCU while other hogs keep it busy, so that it does not expedite grace periods automatically. */
 export function srcu(race: Race): Fate {
   const { reader, tick, shrinkers } = race;
   const asked = race.umount + race.hold;
@@ -88,7 +90,7 @@ export function expedited(race: Race): Fate {
   const base = { from: asked, walked: shrinkers, left: reader.to };
   if (reader.from >= first || reader.to <= first)
     return { ...base, to: first + quick, looks: [first], spins: null };
-  // There is no delay until the grace period is two ticks old.
+  // Rechecks have no delay until the grace period is two ticks old.
   const patience = (armed + 2) * tick;
   const spins = { from: first, to: Math.min(reader.to, patience) };
   if (reader.to <= patience) return { ...base, to: reader.to + quick, looks: [reader.to], spins };
@@ -100,7 +102,7 @@ export function expedited(race: Race): Fate {
   return { ...base, to: looks.at(-1)! + quick, looks, spins };
 }
 
-/** A walk holds a reference only to the shrinker that it is visiting. */
+/** Model the reference count: a walk holds a reference only to the shrinker that it is visiting. */
 export function counted(race: Race): Fate {
   const { reader, umount, shrinkers } = race;
   const last = reader.to - (reader.to - reader.from) / shrinkers;
@@ -116,11 +118,11 @@ export function counted(race: Race): Fate {
   };
 }
 
-// Median durations in a run: of a reader's walk, of an umount's hold of the lock, and of the wait for a tick.
+// Finds median durations in a run: a reader's walk, an umount's hold of the lock, and the wait for a tick.
 
 /** Length of the time axis, in ticks. */
 export const ticksShown = 14;
-/** The tick at which the umount starts at first. */
+/** The tick that the umount waits for in the initial setting. */
 const umountTick = 2;
 
 /** Durations that are used if there is no run, ns. */
@@ -136,7 +138,7 @@ function raceTimes(index: RunIndex | null): Times {
       .map((span) => span.t1 - span.t0);
   };
   const readers = lengths('srcu', 'function', 'reader');
-  // Most umounts meet no reader. Those that do meet one wait inside the same function, so the median excludes the wait.
+  // The function includes waits for a reader. Most umounts meet no reader, so the median excludes these waits.
   const holds = lengths('rwsem', 'function', 'unregister');
   const armed = lengths('srcu', 'track', 'gp_armed');
   const urgent = lengths('srcu-expedited', 'track', 'gp_armed');
@@ -158,7 +160,7 @@ function raceTimes(index: RunIndex | null): Times {
   };
 }
 
-// What the toy says about each kernel, and about the race as a whole.
+// Describes in words the outcome on each kernel, and the outcome of the race.
 
 function rwsemWords(race: Race, fate: Fate): string {
   if (fate.walked === 0)
@@ -184,14 +186,16 @@ function srcuWords(race: Race, fate: Fate): string {
   const more = waitOf(fate) - ticks;
   const reader =
     more > 0
-      ? tr('{more} more for the reader, because checks become rare', { more: formatNs(more) })
+      ? tr('it waits {more} more for the reader, because checks become rare', {
+          more: formatNs(more),
+        })
       : tr('no check finds the reader');
   return tr('the umount waits {ticks} for ticks; {reader}', { ticks: formatNs(ticks), reader });
 }
 
 function urgentWords(fate: Fate): string {
   if (fate.spins === null)
-    return tr('the umount waits {fate} for the one check', { fate: formatNs(waitOf(fate)) });
+    return tr('the umount waits {fate} for the only check', { fate: formatNs(waitOf(fate)) });
   const { from, to } = fate.spins;
   const later = fate.looks.length > 1 ? tr(', then more rarely') : '';
   return tr(
@@ -206,11 +210,11 @@ function urgentWords(fate: Fate): string {
 
 function countedWords(race: Race, fate: Fate): string {
   if (waitOf(fate) > 0)
-    return tr('the umount waits {fate}: the reader is in this very shrinker', {
+    return tr("the umount waits {fate}: the reader is inside the umount's shrinker", {
       fate: formatNs(waitOf(fate)),
     });
   return fate.walked < race.shrinkers
-    ? tr('no task waits: the reader is elsewhere on the list and skips this shrinker')
+    ? tr('no task waits: the reader is at another place in the list and skips this shrinker')
     : tr('no task waits: the reader and the umount do not meet');
 }
 
@@ -257,13 +261,13 @@ function says(race: Race, grace: Fate): Readonly<Record<string, string>> {
   const asked = race.umount + race.hold;
   const place =
     to <= race.umount
-      ? tr('gone before the umount')
+      ? tr('left before the umount began')
       : from >= grace.looks[0]!
         ? tr('comes after the first check')
         : from >= asked
           ? tr('comes after the shrinker left the list, before the first check')
           : from >= race.umount
-            ? tr('comes while the umount has the lock')
+            ? tr('comes while the umount holds the lock')
             : tr('inside when the umount begins');
   const wait = tr('on SRCU the umount waits {grace}', { grace: formatNs(waitOf(grace)) });
   return {
@@ -276,7 +280,7 @@ function says(race: Race, grace: Fate): Readonly<Record<string, string>> {
   };
 }
 
-// The toy's rows: the reader and the umount, which can be dragged, and the outcome on each kernel.
+// Builds the toy's rows: the reader and the umount, which can be dragged, and the outcome on each kernel.
 
 function inputRow({ reader }: Race): Row {
   return {
@@ -329,7 +333,7 @@ function laneRow(name: string, title: string, race: Race, fate: Fate, verdict: s
   return { name, title, items, verdict, face: waits > 0 ? 'wait' : quits ? 'hazard' : 'gain' };
 }
 
-/** Number of shrinkers on the list. It is more than one, so that a walk can be cut short. A run does not record it. */
+/** Number of shrinkers on the list: more than one, so that a walk can be cut short. Runs do not record this number. */
 const shrinkers = 8;
 /** Least initial duration of the reader, in ticks. Most readers in a run are too short to be visible. */
 const seen = 1;
@@ -367,7 +371,7 @@ function limits(times: Times, setting: Setting, handle: string): Limits {
   return { min: 0, max: last - (end - reader) };
 }
 
-/** Move a handle. A reader keeps its length, and is moved back if it would leave too late. */
+/** Move a handle. A reader keeps its length, and is moved to an earlier time if it would leave too late. */
 function move(times: Times, setting: Setting, handle: string, to: number): Setting {
   const at = { ...setting.at, [handle]: to };
   if (handle === 'reader') at['end'] = to + setting.at['end']! - setting.at['reader']!;
@@ -426,7 +430,7 @@ function reached(race: Race, lock: Fate, grace: Fate): readonly string[] {
   ];
 }
 
-/** Number of positions per tick that are tried to prove the least wait. */
+/** Number of positions per tick that are tried to find the least wait. */
 const grain = 20;
 
 function leastWait(times: Times): number {
@@ -449,7 +453,7 @@ export const reader: Toy = {
     'A reader walks all shrinkers while an umount removes one of them. Drag the reader, the end of its walk and the umount past each other, and see on four kernels which task waits, and for what.',
   ),
   leavesOut: tr(
-    'This model has one umount and one reader. Other hogs keep SRCU busy, so SRCU does not answer at once. A walk visits eight shrinkers and reaches the newest one last.',
+    'This model has one umount and one reader. Other hogs keep SRCU busy, so SRCU does not answer immediately. A walk visits eight shrinkers and reaches the newest shrinker last.',
   ),
   handles: [
     { name: 'reader', title: tr('the reader') },
@@ -480,11 +484,13 @@ export const reader: Toy = {
         'On SRCU, make the umount wait at least twice as long as the reader is inside. The reader must be inside for at least one tick.',
       ),
       can: () =>
-        tr('Yes: checks come at 1, 2, 4 and 8 ticks. Let the reader leave just after one of them.'),
+        tr(
+          'Yes: checks come at 1, 2, 4 and 8 ticks. Let the reader leave just after one of these checks.',
+        ),
     },
     {
       name: 'nobody',
-      title: tr('Let no task wait, on rwsem and on SRCU.'),
+      title: tr('Make sure that no task waits, on rwsem and on SRCU.'),
       can: (times) =>
         tr(
           'No: wherever the reader and the umount are placed, the umount on SRCU waits {times} or longer.',

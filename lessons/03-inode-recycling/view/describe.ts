@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Describes a mark in words. */
+/** Describes marks in words, and finds the events behind a mark. */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
 import { formatCount, formatMoment, formatNs, ns } from '@page/base/units.ts';
@@ -12,9 +12,9 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import { kindAt, lifeOf, namesOf } from './layout.ts';
 import { type Life, lifeAt, never, type Tally } from './lives.ts';
 
-// Figures that the sentences, the picture and the tips of this view share.
+// Figures that the sentences, the picture and the tooltips of this view share.
 
-/** Format a count of the run up to the moment. A count whose name ends in Ns is a time. */
+/** Format a count of the run up to the moment. A count whose name ends in Ns is a time in ns. */
 export function counted(
   lane: LaneIndex,
   tally: Tally,
@@ -42,7 +42,7 @@ export function shadowLeft(arm: string, { ino, born }: Life, before: Life): stri
   return figure('mark', arm, `shadow of ${ino} at ${born}`, value, formatNs(value));
 }
 
-/** Return the mark of a span of an inode or a CPU. If the span is open, the mark ends at the watermark. */
+/** Return a mark for a time span of an inode or a CPU. If the span is open, the mark ends at the watermark. */
 export function markOf(
   { index, lane }: { readonly index: RunIndex; readonly lane: LaneIndex },
   kind: string,
@@ -112,15 +112,15 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
 function inodeWords(mark: Mark, kind: string, life: Life | null, length: string): string {
   switch (kind) {
     case 'alive':
-      return t('a file has it, {length},', { length });
+      return t('a file has this inode, {length},', { length });
     case 'queued':
       return t('unlinked and queued for the worker, {length},', { length });
     case 'free':
-      return t('inactivated; the next file may have it, {length},', { length });
+      return t('inactivated; the next file may get this inode, {length},', { length });
     case 'shadow':
-      return t('an old reader may still look, {length},', { length });
+      return t('an old reader may still look at it, {length},', { length });
     case 'wait_gp':
-      return t('a create gets it and waits for its grace period, {length},', {
+      return t('a create gets this inode and waits for its grace period, {length},', {
         length,
       });
     case 'early': {
@@ -145,7 +145,7 @@ function inodeWords(mark: Mark, kind: string, life: Life | null, length: string)
   }
 }
 
-// The events behind a mark of an inode or of a worker: those that name it, between the mark's start and its end.
+// The events behind a mark: those that name the mark's inode or worker, from the start to the end of the mark.
 
 /** Points whose first field is an inode number. */
 const ofInode: ReadonlySet<string> = new Set([
@@ -184,7 +184,7 @@ export function behindInode(
   const life = lifeAt(lifeOf(index, lane, lesson).lives, mark.row, mark.t0);
   const again = kind === 'early' || kind === 'reuse';
   const from = again ? (life?.before?.queued ?? mark.t0) : mark.t0;
-  // The event of a reuse is at the mark's start. The event at its end is not about the reuse.
+  // A reuse has its event at the start of the mark. The event at the end of the mark is not about the reuse.
   const until = again ? mark.t0 : mark.t1;
   const all = placesOf(lane, lesson, ofInode, from, until, (i) => lane.points.a[i] === mark.row);
   const made = all.find((i) => lane.points.t[i] === mark.t0);

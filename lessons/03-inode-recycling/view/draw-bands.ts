@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws the bands on the time axis: the process, one inode, all inodes, a queue, the grace periods. */
+/** Draws the bands on the time axis: process, enlarged inode, all inodes, queue, ticks, grace periods. */
 
 import { firstAtLeast } from '@page/base/columns.ts';
 import { t as tr } from '@page/base/lang/t.ts';
@@ -22,16 +22,13 @@ import {
 } from './lives.ts';
 import { heroShapes, type Shape, stripShapes, workerShapes } from './shapes.ts';
 
-// The parts of a wait in which the kernel checks its grace-period cookie only once (cond_synchronize_rcu() of 6.1): the
-// rest of the current grace period, the whole of the next one, and the time until the sleeping task runs.
+// The parts of a wait in cond_synchronize_rcu() of 6.1, which checks the cookie only once: the rest of the current
+// grace period, the complete next grace period, and the time until the sleeping task runs.
 
 export interface WaitPart {
   readonly t0: number;
   readonly t1: number;
-  /**
-   * Number of the part. 1 is the rest of the current grace period, 2 the whole of the next one, 3 the time until the
-   * task runs.
-   */
+  /** 1: the rest of the current grace period. 2: the complete next grace period. 3: the time until the task runs. */
   readonly nth: 1 | 2 | 3;
 }
 
@@ -50,12 +47,12 @@ export function partsOf({ begins, ends }: Graces, t0: number, t1: number): reado
   return parts;
 }
 
-/** Height of a number, at 13 px text. */
+/** Height of the number of a part, px at 13 px text. */
 const numberHigh = 12;
-/** Half the height of words on a background plate. */
+/** Half the height of the plate behind a text, px at 13 px text. */
 const halfPlate = 8;
 
-/** Return the space in the middle of the wait that its numbers leave free for words, px. */
+/** Return the x range in which a wait has room for words beside the numbers of its parts, px. */
 function clearOf(
   { layout, box }: { readonly layout: Layout; readonly box: LaneBox },
   wait: Shape,
@@ -71,7 +68,7 @@ function clearOf(
   return spaces.toSorted(([a, b], [c, d]) => d - c - (b - a))[0]!;
 }
 
-/** Draw a line between two parts, and the number of each part that has room for it. */
+/** Draw a line between successive parts of a wait, and a number in each part that is wide enough. */
 function drawParts(
   pen: Pen,
   { layout, box }: { readonly layout: Layout; readonly box: LaneBox },
@@ -89,7 +86,7 @@ function drawParts(
       pen.fillStyle = theme.ink;
       pen.fillRect(Math.round(x0) - 1, wait.y, 2, wait.h);
     }
-    // Keep the number clear of the line, so that the numbers of a short part and the next one are not read as one.
+    // Keep the number away from the line, so that the numbers of a short part and of the next part stay apart.
     const x = Math.max(x0, layout.left) + (nth > 1 ? 3 : 0);
     const wide = Math.min(room - 3, x1 - x - 3);
     if (wide < room * 0.55) continue;
@@ -101,7 +98,7 @@ function drawParts(
 }
 
 export interface Scene {
-  /** Parts that the step shows; undefined for all parts. */
+  /** Names of the parts of the picture that the step shows; undefined for all parts. */
   readonly show?: readonly string[] | undefined;
   readonly index: RunIndex;
   readonly layout: Layout;
@@ -129,7 +126,7 @@ function paint(pen: Pen, shapes: readonly Shape[], easel: Easel): void {
   pen.globalAlpha = 1;
 }
 
-/** Write the longest name that fits into a shape, between `from` and `to`. */
+/** Write the longest name of a shape that fits between x `from` and x `to`. */
 function name(
   pen: Pen,
   shape: Shape,
@@ -141,7 +138,7 @@ function name(
 ): void {
   if (shape.h < 13 * easel.em) return;
   const x0 = Math.max(from, layout.left);
-  // Words end at the playhead, because the marks after it get labels that are drawn later.
+  // A name ends at the playhead. After the playhead, names are drawn later, over the veil.
   const known = x0 + 9 < layout.revealX ? layout.revealX : layout.right;
   const room = Math.min(to, layout.right, known) - x0 - 18;
   const words = shape.words.find((one) => widthOf(pen, easel, one, 500) <= room);
@@ -220,7 +217,7 @@ function wholeParts({ box }: Scene, { mark }: Shape) {
   return mark.t1 === never ? [] : partsOf(box.lives.graces, mark.t0, mark.t1);
 }
 
-/** Draw all shapes. Only the longest shape in view has a name. */
+/** Draw the modelled readers. Only the longest line in view gets a name. */
 function drawWalkers(pen: Pen, shapes: readonly Shape[], layout: Layout, easel: Easel): void {
   const seen = (shape: Shape) =>
     Math.min(shape.x1, layout.revealX) - Math.max(shape.x0, layout.left);
@@ -231,7 +228,7 @@ function drawWalkers(pen: Pen, shapes: readonly Shape[], layout: Layout, easel: 
   name(pen, longest, layout, easel, true, longest.x0 + 10 * easel.em, to);
 }
 
-/** Draw a modelled reader, which did not exist in the run. Its outline is dashed, as for everything modelled. */
+/** Draw a modelled reader as a dashed line, because the run had no such reader. */
 function drawWalker(pen: Pen, shape: Shape, layout: Layout, easel: Easel): void {
   const { theme, em } = easel;
   const y = Math.round(shape.y + shape.h * 0.5);
@@ -252,7 +249,7 @@ function drawWalker(pen: Pen, shape: Shape, layout: Layout, easel: Easel): void 
   }
 }
 
-/** Draw a thin row for each inode, which shows when it is alive, free, in its shadow, or in danger. */
+/** Draw a thin row for each inode: when it is alive, queued, in its shadow, or reused inside its shadow. */
 export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout, box } = scene;
   const { theme } = easel;
@@ -272,13 +269,13 @@ export function drawWeave(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
       if (life.born > end || (life.next < box.t0 && life.shadowEnd < box.t0)) continue;
       add('alive', life.born, life.queued, y);
       add('queued', life.queued, Math.min(life.inactivated, life.next), y);
-      // The shadow shows through queued inodes. A new file inside the shadow is the danger.
+      // The shadow is drawn until the next file gets the inode. From then on, `early` marks the rest of the shadow.
       add('shadow', life.queued, Math.min(life.shadowEnd, life.next), y);
       if (life.early) add('early', life.born, Math.min(dangerEnd(life), life.queued), y);
     }
   });
   for (const layer of layers) {
-    // The shadow shows through queued inodes.
+    // The colour of queued inodes is translucent, so that the shadow under it is visible.
     pen.globalAlpha = layer === 'queued' ? 0.75 * strength(easel, 'alive') : strength(easel, layer);
     pen.fillStyle = lookOf(layer, theme, easel.tiles).narrow;
     const at = rects[layer];
@@ -291,7 +288,8 @@ type Layer = 'shadow' | 'queued' | 'alive' | 'early';
 const layers: readonly Layer[] = ['shadow', 'queued', 'alive', 'early'];
 
 /**
- * Parts of the queue band. The queue is above the worker's strip; the inodes that the worker has taken are below it.
+ * Parts of the queue band. The queue is above the worker's strip; the inodes that the worker has taken are below the
+ * strip.
  */
 export function queueParts({ deepest: longest, em }: Layout, box: LaneBox, band: Band) {
   const strip = Math.round(9 * em);
@@ -349,11 +347,11 @@ function drawLimit(pen: Pen, { layout, box }: Scene, y: number, easel: Easel): v
   for (let x = layout.left; x < layout.right; x += 9) pen.fillRect(x, Math.round(y), 6, 1.5);
   const words = tr('backlog limit {limit}', { limit: box.limit });
   const at = y + 11 * easel.em;
-  // The line continues after the playhead and after the end of the run.
+  // The words are drawn late, because the limit's line continues after the playhead and after the end of the run.
   easel.late?.push(() => sayOn(pen, easel, words, layout.right - 8, at, 'right', easel.theme.soft));
 }
 
-/** Draw only the worker, if there is no room for its queue. */
+/** Draw the batches and waits of a worker in a band of their own, without the queue. */
 export function drawWorker(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout } = scene;
   pen.fillStyle = mix(easel.theme.rule, easel.theme.paper, 0.6);
@@ -377,7 +375,7 @@ export function drawGrace(pen: Pen, scene: Scene, band: Band, easel: Easel): voi
     name(pen, { ...shape, words }, scene.layout, easel, false);
   }
   if (!showsReaders(scene.show)) return;
-  // These spans are the beginnings of grace periods, so they are drawn on top of the grace periods.
+  // `may_read` marks the first part of each grace period, so it is drawn on top of the grace periods.
   paint(
     pen,
     shapes.filter(({ kind }) => kind === 'may_read'),
@@ -393,7 +391,10 @@ function lengthWords(shape: Shape): string {
 
 const known = new WeakMap<Lives, { readonly startNs: number | null; readonly grid: Grid | null }>();
 
-/** Null if the phase is unknown, because neither the guest's clock nor enough ends of grace periods were recorded. */
+/**
+ * Return the times of a lane's ticks. Null if the recording has too little to find them: no time of the guest's clock,
+ * and too few ends of grace periods.
+ */
 export function gridOf(
   lives: Lives,
   every: number,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Draws the inodes at the moment, with one cell each, in the place where they are now. Cells jump; nothing is animated.
+ * Draws the inodes at the moment, grouped by their state. Alive and free inodes are cells, queues are stacks. Cells
+ * jump from group to group without animation.
  */
 
 import { t } from '@page/base/lang/t.ts';
@@ -35,7 +36,7 @@ export interface Stations {
   readonly title: number;
 }
 
-/** The places where an inode can be: alive, queued, free, used again. */
+/** Return the places for the states of an inode, from left to right: alive, queued, free, used again. */
 function stationsOf(band: Band, { margin, left: from, right, em }: Layout): Stations {
   const left = margin ? from : 14;
   const title = 17 * em;
@@ -52,12 +53,12 @@ function stationsOf(band: Band, { margin, left: from, right, em }: Layout): Stat
 }
 
 interface Cells {
-  /** An inode that is younger than this is drawn as new, ns. */
+  /** An inode is drawn as new for this time after it became alive or free, ns. */
   readonly fresh: number;
   readonly pitch: number;
 }
 
-/** An inode is bright if it arrived less than this share of the window ago. */
+/** An inode is drawn as new for this share of the window after it became alive or free. */
 const glow = 0.02;
 
 export function drawFlow(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
@@ -107,7 +108,7 @@ function frameOf(pen: Pen, place: Place, easel: Easel): void {
   pen.stroke();
 }
 
-/** Return the largest cell size with which `most` cells fit. All places use this size, so that they can be compared. */
+/** Return the largest cell size at which `most` cells fit. Equal cells in all places make the places comparable. */
 export function pitchOf(place: Place, most: number, em: number): number {
   const smallest = Math.round(9 * em);
   for (let pitch = Math.round(17 * em); pitch > smallest; pitch--) {
@@ -117,8 +118,8 @@ export function pitchOf(place: Place, most: number, em: number): number {
 }
 
 /**
- * Return the top left corners of a place's cells, row by row. If not all cells fit, the last row is kept free for
- * words.
+ * Return the top left corners of a place's cells, row by row. If not all cells fit, the last two rows stay free
+ * for words.
  */
 function cornersIn(place: Place, n: number, pitch: number): { x: number; y: number }[] {
   const columns = Math.max(1, Math.floor((place.w - 8) / pitch));
@@ -130,7 +131,7 @@ function cornersIn(place: Place, n: number, pitch: number): { x: number; y: numb
   }));
 }
 
-/** Draw the cells of a place. If some did not fit, the last row says how many. */
+/** Draw the cells of a place. If some cells do not fit, write their number below. */
 function cells(
   pen: Pen,
   place: Place,
@@ -197,7 +198,7 @@ function drawFree(
   });
 }
 
-/** Draw a stack for each CPU, as high as its queue, and a line at the limit. */
+/** Draw a stack for each CPU, as high as the CPU's queue, and a line at the backlog limit. */
 function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, easel: Easel): void {
   const { box } = scene;
   const { theme, em, tiles } = easel;
@@ -230,8 +231,8 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
     const y = Math.round(bottom - box.limit * px);
     for (let x = x0 - 3; x < x0 + half + 4; x += 6) pen.fillRect(x, y, 4, 1.5);
     const waits = now(box, `wait on CPU ${cpu}`, step.list + step.rcu);
-    // Show zeros as well, because all figures must belong to the same moment. A figure that appeared only once it
-    // exceeded 0 would belong to a later moment.
+    // Show zeros as well, because all figures must belong to the same moment. A figure that appears only when it
+    // exceeds 0 would belong to a later moment.
     const words = [
       t('{waits} of {limit}', { waits, limit: figure('setup', box.lane.arm, 'limit', box.limit) }),
       t('{n} taken', { n: now(box, `taken on CPU ${cpu}`, step.hands) }),
@@ -248,7 +249,7 @@ function drawQueues(pen: Pen, scene: Scene, place: Place, people: Population, ea
 function drawAgain(pen: Pen, { lane }: LaneBox, place: Place, tally: Tally, easel: Easel): void {
   const { theme, em } = easel;
   const of = (name: keyof Tally) => counted(lane, tally, name);
-  /** Wordings of each kind of wait, the longer one first. */
+  /** Two wordings for each kind of wait, the longer wording first. */
   const waits: [string, string][] = [];
   for (const name of ['gpWaits', 'throttles'] as const) {
     if (tally[name] === 0) continue;
@@ -311,7 +312,7 @@ function arrow(pen: Pen, from: Place, to: Place, easel: Easel): void {
   pen.stroke();
 }
 
-// Where the cells are drawn. This is used to find the cell under the pointer and to draw a ring around it.
+// Positions of the cells, to find the cell under the pointer and to draw a ring around it.
 
 export interface Cell {
   readonly life: Life;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws the picture: lanes, bands, axis, playhead. The only time it knows is the frame's moment. */
+/** Draws the picture at the frame's moment: lanes, bands, axis and playhead. */
 
 import { t as tr } from '@page/base/lang/t.ts';
 import { formatCount, momentMs } from '@page/base/units.ts';
@@ -107,7 +107,7 @@ const timeBands: ReadonlySet<string> = new Set([
   ...['thread', 'inode', 'inodes', 'worker', 'queue', 'ticks', 'grace'],
 ]);
 
-/** Draw the names at the left, and the band that has no time axis. */
+/** Write a band's name to the left of the band. Draw the band `flow`, which has no time axis. */
 function drawWords(pen: Pen, scene: Scene, band: Band, easel: Easel): void {
   const { layout, box } = scene;
   if (band.name === 'flow') return drawFlow(pen, scene, band, easel);
@@ -181,7 +181,7 @@ function drawAxis(pen: Pen, layout: Layout, frame: Frame, easel: Easel): void {
   if (layout.margin) say(pen, easel, 'ms', left - 12, y, 'right', easel.theme.soft);
 }
 
-/** Mark the time without data, and where events were lost. */
+/** Mark the time for which there are no data, and the times at which events were lost. */
 function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void {
   const { theme, tiles } = easel;
   const first = box.bands.find((band) => timeBands.has(band.name));
@@ -194,8 +194,7 @@ function drawUnknown(pen: Pen, layout: Layout, box: LaneBox, easel: Easel): void
     pen.fillRect(from, top, layout.right - from, height);
     const words = box.lane.ended ? tr('the run is over') : tr('not known yet');
     const y = box.bottom - 8 * easel.em;
-    // Write on the lane's last line, which has no other words, and write late, so that the veil does not cover the
-    // words.
+    // Write on the lane's last line, which has no other words. Write late, so that the veil does not cover the words.
     if (layout.right - from > 130 * easel.em)
       easel.late?.push(() =>
         say(pen, easel, words, (from + layout.right) / 2, y, 'center', theme.soft),

@@ -50,7 +50,7 @@ const artist: Artist<Layout> = {
   ),
 };
 
-/** A legend's swatch of a kind, painted as in the picture. */
+/** A swatch of a kind for the legend, painted as in the picture. */
 function Swatch({ kind, theme, width = 30, height = 13 }: SwatchProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const dpr = Math.min(3, typeof window === 'undefined' ? 1 : window.devicePixelRatio || 1);
@@ -100,7 +100,7 @@ export const view: ViewKind = {
   behind: behindInode,
   summary,
   table,
-  // With many lanes, the grace periods are left out so that no lane goes below the fold.
+  // With more than three lanes, the layout can leave out the grace periods, so a lower height is enough.
   leastShare: (lanes) => (lanes > 3 ? 0.4 : 0.62),
   preferredHeight: (index, lesson, show, fontSize = 13) =>
     naturalHeight(index, lesson, show, Math.round((34 * fontSize) / 13), fontSize),

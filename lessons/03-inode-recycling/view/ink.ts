@@ -19,7 +19,7 @@ export interface Easel {
   readonly em: number;
   /** Names of the kinds in focus; other kinds are paler. If empty, all kinds are in focus. */
   readonly focus: ReadonlySet<string>;
-  /** Words about the time after the playhead, written over the veil. */
+  /** Calls that write words after the playhead. They run late, so that the veil does not cover the words. */
   readonly late?: (() => void)[];
 }
 
@@ -119,7 +119,7 @@ export function lookOf(kind: string, theme: Theme, tiles: TileMaker): Look {
 
 const textured = 6;
 
-/** Draw a bar of a kind. It is hatched only if it is wide enough. */
+/** Draw a bar in the look of a kind. A narrow bar is plain, not hatched. */
 export function bar(
   pen: Pen,
   look: Look,
@@ -146,7 +146,7 @@ export function bar(
   pen.stroke();
 }
 
-/** Draw a cross, which means that something happened that must not happen. */
+/** Draw a cross, the sign for an event that must not happen. */
 export function cross(pen: Pen, x: number, y: number, r: number, colour: string, width = 2): void {
   pen.beginPath();
   pen.moveTo(x - r, y - r);
@@ -187,7 +187,7 @@ export function widthOf(pen: Pen, easel: Easel, words: string, weight = 400): nu
   return pen.measureText(words).width;
 }
 
-/** Write words on a plate of paper, so that a texture below does not run through them. */
+/** Write words on a plate of the paper's colour, so that no texture is visible behind the words. */
 export function sayOn(
   pen: Pen,
   easel: Easel,
@@ -209,7 +209,7 @@ export function sayOn(
 
 // The legend: a swatch for each kind that the bands of a step can show. Pure.
 
-/** The kinds that each part of a step draws. Other kinds are drawn if they have events. */
+/** The kinds of marks that each part of a picture draws. */
 const bands: Readonly<Record<string, readonly string[]>> = {
   inode: ['alive', 'queued', 'free', 'shadow', 'early', 'reuse'],
   inodes: ['alive', 'queued', 'shadow', 'early'],
@@ -220,17 +220,17 @@ const bands: Readonly<Record<string, readonly string[]>> = {
   walker: ['walker'],
 };
 
-/** Kinds of reuse. They are absent if a workload only removes files. */
+/** The kinds of marks for a reuse. The legend omits them if the workload only removes files. */
 const again: ReadonlySet<string> = new Set(['early', 'reuse']);
 
-/** The time of possible readers is shown only together with the inodes that they may have found. */
+/** Tell whether a step shows the time of possible readers: only if it shows the inodes that they may have found. */
 export function showsReaders(show: readonly string[] | undefined): boolean {
   return show === undefined || show.includes('inode') || show.includes('inodes');
 }
 
 /**
- * `there` contains the kinds that occur in the run. While these are not known, it is null, and the kinds in the step's
- * focus are used instead.
+ * Return the kinds in the legend of a step. `there` contains the kinds that occur in the run. While `there` is null,
+ * the kinds in the step's focus are used instead.
  */
 export function legend(
   lesson: Pick<Lesson, 'kinds'>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The layout: lanes above each other on one time axis. Each lane is a stack of bands. Pure. */
+/** The layout: lanes are below each other on one time axis. Each lane is a stack of bands. Pure. */
 
 import { laneTime } from '@page/derive/align.ts';
 import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
@@ -7,7 +7,7 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import type { Drawing, Laid, LaidLane } from '@page/views/contract.ts';
 import { type Lives, livesOf, never, type Queues, queuesFor } from './lives.ts';
 
-// Chooses the inode that is enlarged: that of the selected mark, or the inode that is reused most often.
+// Chooses the inode that is enlarged: the inode of the selected mark, or the inode that is reused most often.
 
 interface Fact {
   readonly lane: LaneIndex;
@@ -30,13 +30,12 @@ function heroOf({ index, frame }: Drawing, facts: readonly Fact[]): number | nul
   return commonest(facts.map((fact) => fact.lives));
 }
 
-/**
- * Among inodes that are reused equally often, prefer one that was reused early, then the one with the lowest number.
- */
+/** Weight of an early reuse, small enough to decide only between inodes that are reused equally often. */
 const tieBreak = 1e-4;
 
 /**
- * Cache by the first lane, then by all lanes. Each frame needs the result, but it changes only when a new life begins.
+ * Results of commonest(), by the first lane, then by all lanes. Each frame needs the result, but the result changes
+ * only when a new life begins.
  */
 const cached = new WeakMap<
   Lives,
@@ -44,8 +43,8 @@ const cached = new WeakMap<
 >();
 
 /**
- * Return the inode that is reused most often. If the lanes reuse an inode different numbers of times, the smallest
- * number counts.
+ * Return the inode that is reused most often. If an inode has different numbers of reuses on different lanes, the
+ * smallest number counts.
  */
 export function commonest(lanes: readonly Lives[]): number | null {
   const first = lanes[0];
@@ -89,7 +88,7 @@ export interface Band {
   readonly name: BandName;
   readonly top: number;
   readonly height: number;
-  /** Set only for the bands of a worker and its queue. */
+  /** The CPU of the band's worker and queue; 0 in other bands. */
   readonly cpu: number;
 }
 
@@ -100,15 +99,15 @@ export interface LaneBox extends LaidLane {
   readonly bands: readonly Band[];
   readonly bodyTop: number;
   readonly bottom: number;
-  /** The lane's own time at the left edge. */
+  /** The lane's own time at the left edge of the window. */
   readonly t0: number;
   /** The moment in the lane's own time. */
   readonly now: number;
   /** The enlarged inode; null if no inode was seen. */
   readonly hero: number | null;
-  /** Inodes of the weave, with one row each. */
+  /** The inodes in the band of thin rows (the weave), one row each. */
   readonly rows: readonly number[];
-  /** The backlog limit: the number of inodes that may wait on a CPU. */
+  /** The backlog limit: the number of inodes that can wait on a CPU. */
   readonly limit: number;
 }
 
@@ -125,7 +124,7 @@ export interface Layout extends Laid {
   readonly em: number;
   readonly revealX: number;
   readonly playheadX: number;
-  /** Whether there is room for words at the left. */
+  /** Whether there is room for the names of bands at the left. */
   readonly margin: boolean;
   /** Length of the longest queue on any lane. All queues are drawn to the same scale. */
   readonly deepest: number;
@@ -135,8 +134,8 @@ export interface Layout extends Laid {
 const backlog = 256;
 
 /**
- * For each band: its height at 13 px text with one lane, with two or three lanes, and with more lanes; then its share
- * of spare room.
+ * Four numbers for each band. The first three are the band's height, px at 13 px text, with one lane, with two or three
+ * lanes, and with more lanes. The fourth number is the band's share of spare room.
  */
 const sizes: Readonly<Record<BandName, readonly [number, number, number, number]>> = {
   flow: [104, 100, 84, 0.3],
@@ -149,7 +148,7 @@ const sizes: Readonly<Record<BandName, readonly [number, number, number, number]
   grace: [18, 18, 15, 0],
 };
 
-/** Factor for the heights of bands that do not stretch, with many lanes in a low window. */
+/** In a low window with many lanes, the heights of bands that do not stretch are multiplied by this factor. */
 const tight = 0.75;
 
 const order: readonly BandName[] = [
@@ -157,13 +156,15 @@ const order: readonly BandName[] = [
 ];
 /** Gap between bands, px: with few lanes, with many lanes, and with many lanes in a low window. */
 const gaps = [9, 5, 3] as const;
-/** A run with more than this many lanes has many lanes. */
+/** The largest number of lanes that counts as few. */
 const few = 3;
 const axisHeight = 30;
 const headRoom = 28;
 const mostStretch = 2.4;
 
-/** Return the height of a row of the weave. It is a whole number of pixels if that fits, so that rows are equal. */
+/**
+ * Return the height of a row of the weave, px. From 1 px on, it is a whole number, so that all rows are equally high.
+ */
 export function pitchIn(band: Band, rows: number): number {
   const pitch = band.height / Math.max(1, rows);
   return pitch < 1 ? pitch : Math.floor(pitch);
@@ -221,7 +222,7 @@ function plansOf(show: readonly string[] | undefined, queues: Queues, em: number
   return plans;
 }
 
-/** Return the preferred height. */
+/** Return the preferred height of the picture, px. */
 export function naturalHeight(
   index: RunIndex,
   lesson: Lesson,
@@ -238,12 +239,12 @@ export function naturalHeight(
   return headRoom * em + axisHeight * em + lanes.reduce((a, b) => a + b, 0);
 }
 
-/** Inodes that XFS allocates at once. */
+/** Number of inodes that XFS allocates together. */
 const chunk = 64;
 
 /**
- * Return the rows of the weave, which are the same on every lane: a chunk of inodes, beginning with the lowest one that
- * was seen.
+ * Return the inodes in the rows of the weave, the same on every lane. If more inodes were seen than a chunk has, return
+ * as many as a chunk, among them the enlarged inode.
  */
 export function rowsOf(lanes: readonly Lives[], hero: number | null): readonly number[] {
   const all = [...new Set(lanes.flatMap((lives) => lives.inos))].sort((a, b) => a - b);
@@ -261,10 +262,7 @@ function heightOf(plan: Plan, factor: number): number {
   return Math.round(plan.natural * Math.max(leastSqueeze, 1 + plan.stretch * factor));
 }
 
-/**
- * Return bands that are lower and do not include the grace periods. They are used for more than three lanes that would
- * not fit otherwise.
- */
+/** Return lower bands without the grace periods. They are used if more than three lanes would otherwise not fit. */
 function lowest(plans: Plans): Plans {
   return plans.map((lane) =>
     lane
@@ -273,13 +271,16 @@ function lowest(plans: Plans): Plans {
   );
 }
 
-/** Below this stretch factor, leave out the weave if the enlarged inode fits, and the pools if the queue fits. */
+/**
+ * Below this stretch factor, leave out the weave if the enlarged inode is shown, or else the cells (`flow`) if the
+ * queue is shown.
+ */
 const crowded = -0.5;
 const leastSqueeze = 0.3;
 
 type Plans = readonly (readonly Plan[])[];
 
-/** Return the factor by which elastic bands are stretched or squeezed so that the lanes fill the room. */
+/** Return the factor by which elastic bands grow or shrink so that the lanes fill the room. */
 function factorOf(plans: Plans, room: number, gap: number): number {
   const all = plans.flat();
   const natural = all.reduce((sum, p) => sum + p.natural + gap, 0);
@@ -287,7 +288,7 @@ function factorOf(plans: Plans, room: number, gap: number): number {
   return weight === 0 ? 0 : Math.min((room - natural) / weight, mostStretch - 1);
 }
 
-/** The bands and their stretch factor. */
+/** Return the bands of each lane, their stretch factor, and the gap between bands. */
 function fitted(
   queues: readonly Queues[],
   show: readonly string[] | undefined,
@@ -358,18 +359,21 @@ export function layoutOf(drawing: Drawing, headerHeight: number, fontSize: numbe
   };
 }
 
-/** Return the least height of the bands and the axis, px. */
+/** Return the height that the bands and the axis take in this layout, px. */
 export function leastHeight({ axisY, em }: Layout): number {
   return axisY + axisHeight * em;
 }
 
-/** Return the x of a lane's own time. For times far outside the window, x stays near the edge. */
+/**
+ * Return the x at which a time of a lane is drawn. For times far outside the window, x is at most 50 px beyond the
+ * edge.
+ */
 export function xOf(layout: Layout, box: LaneBox, t: number): number {
   const x = layout.left + (t - box.t0) / layout.nsPerPx;
   return Math.max(layout.left - 50, Math.min(layout.right + 50, x));
 }
 
-/** Return the lane's own time at x. */
+/** Return the time of a lane at x, the inverse of xOf(). */
 export function timeAt(layout: Layout, box: LaneBox, x: number): number {
   return box.t0 + (x - layout.left) * layout.nsPerPx;
 }

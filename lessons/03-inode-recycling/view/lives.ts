@@ -4,8 +4,8 @@
  *
  * A life begins when a file gets the inode and ends when the next file gets it. In between, the VFS releases the inode
  * (queued), its grace period passes on kernels with call_rcu (listed), and the worker frees it (inactivated). The
- * shadow runs from the release to the end of the first grace period that began after it. Until then an RCU reader may
- * still look at the inode.
+ * shadow runs from the release to the end of the first grace period that began after the release. During the shadow, an
+ * RCU reader may still look at the inode.
  */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
@@ -26,7 +26,7 @@ export interface Life {
   unlinked: number;
   queued: number;
   queuedId: number;
-  /** CPU on which it was queued. */
+  /** CPU on which the inode was queued. */
   cpu: number;
   listed: number;
   inactivated: number;
@@ -36,7 +36,7 @@ export interface Life {
   nextEarly: boolean;
   /** End of the life's grace period; Infinity if it is not known yet. */
   shadowEnd: number;
-  /** When a create began to wait for the end of the shadow. */
+  /** When a task that creates a file began to wait for the end of the shadow. */
   waitFrom: number;
   waitTo: number;
 }
@@ -71,10 +71,7 @@ export const never = Number.POSITIVE_INFINITY;
 
 const reaches = new WeakMap<Lives, number>();
 
-/**
- * Longest time from the start of a life to its own end or to the end of its shadow, whichever is later. The last life
- * of each inode is left out.
- */
+/** Return the longest known time from the start of a life to its end or to the end of its shadow, ns. */
 function reachOf(lives: Lives): number {
   const known = reaches.get(lives);
   if (known !== undefined) return known;
@@ -88,7 +85,7 @@ function reachOf(lives: Lives): number {
   return longest;
 }
 
-/** Return the lives of an inode that, with their shadows, may overlap [a, b), in order. Open lives are included. */
+/** Return an inode's lives whose time or shadow overlaps [a, b), in order, and maybe a few earlier lives. */
 export function livesIn(lives: Lives, ino: number, a: number, b: number): readonly Life[] {
   const list = lives.byIno.get(ino) ?? [];
   const to = firstAbove(list.length, (i) => list[i]!.born, b);
@@ -117,11 +114,11 @@ export function gracesOf(lane: LaneIndex, gp: number): Graces {
   return { begins: Float64Array.from(begins), ends: Float64Array.from(ends) };
 }
 
-/** Reads points in order of time. There is one reader per lane while a run is shown. */
+/** Builds lives and waits from the points of a lane, in order of time. */
 class Reader {
   readonly byIno = new Map<number, Life[]>();
   readonly waits: GraceWait[] = [];
-  /** The newest unlink of each thread, until its inode is queued. */
+  /** Time of the newest unlink by each thread, until the unlinked inode is queued. */
   readonly #unlinks = new Map<number, number>();
 
   #newest(ino: number): Life | undefined {
@@ -198,7 +195,7 @@ class Reader {
   }
 }
 
-/** Collect everything about the inodes of a lane from its points, in order of time. */
+/** Return the lives and waits of a lane, built from its points. */
 export function readLives(points: PointTable, names: readonly string[], graces: Graces): Lives {
   const reader = new Reader();
   for (let i = 0; i < points.length; i++) reader.take(names[points.kind[i]!] ?? '', points, i);
@@ -232,7 +229,7 @@ export function livesOf(
   return lives;
 }
 
-/** Return the state of a life at t. */
+/** State of a life at a moment; `none` before the life begins and after it ends. */
 export type State = 'none' | 'alive' | 'queued' | 'free';
 
 export function stateAt(life: Life, t: number): State {
@@ -258,9 +255,9 @@ export function dangerEnd(life: Life): number {
   return life.before?.shadowEnd ?? life.born;
 }
 
-// A lane's queues, one per CPU, as steps in time. They count inodes that wait for RCU (call_rcu only), inodes that are
-// listed for the worker, and inodes that the worker has taken but not inactivated. The backlog limit counts only the
-// first two.
+// A lane's queues, one per CPU, as steps in time. Each step counts inodes that wait for RCU (call_rcu only), inodes
+// that are listed for the worker, and inodes that the worker has taken but not inactivated. The backlog limit applies
+// only to the first two counts.
 
 export interface Step {
   readonly t: number;
@@ -294,7 +291,7 @@ interface Event {
   readonly t: number;
   readonly cpu: number;
   readonly what: 'rcu' | 'queue' | 'list' | 'take' | 'done';
-  /** A `take` event takes all inodes that were listed, so it names none. */
+  /** In a `take` event the worker takes all listed inodes, so the event names no inode. */
 }
 
 /** Tell whether inodes wait for RCU before they are listed. */
@@ -315,7 +312,7 @@ function eventsOf(lives: readonly Life[], batches: readonly Batch[], late: boole
   return events.sort((a, b) => a.t - b.t);
 }
 
-/** Return the batches of the points, sorted by their start. */
+/** Return the worker's batches, sorted by their start. */
 export function batchesOf(points: PointTable, names: readonly string[]): Batch[] {
   const batches: Batch[] = [];
   const open = new Map<number, Batch>();
@@ -379,7 +376,7 @@ export function stepAt(queue: CpuQueue, t: number): Step {
 
 const cachedQueues = new WeakMap<Lives, Queues>();
 
-/** The queues for these lives, computed only once. */
+/** Return the queues for these lives. They are computed only once. */
 export function queuesFor(lives: Lives, points: PointTable, names: readonly string[]): Queues {
   let queues = cachedQueues.get(lives);
   if (queues === undefined) {
@@ -389,12 +386,12 @@ export function queuesFor(lives: Lives, points: PointTable, names: readonly stri
   return queues;
 }
 
-// Intervals sorted by time, so that those overlapping a window can be found by bisection.
+// Intervals sorted by time, so that bisection finds the intervals that overlap a window.
 
 export class Intervals<T> {
   readonly #all: readonly T[];
   readonly #from: Float64Array;
-  /** For each interval, the latest end among it and all intervals before it, so the ends are ascending. */
+  /** For each interval, the latest end of this interval and all earlier ones, so the values are ascending. */
   readonly #latest: Float64Array;
 
   /** @param all sorted by their start; must not change afterwards */
@@ -409,8 +406,8 @@ export class Intervals<T> {
   }
 
   /**
-   * Return indexes [from, to) that include all intervals that overlap [a, b], with both ends included, and maybe other
-   * intervals.
+   * Return a range of indexes, [from, to), that contains every interval that overlaps or touches [a, b], and maybe
+   * others.
    */
   near(a: number, b: number): { readonly from: number; readonly to: number } {
     const n = this.#all.length;
@@ -425,7 +422,7 @@ export class Intervals<T> {
   }
 }
 
-// Counts of a lane up to a moment, and where its inodes are. They are derived only from the points.
+// Counts of a lane up to a moment, and the states of its inodes. Both are derived only from the points.
 
 export interface Tally {
   readonly queued: number;
@@ -441,7 +438,7 @@ export interface Tally {
   readonly throttleNs: number;
 }
 
-/** Sum a value over the points of one name up to t. Only points that `counts` accepts are included. */
+/** Sum a value over the points of one name in [from, t]. */
 function sumUpTo(
   lane: LaneIndex,
   name: string,
@@ -502,7 +499,7 @@ export interface Population {
   readonly free: readonly Life[];
 }
 
-/** Return where every inode is at t, sorted by inode number. */
+/** Return the inodes that are alive, queued and free at t, sorted by inode number. */
 export function populationAt(lives: Lives, t: number): Population {
   const found = { alive: [] as Life[], queued: [] as Life[], free: [] as Life[] };
   for (const ino of lives.inos) {
@@ -518,7 +515,7 @@ export function populationAt(lives: Lives, t: number): Population {
 
 const rests = new WeakMap<Lives, number>();
 
-/** Longest time between an inode's release and its next file. */
+/** Return the longest time between an inode's release and its next file, ns. */
 function longestRest(lives: Lives): number {
   const known = rests.get(lives);
   if (known !== undefined) return known;
@@ -530,8 +527,8 @@ function longestRest(lives: Lives): number {
 }
 
 /**
- * Return the ages of the inodes that were reused in [a, b), and the durations of their shadows. An inode's age is the
- * time since its release, ns.
+ * Return the ages of the inodes that were reused in [a, b), and the durations of their shadows, ns. An inode's age is
+ * the time from its release to its reuse.
  */
 export function agesIn(lives: Lives, a: number, b: number): { ages: number[]; shadows: number[] } {
   const ages: number[] = [];

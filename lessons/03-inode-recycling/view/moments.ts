@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Moments at which scenes open: a life whose inode is reused, the fullest queue, or the middle of the run. */
+/**
+ * Moments at which scenes open: a reuse of the enlarged inode, an early reuse, the fullest queue, or a third of the way
+ * through the reuses.
+ */
 
 import { quantile } from '@page/base/columns.ts';
 import { ns } from '@page/base/units.ts';
@@ -8,7 +11,7 @@ import type { LaneIndex, PointTable, RunIndex } from '@page/derive/types.ts';
 import { kindAt } from './layout.ts';
 import { graceAfter, gracesOf } from './lives.ts';
 
-/** Return a column of the points that have one name. */
+/** Return one column of all points that have this name. */
 function column(lane: LaneIndex, name: string, of: (points: PointTable) => Float64Array): number[] {
   const { order, length } = lane.pointsOf(name);
   const values = of(lane.points);
@@ -22,7 +25,7 @@ interface Return {
   readonly early: boolean;
 }
 
-/** All reuses of all inodes, with the times of release and reuse. */
+/** Return all reuses on a lane, with the times of release and reuse. */
 function returnsOf(lane: LaneIndex): Return[] {
   const let_go = new Map<number, number>();
   const events = [
@@ -45,10 +48,10 @@ function zip(lane: LaneIndex, name: string) {
   return t.map((at, i) => ({ t: at, ino: ino[i]!, b: b[i]! }));
 }
 
-/** Among inodes that are reused equally often, prefer one that was reused early; see commonest(). */
+/** Weight of an early reuse, which decides between inodes that are reused equally often; see commonest(). */
 const tieBreak = 1e-4;
 
-/** Return the inode of a run that is reused most often. It is the one that the picture enlarges. */
+/** Return the inode that a run reuses most often. The picture enlarges this inode. */
 function favourite(lanes: readonly (readonly Return[])[]): number | null {
   const first = lanes[0];
   if (first === undefined) return null;
@@ -70,8 +73,8 @@ const cold = 2;
 const lead = 0.13;
 
 /**
- * Return a reuse of the enlarged inode for which the whole shadow is in the window, and as much of the shadow as
- * possible is after the reuse.
+ * Return a place around a reuse of the enlarged inode. Prefer an early reuse whose complete shadow fits into the
+ * window, with the most shadow left after the reuse. If there is none, choose a reuse after a usual time.
  */
 const life: Finder = (index, scene) => {
   const lanes = index.lanes.map(returnsOf);
@@ -83,7 +86,7 @@ const life: Finder = (index, scene) => {
   const mine = (lanes[0] ?? []).filter((r) => r.ino === ino);
   const left = (r: Return) => graceAfter(graces, r.queued) - r.born;
   const whole = mine.filter((r) => graceAfter(graces, r.queued) < r.queued + span * (0.95 - lead));
-  // A life without the shadow of an earlier one is easiest to read.
+  // A life that no earlier shadow overlaps is easiest to read.
   const clean = whole.filter((r) => {
     const before = mine.findLast((one) => one.born <= r.queued);
     return before !== undefined && graceAfter(graces, before.queued) <= r.queued;
@@ -105,7 +108,7 @@ function around(one: Return, span: number) {
   return { ...place, moment: ns(one.born + span * 0.06) };
 }
 
-/** Return a place that is near the middle of the run and begins at a tick. */
+/** Return a place that begins at a tick, about a third of the way through the reuses. */
 const swing: Finder = (index, scene) => {
   const first = index.lanes[0];
   const last = first === undefined ? [] : column(first, 'reuse', (p) => p.t);
@@ -141,10 +144,7 @@ const fullest: Finder = (index, scene) => {
   return null;
 };
 
-/**
- * Among the reuses that the kernel reports as early, return the one that came longest before the end of its grace
- * period.
- */
+/** Return a place around the early reuse that came soonest after its release. The first quarter of them is skipped. */
 const danger: Finder = (index: RunIndex, scene) => {
   const lane = index.lanes[0];
   if (lane === undefined) return null;

@@ -119,21 +119,21 @@ test('when the shadow is over, nobody is said to look any more', () => {
   const at = (moment: number) => sentences['life']!(index, inodeFrame(0, 500, moment), inodeLesson);
   expect(at(90)).toContain('before its grace period ends. An old reader may now look');
   expect(at(150)).toContain(
-    'before its grace period ended. That was 50 µs ago: no reader can be looking at the old file any more.',
+    'before its grace period ended. That grace period ended 50 µs ago, so no reader can still be looking at the old file.',
   );
 });
 
 test('sentences follow the moment', () => {
   const say = (name: string, moment: number) =>
     sentences[name]!(index, inodeFrame(0, 500, moment), inodeLesson);
-  expect(say('life', 90)).toContain('25 µs after the old one was released and 20 µs before');
+  expect(say('life', 90)).toContain('25 µs after the old file was released and 20 µs before');
   expect(say('life', 62)).toContain('waits for the worker');
   expect(say('reuses', 499)).toContain(
     'On stock, XFS has reused 2 inodes so far, 1 of them inside the shadow',
   );
   expect(say('reuses', 499)).toContain('tasks waited for RCU once, for 30 µs in total');
   expect(say('buys', 499)).toContain('1 of 2 on stock and none of 1 on wait at recycle');
-  expect(say('dam', 58)).toContain('1 of 256 inodes wait on CPU 0');
+  expect(say('dam', 58)).toContain('1 of at most 256 inodes wait on CPU 0');
 });
 
 test('figures of the queue that stand still are of one moment, what the worker has taken among them', () => {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/**
- * What a pointer can select: shapes in bands, rows of the weave, and cells of inodes. Also finds the position of a
- * mark.
- */
+/** Finds what a pointer can select (shapes in bands, rows of the weave, cells of inodes), and where a mark is drawn. */
 
 import type { Mark, RunIndex } from '@page/derive/types.ts';
 import type { Box, Item, Row } from '@page/views/contract.ts';
@@ -20,7 +17,7 @@ import {
   workerShapes,
 } from './shapes.ts';
 
-/** The shapes in a band of strips. The enlarged inode, the weave and the cells have their own items. */
+/** Return the shapes in a band of strips. The enlarged inode, the weave and the cells have their own items. */
 export function shapesOf(at: At, band: Band): readonly Shape[] {
   switch (band.name) {
     case 'thread':
@@ -38,12 +35,9 @@ export function shapesOf(at: At, band: Band): readonly Shape[] {
   }
 }
 
-/** Largest horizontal distance of a pointer from a shape that it still hits, px. */
+/** Largest horizontal distance at which a pointer still hits a shape, px. */
 const slop = 3;
-/**
- * Largest horizontal distance of a pointer from the start of a danger, px. The pointer may be at any height within the
- * lives.
- */
+/** Largest horizontal distance at which a pointer still hits the start of a danger in the row of lives, px. */
 const around = 8;
 
 /** Ranks that decide which shape is on top. */
@@ -89,12 +83,15 @@ export function rowsOf(index: RunIndex, layout: Layout): readonly Row[] {
   );
 }
 
-/** Return the kind of a life's state. It is `early` while an old reader may look at the new file. */
+/** Return the mark of a life with the kind `early`: an old reader may look at the new file. */
 function seenAs({ index }: At, life: Life, mark: Mark): Mark {
   return { ...mark, kind: kindAt(index, 'early'), id: life.bornId };
 }
 
-/** A row for each inode. Arrow keys move along the enlarged inode; the pointer or the table selects another inode. */
+/**
+ * Return a row for each inode. Arrow keys move along the enlarged inode; the pointer or the table selects another
+ * inode.
+ */
 function weaveRows(at: At, band: Band): readonly Row[] {
   const { layout, box } = at;
   const { arm, hero, lives, rows } = box;
@@ -120,7 +117,7 @@ function weaveRows(at: At, band: Band): readonly Row[] {
   });
 }
 
-/** A cell has the kind that it is drawn as. A free inode that an old reader may still look at is a shadow. */
+/** Return the cells with the kinds that they are drawn as. A free inode that an old reader may look at is a shadow. */
 function cellItems(at: At, band: Band): readonly Item[] {
   const { box, layout } = at;
   return flowCells(layout, box, band).flatMap(({ life, x, y, side }): Item[] => {
@@ -151,7 +148,7 @@ export function firstMark(index: RunIndex, layout: Layout): Mark | null {
   return null;
 }
 
-// The position of a mark: in its band, and as the cell that its inode has now.
+// Finds the positions of a mark: its place in a band, and the cell of its inode at the moment.
 
 const bandsOf: Readonly<Record<string, readonly string[]>> = {
   running: ['thread'],
@@ -186,7 +183,7 @@ export function boxesOf({ kinds }: RunIndex, layout: Layout, mark: Mark): readon
   return [{ x: x0, w: x1 - x0, ...high }];
 }
 
-/** Return the cell of a mark's inode at the moment. */
+/** Return the cell that a mark's inode has at the moment. */
 export function cellOf({ kinds }: RunIndex, layout: Layout, mark: Mark): Cell | undefined {
   const box = layout.lanes.find(({ arm }) => arm === mark.arm);
   const band = box?.bands.find(({ name }) => name === 'flow');

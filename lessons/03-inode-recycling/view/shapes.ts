@@ -20,22 +20,22 @@ import {
   type Queues,
 } from './lives.ts';
 
-// The part of a lane that is in the window, or in the requested part of the window. It is found by bisection.
+// Finds by bisection what a lane has in the window, or in the requested part of the window.
 
 export interface At {
   readonly index: RunIndex;
   readonly layout: Layout;
   readonly box: LaneBox;
-  /** Only shapes that may overlap these times of the lane, with both ends included; undefined for the whole window. */
+  /** The requested times of the lane, first and last; undefined for the whole window. */
   readonly near?: readonly [number, number];
 }
 
-/** The window in the lane's own time. */
+/** Return the window in the lane's own time. */
 function windowOf({ box, layout }: At): readonly [number, number] {
   return [box.t0, box.t0 + (layout.right - layout.left) * layout.nsPerPx];
 }
 
-/** The requested part of the window. */
+/** Return the requested part of the window in the lane's own time. */
 function askedOf(at: At): readonly [number, number] {
   const [a, b] = windowOf(at);
   return at.near === undefined ? [a, b] : [Math.max(a, at.near[0]), Math.min(b, at.near[1])];
@@ -60,7 +60,7 @@ function* livesIn(at: At, ino: number): Generator<readonly [Life, number]> {
   }
 }
 
-/** The intervals of a CPU, sorted by their start. */
+/** The batches and waits of a CPU's worker, sorted by their start. */
 interface WorkerIntervals {
   readonly batches: readonly Batch[];
   readonly waits: readonly GraceWait[];
@@ -115,7 +115,7 @@ function span(at: At, t0: number, t1: number): readonly [number, number] {
   return [xOf(at.layout, at.box, t0), xOf(at.layout, at.box, end)];
 }
 
-/** Return the three states of a life, in order. */
+/** Return the states of a life, in order: alive, queued, free, and the wait of the next create. */
 export function statesOf(at: At, life: Life, y: number, h: number): Shape[] {
   const shapes: Shape[] = [];
   const add = (kind: string, id: number, t0: number, t1: number, words: readonly string[]) => {
@@ -125,7 +125,7 @@ export function statesOf(at: At, life: Life, y: number, h: number): Shape[] {
     const mark = markOf(at, kind, id, life.ino, t0, t1);
     shapes.push({ kind, x0, x1, y, h, mark, words });
   };
-  add('alive', life.bornId, life.born, life.queued, [tr('alive: a file has it'), tr('a file')]);
+  add('alive', life.bornId, life.born, life.queued, [tr('alive: has a file'), tr('a file')]);
   add('queued', life.queuedId, life.queued, Math.min(life.inactivated, life.next), [
     tr('queued for the worker'),
     tr('queued'),
@@ -140,7 +140,7 @@ export function statesOf(at: At, life: Life, y: number, h: number): Shape[] {
   return shapes;
 }
 
-/** Return the shadow of a life. It is on one of several rows, so that overlapping shadows can be distinguished. */
+/** Return the shadow of a life. Successive shadows are on different rows, so that overlapping shadows stay apart. */
 export function shadowOf(at: At, life: Life, nth: number, top: number, h: number): Shape | null {
   if (life.queued === never || life.queued > at.box.lane.watermark) return null;
   const [x0, x1] = span(at, life.queued, life.shadowEnd);
@@ -211,7 +211,7 @@ export function heroShapes(at: At, band: Band): HeroShapes {
   return { ...found, lifeTop: band.top, lifeHeight, shadowTop };
 }
 
-/** How long before the release a modelled reader begins, as a share of the life. */
+/** Five times the time by which a modelled reader begins before the release, as a share of the window. */
 const before = 0.12;
 
 /** Return a modelled reader. It found the inode shortly before the release, and it walks as long as RCU allows. */
@@ -227,7 +227,7 @@ function walkerOf(at: At, life: Life, shadow: Shape): Shape | null {
   return { kind: 'walker', x0, x1, y: shadow.y, h: shadow.h, mark, words };
 }
 
-/** Return a mark at the start of a life that began after the previous shadow. */
+/** Return a mark at the start of a life that began after the end of the previous shadow. */
 function safeOf(at: At, life: Life, y: number, h: number): Shape | null {
   if (life.early || life.before === null || life.before.shadowEnd > life.born) return null;
   const x = xOf(at.layout, at.box, life.born);
@@ -252,16 +252,16 @@ export function workerShapes(at: At, band: Band, y: number, h: number): Shape[] 
   return shapes;
 }
 
-/** The time between the start of a grace period and the moment when the CPU passed a point without readers. */
+/** The kind of the time from the start of a grace period until the CPU passes a point without readers. */
 const readersKind = 'may_read';
-/** Least width, px. These times last only microseconds, but they are the reason for the grace period. */
+/** Least width of a span of this kind, px. It lasts only microseconds, but is the reason for the grace period. */
 const leastReaders = 4;
 
 function severalCpus({ clock, params }: At['index']): boolean {
   return clock === 'wall' && (params['vcpus'] ?? 1) > 1;
 }
 
-/** Tell whether the span ended together with its grace period, which means that no event of its own was recorded. */
+/** Tell whether a span that ends at t ends together with its grace period. Then no `cpuqs` event ended the span. */
 function endsPeriod({ box }: At, t: number): boolean {
   const { ends } = box.lives.graces;
   return ends[firstAtLeast(ends.length, (i) => ends[i]!, t)] === t;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Chart of files per second against batch. Our values come only from untraced runs: those recorded with the lesson, and
- * each run that the viewer measures. An explain run only counts, so it gives no rate and no point in this chart.
+ * Chart of files per second against batch size. Our values come only from untraced runs: the runs recorded with the
+ * lesson, and each run that the viewer measures. An explain run only counts, so it gives no rate and no point in this
+ * chart.
  */
 
 import { t } from '@page/base/lang/t.ts';
@@ -40,7 +41,7 @@ export function publishedLines(lesson: Pick<Lesson, 'arms' | 'references'>): rea
 const worth = (table: MeasuredTable, clock: string) =>
   table.workload === 'recycle' && table.clock === clock;
 
-/** Our lines, one per arm. If there are several tables for a batch, the last one counts. */
+/** Our lines, one per arm. If there are several tables for a batch size, the last one counts. */
 export function ourLines(
   lesson: Pick<Lesson, 'arms'>,
   tables: readonly MeasuredTable[],

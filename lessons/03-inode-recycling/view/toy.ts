@@ -34,12 +34,13 @@ export interface Race {
   /** Time from the unlink until the worker has inactivated the inode. */
   readonly work: number;
   /**
-   * Time from the unlink to the end of a grace period that is requested at the unlink, if our reader does not delay it.
+   * Time from the unlink to the end of a grace period that is requested at the unlink, if the toy's reader does not
+   * delay its end.
    */
   readonly asked: number;
   /**
-   * How long cond_synchronize_rcu() sleeps. This may include the rest of the current grace period, because the grace
-   * period that it waits for begins after that.
+   * How long cond_synchronize_rcu() sleeps. The function waits for a grace period that begins after the call, so the
+   * sleep may include the rest of the current grace period.
    */
   readonly whole: number;
   /** Time from the unlink to the end of a grace period that another part of the kernel requested. */
@@ -60,7 +61,7 @@ export interface Fate {
   readonly listed: number;
   /** When the inode is inactivated, so that the next file may have it. */
   readonly free: number;
-  /** End of the grace period after which there are no old readers. */
+  /** End of the grace period after which no old reader is left. */
   readonly over: number;
   /** When a new file gets the inode; null if the create took another inode. */
   readonly reused: number | null;
@@ -69,10 +70,7 @@ export interface Fate {
   readonly wrong: boolean;
 }
 
-/**
- * Return the end of a grace period that lasts from `begin` to `usual`. Our reader delays the end if it is inside at
- * `begin`.
- */
+/** Return when a grace period from `begin` to `usual` ends. A reader that is inside at `begin` may delay the end. */
 export function graceEnd({ reader }: Pick<Race, 'reader'>, begin: number, usual: number): number {
   return Math.max(usual, reader.from < begin ? reader.to : 0);
 }
@@ -94,7 +92,7 @@ export function stock(race: Race): Fate {
   return fated(race, { listed: unlink, free, over, reused: taken(create, free), wait: null });
 }
 
-/** Return `create` if the inode is free by then, otherwise null. */
+/** Return `create` if the inode is free at that time, otherwise null. */
 function taken(create: number, free: number): number | null {
   return create >= free ? create : null;
 }
@@ -126,8 +124,8 @@ export function callRcu(race: Race): Fate {
   return fated(race, { listed: over, free, over, reused: taken(create, free), wait: null });
 }
 
-// Median times of a run on stock: from the unlink of an inode to its inactivation, to its reuse, and to the end of its
-// shadow.
+// Median times of a run. On stock: from the unlink of an inode to its inactivation, to its reuse, and to the end of its
+// shadow. With wait at recycle: from the unlink to the end of the shadow, and the duration of a wait.
 
 /** Times that are used if there is no run, ns. */
 const chosen = {
@@ -137,7 +135,7 @@ const chosen = {
   asked: 6 * millisecond,
   whole: 9 * millisecond,
 };
-/** Time before the unlink, and time after the longest wait that no reader extends, as shares of a wait. */
+/** Margins of the toy before the unlink and after the longest wait without a reader, as shares of a wait. */
 const lead = 0.35;
 const tail = 0.5;
 
@@ -197,7 +195,7 @@ function laid(found: typeof chosen, from: string | null): Times {
   };
 }
 
-// What the toy says about the race on the two kernels that differ most.
+// What the toy says about the outcome on stock and with wait at recycle, which differ most.
 
 interface Fates {
   readonly stock: Fate;
@@ -229,7 +227,7 @@ function outcome(race: Race, fates: Fates): Play['outcome'] {
     return {
       face: 'hazard',
       words: t(
-        'On stock the reader looks at the wrong file for {long}, because it found the inode under its old name.{instead}',
+        'On stock the reader looks at the wrong file for {long}, because it found the inode under the old name.{instead}',
         { long, instead },
       ),
     };
@@ -267,8 +265,8 @@ function says(race: Race, fates: Fates): Readonly<Record<string, string>> {
         ? t('gone before the next file')
         : t('still there when the next file comes');
   const end = fates.stock.wrong
-    ? t('on stock it sees the wrong file')
-    : t('on stock it sees no wrong file');
+    ? t('on stock the reader sees the wrong file')
+    : t('on stock the reader sees no wrong file');
   const { wait } = fates.recycle;
   const sleeps =
     wait === null
@@ -276,7 +274,7 @@ function says(race: Race, fates: Fates): Readonly<Record<string, string>> {
       : t('the create waits {time}', { time: formatNs(wait.to - wait.from) });
   return {
     reader: t('{began}, {left}; {end}', { began, left, end }),
-    end: t('inside for {time}, {left}; {end}', { time: formatNs(to - from), left, end }),
+    end: t('walks for {time}, {left}; {end}', { time: formatNs(to - from), left, end }),
     create: t('{create} after the unlink; with wait at recycle {sleeps}; {end}', {
       create: formatNs(race.create - race.unlink),
       sleeps,
@@ -322,7 +320,7 @@ function laneRow(name: string, title: string, race: Race, fate: Fate, span: numb
     face: Face,
     look: Stretch['look'],
   ): void => {
-    // If a label does not fit, the words below the lane, or another lane, show it.
+    // A label that does not fit can be left out: the words below the lane, or another lane, say the same.
     const terse = label !== 'queued';
     const place = { from, to: Math.min(to, span) };
     if (to > from) items.push({ kind: 'stretch', ...place, label, face, look, terse });
@@ -351,7 +349,7 @@ function laneRow(name: string, title: string, race: Race, fate: Fate, span: numb
     );
   if (reused !== null) {
     const seen = wrong ? Math.min(race.reader.to, span) : reused;
-    stretch(reused, seen, t('the old reader looks'), 'hazard', 'hatched');
+    stretch(reused, seen, t('old reader looks'), 'hazard', 'hatched');
     stretch(seen, span, t('new file'), 'work', 'solid');
     if (wrong) items.push({ kind: 'step', at: reused, label: t('wrong file'), face: 'hazard' });
   }
@@ -406,7 +404,7 @@ export function raceOf({ at }: Times, setting: Setting): Race {
   return { ...of, reader: { from: reader, to: end }, create };
 }
 
-/** Start with a short reader that leaves before the inode is reused. */
+/** Return the initial setting: a short reader that leaves before the inode is reused. */
 function start({ at }: Times): Setting {
   const { unlink, create } = at as Record<'unlink' | 'create', number>;
   return { at: { reader: unlink * 0.3, end: unlink * 0.85, create }, on: {} };
@@ -469,7 +467,7 @@ function reached(race: Race, fates: Fates): readonly string[] {
   return goals;
 }
 
-/** Number of positions along the axis that are tried for a proof. */
+/** Number of positions along the axis that are tried to show that a goal is impossible. */
 const grain = 48;
 
 function neverElsewhere(times: Times): string {
@@ -483,12 +481,9 @@ function neverElsewhere(times: Times): string {
         tried += 1;
         if (others(fatesOf(raceOf(times, setting))).some((fate) => fate.wrong)) return t('Yes.');
       }
-  return t(
-    'No: it happens with none of the {n} positions of the reader and the file that were tried.',
-    {
-      n: formatCount(tried),
-    },
-  );
+  return t('No: the reader sees the wrong file in none of the {n} positions that were tried.', {
+    n: formatCount(tried),
+  });
 }
 
 export const walker: Toy = {
@@ -497,7 +492,7 @@ export const walker: Toy = {
     'A file is unlinked, and the next file gets its inode. Drag the RCU reader, the end of the reader, and the moment at which the next file is created. What does the reader see on each of four kernels, and which task waits?',
   ),
   leavesOut: t(
-    'There are only one inode and one reader here. A grace period that waits for the reader ends when the reader leaves; in a real kernel it ends about a tick later.',
+    'This model has only one inode and one reader. A grace period that waits for the reader ends when the reader leaves; in a real kernel it ends about a tick later.',
   ),
   handles: [
     { name: 'reader', title: t('the reader') },
@@ -513,7 +508,7 @@ export const walker: Toy = {
     },
     {
       name: 'nobody',
-      title: t('With wait at recycle, let no task wait.'),
+      title: t('On the kernel with wait at recycle, let no task wait.'),
       can: () => t('Yes: the shadow must end before the file is created.'),
     },
     {
@@ -523,7 +518,7 @@ export const walker: Toy = {
     },
     {
       name: 'elsewhere',
-      title: t('Let the reader see the wrong file on one of the other three kernels.'),
+      title: t('Let the reader see the wrong file on one of the three patched kernels.'),
       can: neverElsewhere,
     },
   ],

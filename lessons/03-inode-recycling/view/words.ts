@@ -37,7 +37,7 @@ interface Seen {
   readonly lives: Lives;
   readonly lesson: Lesson;
   readonly name: string;
-  /** The moment in the lane's own time, and the start of the window. */
+  /** The moment in the lane's own time, and the start of the window in the same time. */
   readonly t: number;
   readonly from: number;
 }
@@ -67,7 +67,7 @@ function perLane(say: PerLane): Sentence {
       .join(' ');
 }
 
-/** The life of the enlarged inode, as far as it has come at the moment. */
+/** Describe the life of the enlarged inode at the moment. */
 const life: Sentence = (index, frame, lesson) => {
   const lane = known(index)[0];
   if (lane === undefined) return '';
@@ -80,7 +80,7 @@ const life: Sentence = (index, frame, lesson) => {
   return tr('On {name} inode {ino} {now}', { name: see.name, ino, now: lifeWords(now, see) });
 };
 
-/** Return when a free inode gets its next file, or when a create begins to wait for it. */
+/** Return when a free inode gets its next file, or when a create begins to wait for the inode. */
 const freeUntil = ({ waitFrom, next }: Life) => Math.min(waitFrom, next);
 
 function lifeWords(now: Life, see: Seen): string {
@@ -100,8 +100,8 @@ function lifeWords(now: Life, see: Seen): string {
     case 'queued': {
       const reader =
         t < now.shadowEnd
-          ? tr('An old reader may still look at it.')
-          : tr('Its grace period is over.');
+          ? tr('An old reader may still look at the inode.')
+          : tr("The inode's grace period is over.");
       return tr('was unlinked {queued} ago and waits for the worker. {reader}', {
         queued: ago('its unlinking', now.queued, spans.queued()),
         reader,
@@ -125,7 +125,7 @@ function lifeWords(now: Life, see: Seen): string {
       });
     }
     case 'alive': {
-      if (before === null || before.queued === never) return tr('is alive: a file has it.');
+      if (before === null || before.queued === never) return tr('is alive: a file has this inode.');
       const mark = now.early && t < dangerEnd(now) ? spans.early() : spans.alive();
       const age = ageAtReuse(see.lane.arm, now, before, mark);
       if (!now.early)
@@ -140,11 +140,11 @@ function lifeWords(now: Life, see: Seen): string {
       const of = { age, left: left ?? 'unknown' };
       return over >= 0
         ? tr(
-            'has a new file, {age} after the old one was released and {left, select, unknown {} other {{left} }}before its grace period ended. That was {ago} ago: no reader can be looking at the old file any more.',
+            'has a new file, {age} after the old file was released and {left, select, unknown {} other {{left} }}before its grace period ended. That grace period ended {ago} ago, so no reader can still be looking at the old file.',
             { age: of.age, left: of.left, ago: ago('that grace period', before.shadowEnd) },
           )
         : tr(
-            'has a new file, {age} after the old one was released and {left, select, unknown {} other {{left} }}before its grace period ends. An old reader may now look at the wrong file.',
+            'has a new file, {age} after the old file was released and {left, select, unknown {} other {{left} }}before its grace period ends. An old reader may now look at the wrong file.',
             { age: of.age, left: of.left },
           );
     }
@@ -169,7 +169,7 @@ function waits(n: number): string {
   return tr('{n, plural, one {# wait} other {# waits}}', { n });
 }
 
-/** The reuses so far, and the waits. If there are more than two lanes, few words are used. */
+/** Describe the reuses and the waits so far, in fewer words if there are more than two lanes. */
 const reuses = perLane((see) => {
   const { index, lane, lives, name, t } = see;
   const tally = tallyOf(lane, lives, t);
@@ -211,7 +211,7 @@ const reuses = perLane((see) => {
   );
 });
 
-/** What the process and the worker are doing now, and how long the queue is. */
+/** Describe what the process and the worker are doing at the moment, and how long the queue is. */
 const dam = perLane((see) => {
   const { index, lane, lives, lesson, name, t } = see;
   const { queues } = lifeOf(index, lane, lesson);
@@ -222,7 +222,7 @@ const dam = perLane((see) => {
   const { list: listed, rcu, hands } = high.step;
   const of = (what: string, n: number) => figure('now', lane.arm, `${what} on CPU ${high.cpu}`, n);
   const parts = [
-    tr('{wait} of {limit} inodes wait on CPU {cpu}', {
+    tr('{wait} of at most {limit} inodes wait on CPU {cpu}', {
       wait: of('wait', listed + rcu),
       limit: figure('setup', lane.arm, 'limit', limit),
       cpu: high.cpu,
@@ -253,14 +253,14 @@ const dam = perLane((see) => {
   const kind = state === null ? '' : index.kinds[state.kind]?.name;
   const held =
     state !== null && kind === 'wait_backlog'
-      ? tr(' The unlink waits too, and has done so for {time}.', {
+      ? tr(' The unlink has been waiting too, for {time}.', {
           time: sinceBegin(spanMark(lane.arm, state), t),
         })
       : '';
   return tr('on {name} {parts}{worker}.{held}', { name, parts: list(parts), worker, held });
 });
 
-/** Ages of inodes when they are reused, compared with the durations of their shadows. */
+/** Compare the ages of inodes when they are reused with the durations of their shadows. */
 const ages = perLane(({ lane, lives, name, t }) => {
   const { ages: old, shadows } = agesIn(lives, 0, t);
   const tally = tallyOf(lane, lives, t);
@@ -291,8 +291,8 @@ const ages = perLane(({ lane, lives, name, t }) => {
         });
   const inside =
     tally.early === 0
-      ? tr('XFS has reused none inside the shadow.')
-      : tr('So far, XFS has reused {early} of {reused} inside the shadow.', {
+      ? tr('No reuse was inside the shadow.')
+      : tr('So far, {early} of {reused} reuses were inside the shadow.', {
           early: of('early'),
           reused: of('reused'),
         });
@@ -302,7 +302,7 @@ const ages = perLane(({ lane, lives, name, t }) => {
   );
 });
 
-/** What the wait prevents: occasions at which a reader could have been harmed. */
+/** Count the reuses in which a reader could have seen the wrong file, which the wait prevents. */
 const buys: Sentence = (index, frame, lesson) => {
   const tallies = known(index).map((lane) => {
     const see = seen(index, lane, frame, lesson);
@@ -318,7 +318,7 @@ const buys: Sentence = (index, frame, lesson) => {
     });
   });
   return tr(
-    'Up to this moment, a reader could have seen the wrong file in these reuses: {open}. This run had no reader, so they are opportunities, not accidents.',
+    'Up to this moment, a reader could have seen the wrong file in these reuses: {open}. This run had no reader, so no reader did see a wrong file.',
     { open: list(open) },
   );
 };
@@ -331,7 +331,7 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   buys,
 };
 
-/** The window in words, a sentence per lane. */
+/** Describe the window in words, with a sentence for each lane. */
 export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly string[] {
   return known(index).map((lane) => {
     const see = seen(index, lane, frame, lesson);
@@ -400,17 +400,20 @@ const earlyShare: Answerer = (index, prediction, lesson) => {
   const { early, reused } = tallyOf(lane, lives, lane.watermark);
   if (reused < least) return null;
   const value = (early / reused) * 100;
-  const words = t('{scope} {early} of {reused} on {name}, which is {value} in a hundred.', {
-    scope: scopeWords(index),
-    early: formatCount(early),
-    reused: formatCount(reused),
-    name: armTitle(lesson, lane),
-    value: Math.round(value),
-  });
+  const words = t(
+    '{scope} {early} of {reused} reuses on {name} were inside the shadow, which is {value} in a hundred.',
+    {
+      scope: scopeWords(index),
+      early: formatCount(early),
+      reused: formatCount(reused),
+      name: armTitle(lesson, lane),
+      value: Math.round(value),
+    },
+  );
   return { value, choice: choiceOf(prediction, value), words };
 };
 
-/** Answer how often the first arm waited for the backlog. */
+/** Answer how often the unlinking program waited for the backlog on the first arm. */
 const throttles: Answerer = (index, prediction, lesson) => {
   const lane = laneOf(index, prediction.arms[0]);
   if (lane === null || lostIn(lane, 0, lane.watermark)) return null;
@@ -434,7 +437,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
   throttle_waits: throttles,
 };
 
-// The table: marks near the moment, a row each.
+// The table of the marks near the moment, with a row for each mark.
 
 const mostRows = 50;
 

@@ -29,11 +29,11 @@ export interface Brush {
   readonly fill: Fill | null;
   readonly border: string | null;
   readonly dashed?: boolean;
-  /** In boxes that are too small for dashes, there is a line at the bottom instead. */
+  /** Whether a box that is too small for a dashed border gets a line at its bottom instead. */
   readonly floor?: boolean;
   /** Colour of the letter; null if there is no letter. */
   readonly letter: string | null;
-  /** Colour of a dot in the corner. It means that the entry was referenced, so it is spared once. */
+  /** Colour of a dot in the corner, which marks a referenced entry that the scan spared once. */
   readonly dot?: string;
 }
 
@@ -61,7 +61,7 @@ export function brushesFor(theme: Theme, tiles: TileMaker): Brushes {
 
 function make(theme: Theme, tiles: TileMaker): Brushes {
   const { paper, work, vain, gain, mechanism, soft, other, idle } = theme;
-  // Boxes that are too small for a letter get an edge, so that they stay visible.
+  // Boxes of entries that may be freed have an edge, so that they stay visible when they are too small for a letter.
   const may = { fill: mix(other, paper, 0.2), border: mix(other, theme.ink, 0.75), letter: soft };
   return {
     unknown: {
@@ -99,10 +99,7 @@ interface Corner {
   readonly y: number;
 }
 
-/**
- * Boxes narrower than this get plain borders, px, because drawing thousands of dashed borders takes longer than
- * everything else.
- */
+/** Least width of boxes with dashed borders, px. Drawing thousands of dashed borders takes longer than all the rest. */
 const dashedFrom = 9;
 
 /** Draw a plus in the middle of a box, in place of its letter. */
@@ -115,8 +112,8 @@ export function drawPlus(pen: Pen, { x, y }: Corner, width: number, height: numb
 }
 
 /**
- * Draw boxes of one kind. Rectangles are filled one by one, because filling a path of thousands takes several times as
- * long.
+ * Draw boxes of one kind. Rectangles are filled one by one, because filling a path of thousands of
+ * rectangles takes several times as long.
  */
 export function brushBox(
   pen: Pen,
@@ -152,10 +149,10 @@ export function brushBox(
 
 // Writes the number of entries of each letter, to the left of a lane's boxes.
 
-/** Written after a letter's number if its first box is not at the start of a row. */
+/** Arrow after a letter's number if no row begins with the letter. */
 const furtherOn = ' →';
 
-/** Return the row that begins with the letter. If no row does, return the row of its first box, which gets an arrow. */
+/** Return the first row that begins with the letter. If no row does, return the row of the letter's first box. */
 function rowOfLetter(
   grid: Grid,
   { letter: of }: LaneNow['boxes'],
@@ -319,7 +316,7 @@ function drawThread(
   for (const [i, box] of on.entries()) {
     const { x, y } = at(box);
     const before = on[i - 1];
-    // The list changes rows at the margin, so the line is interrupted there and does not cross the boxes.
+    // Where the list continues in another row, the line is interrupted, so that it does not cross the boxes.
     const turns = before !== undefined && at(before).y !== y;
     if (before === undefined || turns) pen.moveTo(x, y);
     else pen.lineTo(x, y);
@@ -352,7 +349,7 @@ function drawAsked(pen: Pen, { grid }: StripLane, { boxes, now }: LaneNow, brush
   pen.lineWidth = grid.cell >= 10 ? 1.6 : 1;
   for (let box = 0; box < grid.boxes; box++) {
     const at = boxes.asked[box]! - 1;
-    // Before the first scan, events report every entry once. These are not answers to a reader.
+    // Before the first scan, events report every entry once. These reports are not answers to a reader.
     if (at < 1) continue;
     const age = now.visits - at;
     if (age < 0 || age > glow) continue;

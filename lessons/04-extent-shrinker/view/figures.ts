@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Figures of a lane at the moment, for the line below it and for the counts. */
+/** Figures of a lane at the moment, for the words below the lane and for the counts. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure } from '@page/base/units.ts';
@@ -19,12 +19,12 @@ export function chargeWords(one: Sentences): string {
   if (charge === null) return '';
   return charge === 'looks'
     ? t('budget: {n} looks', { n: budgetOf(one) })
-    : t('budget: {n} gains, not looks', { n: budgetOf(one) });
+    : t('budget: {n} freed entries', { n: budgetOf(one) });
 }
 
 type One = Pick<Sentences, 'lane' | 'facts' | 'now'>;
 
-/** A figure about the current scan, or about the last one, up to the moment. */
+/** Return a figure about the current scan or, between two scans, about the last scan. */
 export function ofScan({ lane, now }: One, name: keyof Sums, text?: string): string {
   const [value, scan] = [now.sums[name], now.scan?.number ?? 0];
   return now.over
@@ -32,12 +32,12 @@ export function ofScan({ lane, now }: One, name: keyof Sums, text?: string): str
     : figure('operation', lane.arm, name, value, text);
 }
 
-/** A figure about all scans up to the moment. */
+/** Return a figure about all scans up to the moment. */
 export function soFar({ lane, facts, now }: One, name: keyof Sums, text?: string): string {
   return figure('far', lane.arm, name, sumsOf(facts, 0, now.visits)[name], text);
 }
 
-/** Number of entries that were freed and put back. */
+/** Return the number of entries that were freed and put back. */
 export function backText(
   { lane, points }: Pick<LaneNow, 'lane' | 'points'>,
   text?: string,
@@ -45,7 +45,7 @@ export function backText(
   return figure('far', lane.arm, 'put back', backSoFar(lane, points), text);
 }
 
-/** Number of the current scan, counted from 1. */
+/** Return the number of the current scan, counted from 1. */
 export function scanNumber({ lane, now }: One): string {
   return figure('now', lane.arm, 'scan', now.scan?.number ?? 0);
 }
@@ -54,7 +54,7 @@ export function budgetOf({ lane, facts }: One, text?: string): string {
   return figure('setup', lane.arm, 'budget', facts.budget, text);
 }
 
-/** Visits per freed entry, up to the moment; a dash while no entry has been freed. */
+/** Return the visits per freed entry, up to the moment; a dash while no entry has been freed. */
 export function eachFreed({ lane, facts, now }: One): string {
   const sums = sumsOf(facts, 0, now.visits);
   const { visited, freed } = sums;
@@ -68,7 +68,7 @@ export function scansSoFar({ lane, facts, now }: One, of = formatCount): string 
   return figure('far', lane.arm, 'scans over', n, of(n));
 }
 
-/** Write "9 looks": the number of looks per freed entry, in the scans that have ended; null if they freed none. */
+/** Return words like "9 looks": looks per freed entry in the scans that have ended. Null if these scans freed none. */
 export function eachFreedByOver({ lane, facts, now }: One): string | null {
   const over = facts.scans.filter((scan) => !scan.open && scan.to <= now.visits);
   const sums = sumsOf(facts, 0, over.at(-1)?.to ?? 0);
@@ -80,10 +80,10 @@ export function eachFreedByOver({ lane, facts, now }: One): string | null {
 
 /** The words between the figures of the scan and the sums of all scans. */
 export const soFarWords = t('. So far: ');
-/** The same words as in soFarWords, for the beginning of a line. */
+/** The words of soFarWords, for the beginning of a line. */
 export const soFarBegin = t('So far: ');
 
-/** Write "scan 9: looked at 32, freed 0 · so far 288 and 32". */
+/** Return the parts of a line like "scan 9: looked at 32, freed 0. So far: 288, freed 32". */
 export function figures(
   one: Sentences & Pick<LaneNow, 'points'>,
 ): { text: string; strong: boolean }[] {
@@ -107,7 +107,7 @@ export function figures(
   ];
 }
 
-/** Visits per freed entry; a dash while no entry has been freed. */
+/** Return the visits per freed entry; a dash if no entry was freed. */
 export function perFreed({ visited, freed }: Sums): string {
   return freed === 0 ? '–' : formatFigure(visited / freed);
 }

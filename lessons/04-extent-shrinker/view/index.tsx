@@ -40,7 +40,7 @@ function entryWords({ points }: LaneIndex, i: number): string {
   });
 }
 
-// A kind's swatch for the legend, painted as in the picture.
+// A swatch of a kind for the legend, painted as in the picture.
 
 const letterFor: Readonly<Record<string, string>> = {
   delayed: 'D',
@@ -124,7 +124,7 @@ export function drawSwatch(
   ctx.fillText(letter, 1 + edge / 2, 1 + edge / 2 + 0.5);
 }
 
-/** Draw a box inside the outline that marks the entries of the sentence. */
+/** Draw a box inside the dashed outline that marks the entries of a sentence. */
 function drawSpoken(ctx: Pen, brushes: Brushes, edge: number): void {
   const inner = edge - 6;
   brushBox(ctx, brushes.written, [{ x: 4, y: 4 }], inner, inner);
@@ -142,7 +142,7 @@ function layout(drawing: Drawing, headerHeight: number, fontSize: number): Strip
   return layoutStrip({ arms, boxes, budget: budgetOf(index), size, headerHeight, fontSize });
 }
 
-/** The budget of one scan, which is the largest on any lane. */
+/** Return the largest budget of a scan on any lane. */
 function budgetOf(index: RunIndex): number {
   return Math.max(0, ...index.lanes.map((lane) => factsOf(lane).budget));
 }
@@ -162,10 +162,10 @@ const outlining: ReadonlySet<string> = new Set(
   'one_scan each_scan first_gain charged price promise reader'.split(' '),
 );
 
-/** Kinds that a scene may show: letters, what a scan does to entries, and what the scene adds. */
+/** Return the kinds that a scene may show: letters, what a scan does to entries, and what the scene adds. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const seek = (scene.params['seek'] ?? 0) > 0;
-  // Where viewers can set the knob, the letters that it causes may appear.
+  // In a scene with knobs, viewers can set `hot`, so spared entries may appear.
   const hot = (scene.params['hot'] ?? 0) > 0 || scene.show.includes('knobs');
   const after = lesson.arms.filter((arm) => arm.role === 'after').map((arm) => arm.name);
   const list = scene.arms.length > 1 && scene.arms.some((arm) => after.includes(arm));

@@ -25,14 +25,14 @@ export interface Grid {
 
 export interface StripLane extends LaidLane {
   readonly grid: Grid;
-  /** Top of the budget. The words are next to it or below it. */
+  /** Top of the bar of the budget. The words are next to the bar or below it. */
   readonly meterY: number;
   readonly unit: number;
   readonly wordsX: number;
   readonly wordsY: number;
   /**
-   * Number of lines of words. With 1, everything is on one line. With 2, the sums are on the second line. With 3, the
-   * budget, the scan and the sums each have a line.
+   * Number of lines of words. With 1, all words are on one line. With 2, the sums are on the second line. With 3, the
+   * budget, the scan and the sums have a line each.
    */
   readonly wordLines: number;
 }
@@ -60,12 +60,12 @@ const mostCell = 26;
 /** Gap between two lanes, px. */
 const between = 16;
 
-/** Height of the budget with this number of lines of words below it. */
+/** Return the height of the bar of the budget with this number of lines of words below the bar. */
 export function footHeight(fontSize: number, lines: number): number {
   return Math.round(fontSize * (1.9 + lines * 1.6)) + 6;
 }
 
-/** Largest widths, in em, of all words, and of the words for budget and scan without the sums. */
+/** Largest width of a lane's words, in em: on one line, and on two lines, where the sums have their own line. */
 const oneLine = 55;
 const twoLines = 33;
 
@@ -152,13 +152,13 @@ function gapOf(cell: number): number {
   return cell >= 12 ? 2 : cell >= 5 ? 1 : 0;
 }
 
-/** Upper left corner of a box. */
+/** Return the upper left corner of a box. */
 export function cellAt(grid: Grid, box: number): { readonly x: number; readonly y: number } {
   const row = Math.floor(box / grid.columns);
   return { x: grid.x + (box - row * grid.columns) * grid.cell, y: grid.y + row * grid.pitch };
 }
 
-/** Index of the box at a point; -1 if there is none. */
+/** Return the index of the box at a point; -1 if there is no box. */
 export function boxAt(grid: Grid, x: number, y: number): number {
   const column = Math.floor((x - grid.x) / grid.cell);
   const row = Math.floor((y - grid.y) / grid.pitch);

@@ -47,7 +47,7 @@ export type Look = (typeof looks)[number];
 
 const byLetter: readonly Look[] = ['unknown', 'delayed', 'written', 'hole', 'unwritten'];
 
-/** The kind of a box as this scan leaves it. Of earlier scans, only freed entries remain visible. */
+/** Return the kind of a box as this scan leaves it. Of earlier scans, only freed entries remain visible. */
 export function lookOf(boxes: Boxes, box: number, now: Now): Look {
   const letter = boxes.letter[box]!;
   if (letter === 0) return 'unknown';
@@ -57,20 +57,20 @@ export function lookOf(boxes: Boxes, box: number, now: Now): Look {
     const fate = boxes.fate[box]!;
     if (fate === kept) return 'vain';
     if (fate === spared) return 'spared';
-    // An entry that is made again after the scan's visit counts as new, but only once this scan has ended.
+    // An entry that this scan has freed stays `freed` until the scan has ended, even if the entry is made again.
     return 'freed';
   }
   return boxes.there[box] === 1 ? byLetter[letter]! : 'gone';
 }
 
-/** The letter drawn in a box. */
+/** Return the letter that is drawn in a box. */
 export function letterIn(boxes: Boxes, box: number): string {
   return letters[boxes.letter[box]!] ?? '';
 }
 
 export type Spent = 'left' | 'spent_vain' | 'spent_gain' | 'spared';
 
-/** What this scan has spent each unit of its budget on so far. */
+/** Return what this scan has spent each unit of its budget on so far. */
 export function spending(fateOf: (visit: number) => number, facts: Facts, now: Now): Spent[] {
   const units: Spent[] = [];
   for (let v = now.scan?.from ?? 0; v < now.visits; v++) {
@@ -103,7 +103,7 @@ export function boxMark(state: LaneNow, lesson: Lesson, box: number): Mark {
   return markAt(state, lesson, look, box, state.boxes.point[box]! - 1);
 }
 
-/** The units of the budget that this scan has spent so far. */
+/** Return marks for the units of the budget that this scan has spent so far. */
 function spentMarks(state: LaneNow, lesson: Lesson): readonly Mark[] {
   const { lane, facts, now } = state;
   const visit = lane.pointsOf('visit');
@@ -115,7 +115,7 @@ function spentMarks(state: LaneNow, lesson: Lesson): readonly Mark[] {
   return units.map((what, unit) => markAt(state, lesson, what, unit, places[unit]!));
 }
 
-/** The kind of a unit that has not been spent, for which the lesson has no name. */
+/** Number for the kind of an unspent unit of the budget. The lesson defines no such kind. */
 const unspent = -1;
 
 function isUnspent(mark: Mark): boolean {
@@ -147,7 +147,7 @@ export function partOf(lesson: Lesson, mark: Mark): Part {
   return name === 'spent_vain' || name === 'spent_gain' ? 'unit' : 'box';
 }
 
-/** Rows for pointing: one for each row of boxes, then one for the list and one for the budget. */
+/** Return the rows that a pointer can hit: one for each row of boxes, then one for the list and one for the budget. */
 export function rowsOf(layout: StripLayout, drawing: Drawing): readonly Row[] {
   return layout.lanes.flatMap((laid) => {
     const state = stateOf(drawing, laid.arm);
@@ -189,7 +189,7 @@ function rowsOfLane(
   return [...lines, { arm, area: all, items: () => list }, meter];
 }
 
-/** The place of a mark. For the list, it is the place of its head. */
+/** Return the place of a mark. The mark of the list is at the head of the list. */
 export function boxesOf({ lanes }: StripLayout, lesson: Lesson, mark: Mark): readonly Box[] {
   const laid = lanes.find(({ arm }) => arm === mark.arm);
   if (laid === undefined) return [];
@@ -199,7 +199,7 @@ export function boxesOf({ lanes }: StripLayout, lesson: Lesson, mark: Mark): rea
   return [{ ...cellAt(grid, mark.row), w: grid.cell - grid.gap, h: grid.high }];
 }
 
-/** The box that the scan visited last. */
+/** Return the mark of the box that the first lane's scan visited last. */
 export function firstMark({ lanes }: StripLayout, drawing: Drawing): Mark | null {
   const [laid] = lanes;
   const state = laid === undefined ? null : stateOf(drawing, laid.arm);
@@ -207,7 +207,7 @@ export function firstMark({ lanes }: StripLayout, drawing: Drawing): Mark | null
   return boxMark(state, drawing.lesson, Math.max(0, handBox(state)));
 }
 
-/** Index of the box that the scan visited last; -1 if it has visited none yet. */
+/** Return the index of the box that the scan visited last; -1 before the first visit. */
 export function handBox({ lane, now, blocks }: LaneNow): number {
   const visit = lane.pointsOf('visit').order[now.visits - 1];
   return visit === undefined ? -1 : blocks.indexOf(lane.points.b[visit]!);
@@ -228,7 +228,7 @@ export function describe(index: RunIndex, mark: Mark, lesson: Lesson): string {
   const block = blockOf(index, lane, mark, lesson);
   const what = `${kind.title.replace(/^([DWHU]), /, '$1: ')}.`;
   if (kind.name === 'thread')
-    return tr('{where}{what} Its head is block {block}.', {
+    return tr('{where}{what} The head of the list is block {block}.', {
       where,
       what,
       block: formatCount(block),
@@ -284,7 +284,7 @@ export type StripRegion = (typeof regions)[number];
 
 export const blockBytes = 4096;
 
-/** The last answer to SEEK_DATA and SEEK_HOLE, in bytes of the file; null if there was none yet. */
+/** Return the last answer to SEEK_DATA and SEEK_HOLE, in bytes of the file; null before the first answer. */
 export function answerOf({
   lane,
   points,
@@ -296,7 +296,7 @@ export function answerOf({
   return { p, data: lane.points.a[order[p - 1]!]!, hole: lane.points.a[order[p]!]! };
 }
 
-/** Delayed entries between the scan's position and the next entry that may be freed; null if there is no such entry. */
+/** Return the delayed entries between the scan's position and the next entry that may be freed; null without one. */
 export function aheadOf({ lane, now, boxes, blocks }: LaneNow): readonly number[] | null {
   const visit = lane.pointsOf('visit').order[now.visits - 1];
   const at = visit === undefined ? -1 : lane.points.b[visit]!;
@@ -354,7 +354,7 @@ export function drawSpoken(
   }
 }
 
-// The events that led to a box, a unit of the budget or the list: those that name its block, up to the moment.
+// The events behind a mark, up to the moment: those that name the mark's block, or that made the entries of the list.
 
 export function behindBox(
   index: RunIndex,
@@ -390,7 +390,7 @@ export function behindBox(
   });
 }
 
-/** No event led to this mark, so the drawer shows the lane's last event. */
+/** Return the lane's last event, because no event led to an unspent unit. */
 function behindUnspent(lane: LaneIndex, lesson: Lesson, mark: Mark, upTo: number): Behind {
   const made = madeOfPoints(lane, lesson, mark, {
     who: t('unit {row}', { row: formatCount(mark.row + 1) }),
@@ -402,7 +402,7 @@ function behindUnspent(lane: LaneIndex, lesson: Lesson, mark: Mark, upTo: number
   return { ...made, title: t('part of the budget that is not spent') };
 }
 
-/** Points of the file among the first `upTo` that name a block. */
+/** Return the indexes of the file's points, among the first `upTo`, that name a block. */
 function placesOf(lane: LaneIndex, block: number, upTo: number): number[] {
   const { kind, a, b, c } = lane.points;
   const kinds = new Set(

@@ -35,7 +35,7 @@ test('in the last step the figure that the lesson began with is back, and ours i
     'evictable-list 39.7 µs',
   ]);
   expect(leftWords(props)).toContain(
-    'takes 34 % of the time of a scan on 2013 scan. Here it takes 9 %',
+    'takes 34 % of the time of a scan on 2013 scan. Here, a scan on evictable list takes 9 %',
   );
 });
 

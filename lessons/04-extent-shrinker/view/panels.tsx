@@ -32,7 +32,7 @@ const fontSize = 13;
 /** Half the width of a plus, px. */
 const plus = 4;
 
-/** Line styles of lanes. Later ones are wider and dashed, so that a line under them shows between the dashes. */
+/** Line styles of lanes. All but the first are wide and dashed, so that a line under them shows between the dashes. */
 const strokes: readonly { readonly width: number; readonly dash: readonly number[] }[] = [
   { width: 1.5, dash: [] },
   { width: 3, dash: [7, 5] },
@@ -42,20 +42,20 @@ const strokes: readonly { readonly width: number; readonly dash: readonly number
 const sample = 24;
 const keyRow = Math.round(fontSize * 1.4);
 
-/** Line style of each lane. It depends on its arm's place in the lesson, so it is the same in every step. */
+/** Return the line style of each lane. It depends on the arm's place in the lesson, so it is the same in every step. */
 export function strokesOf(lanes: readonly LaneIndex[], { arms }: Pick<Lesson, 'arms'>): number[] {
   const own = lanes.map((lane) => arms.findIndex(({ name }) => name === lane.arm) % strokes.length);
   const clear = !own.includes(-1) && new Set(own).size === own.length;
   return clear ? own : lanes.map((_, i) => i % strokes.length);
 }
 
-/** Place at which a line sample begins in the key above the chart. */
+/** The place of a line sample in the key above the chart. */
 export interface KeyPlace {
   readonly x: number;
   readonly row: number;
 }
 
-/** Lay out the key: names of lanes, each after a sample of its line, in as many rows as needed. */
+/** Lay out the key in as many rows as needed: for each lane, a sample of its line and its name. */
 export function keyPlaces(widths: readonly number[], left: number, right: number): KeyPlace[] {
   let [x, row] = [left, 0];
   return widths.map((width) => {
@@ -122,7 +122,7 @@ export function drawChart(pen: Pen, given: Given): void {
     pen.lineTo(x(now.visits), high(now.visits));
     pen.stroke();
     pen.setLineDash([]);
-    // Points on the line at which lookups put entries back.
+    // Draw a plus on the line where lookups put entries back.
     for (const visits of refillsOf(lane, now.visits)) {
       const [atX, atY] = [x(visits), high(visits)];
       pen.fillStyle = theme.ink;
@@ -192,7 +192,7 @@ function Cumulative({ runIndex, lesson, frame, theme }: PanelProps) {
   );
 }
 
-/** Read a number from the guest's own line about its slab: "extents: entry_bytes=40 slab_entries=512". */
+/** Read a number from the line that the guest prints about its slab: "extents: entry_bytes=40 slab_entries=512". */
 export function said(lines: readonly { readonly text: string }[], name: string): number | null {
   for (const { text } of lines) {
     const found = text.startsWith('extents: ') && new RegExp(`\\b${name}=(\\d+)`).exec(text);
@@ -208,10 +208,10 @@ interface PriceRow {
   readonly of: (arm: string) => string;
 }
 
-/** Metric of the row, both in the lesson's tables and in the figure from the mail. */
+/** The metric in the lesson's tables and in the mail for the row with the time of a scan. */
 const scanTime = 'scan_mean_us';
 
-/** Return times from the table of untraced runs, and the mail's figure, which compares an arm with an earlier arm. */
+/** Return scan times from the table of untraced runs, and the mail's times for the arms that the mail compares. */
 function timesOf({ lesson, data }: Pick<PanelProps, 'lesson' | 'data'>) {
   const table = data.measured ?? data.tables[0] ?? null;
   const rows = table?.rows.filter((row) => row.unit === 'us') ?? [];
@@ -246,7 +246,7 @@ export function priceRows(props: PanelProps): PriceRow[] {
       of: (arm) => given(arm, 'bytes per entry', said(linesOf(arm), 'entry_bytes')),
     },
     {
-      head: t('list changed so far'),
+      head: t('list changes so far'),
       evidence: 'counted',
       of: at(({ lane, points }) => {
         const steps = listSteps(lane, points);
@@ -284,7 +284,7 @@ export function priceRows(props: PanelProps): PriceRow[] {
   ];
 }
 
-/** Round as the mail's text does. */
+/** Write a time with one decimal place, as the mail's text does. */
 const mailText = (us: number) => `${formatPlaces(us, 1)} µs`;
 
 /** Compare the ratio of times in the mail with the ratio here; empty if the table lacks one of the kernels. */
@@ -297,7 +297,7 @@ export function leftWords(props: Pick<PanelProps, 'lesson' | 'data' | 'runIndex'
     props.lesson.arms.find((arm) => arm.name === name)?.title ?? '';
   const percent = (share: number) => `${Math.round(100 * share)} %`;
   return t(
-    'In the mail, a scan on {arm} takes {there} of the time of a scan on {to}. Here it takes {here}. The slower scan spends its time on delayed entries, and the mail does not say how many delayed entries its files had.',
+    'In the mail, a scan on {arm} takes {there} of the time of a scan on {to}. Here, a scan on {arm} takes {here}. The slower scan spends its time on delayed entries, and the mail does not say how many delayed entries its files had.',
     {
       arm: title(mail.arm),
       there: percent(mail.value / mail.base),

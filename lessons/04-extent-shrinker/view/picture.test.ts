@@ -64,7 +64,7 @@ test('the words of a scan end before the edge: what does not fit in a line goes 
     const words = log.filter(({ what, at }) => what === 'fillText' && at[0]! >= layout.gutter);
     const ends = words.map(({ at, text = '' }) => at[0]! + pen.measureText(text).width);
     expect(
-      words.some(({ text }) => text?.includes('gains, not looks')),
+      words.some(({ text }) => text?.includes('freed entries')),
       `${width}`,
     ).toBe(true);
     expect(Math.max(...ends), `${width}`).toBeLessThan(width);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * State of a file's entries after each event, with one box for each block that ever had its own entry. The state is
- * replayed from the first n points of a lane. It depends on nothing else.
+ * State of a file's entries after each event, with one box for each block that ever had its own entry. The state
+ * depends only on the first n points of a lane, from which it is replayed.
  */
 
 import { firstAbove, firstAtLeast } from '@page/base/columns.ts';
@@ -36,11 +36,11 @@ export interface Boxes {
   readonly fate: Uint8Array;
   /** Number of visits made before the entry last answered a reader, plus 1; 0 if it never did. */
   readonly asked: Int32Array;
-  /** Place of the point that made the entry, plus 1, which orders the list; 0 if the entry existed before. */
+  /** Index of the point that made the entry, plus 1; 0 if the entry existed before. It gives the order of the list. */
   readonly made: Int32Array;
   /** Number of visits made before a lookup put the freed entry back, plus 1; 0 if none did. */
   readonly back: Int32Array;
-  /** Place of the last point that names the block, plus 1. */
+  /** Index of the last point that names the block, plus 1; 0 if no point names it. */
   readonly point: Int32Array;
 }
 
@@ -66,7 +66,7 @@ function copy(from: Boxes, to: Boxes): Boxes {
 
 export const telling = ['visit', 'insert', 'found'] as const;
 
-/** The inode that most points of a lane are about. Points about other inodes are not drawn. */
+/** Return the inode that most points of a lane are about. Points about other inodes are not drawn. */
 export function fileOf(lane: LaneIndex): number {
   const seen = new Map<number, number>();
   for (const name of telling) {
@@ -82,8 +82,8 @@ export function fileOf(lane: LaneIndex): number {
 const blocksByIndex = new WeakMap<RunIndex, Float64Array>();
 
 /**
- * The first block of every entry that any lane reports, in ascending order. Each has a box, which is at the same place
- * in every lane.
+ * Return the first block of every entry that any lane reports, in ascending order. Each such block has a box, which is
+ * at the same place in every lane.
  */
 export function blocksOf(index: RunIndex): Float64Array {
   const known = blocksByIndex.get(index);
@@ -105,12 +105,12 @@ export function blocksOf(index: RunIndex): Float64Array {
 
 const everyPoints = 4096;
 
-/** The points of one lane, which can be replayed up to any place. */
+/** Replays the points of one lane up to any point. */
 export class BlockReplay {
   readonly #lane: LaneIndex;
   readonly #blocks: Float64Array;
   readonly #file: number;
-  /** What a kind of point reports, by the kind's number. */
+  /** What each kind of point reports, by the number of the kind. */
   readonly #does = new Map<number, (typeof telling)[number]>();
   readonly #frames: { readonly boxes: Boxes; readonly visits: number }[] = [];
   #last: { readonly upTo: number; readonly boxes: Boxes } | null = null;
@@ -125,13 +125,13 @@ export class BlockReplay {
     }
   }
 
-  /** The boxes after every point up to this moment of the axis. */
+  /** Return the boxes after all points up to this moment of the axis. */
   at(t: number): Boxes {
     const { points } = this.#lane;
     return this.after(firstAbove(points.length, (i) => points.t[i]!, t));
   }
 
-  /** The boxes after the first `upTo` points. Do not write to them. */
+  /** Return the boxes after the first `upTo` points. The caller must not change them. */
   after(upTo: number): Boxes {
     if (this.#last?.upTo === upTo) return this.#last.boxes;
     const wanted = Math.floor(upTo / everyPoints);
@@ -200,7 +200,7 @@ export function replayOf(lane: LaneIndex, blocks: Float64Array): BlockReplay {
   return replay;
 }
 
-/** Number of visits that have ended at a moment of the axis. */
+/** Return the number of visits that have ended at a moment of the axis. */
 function visitsAt(lane: LaneIndex, t: number): number {
   const { length } = lane.pointsOf('visit');
   return Math.max(0, Math.min(length, Math.floor(t / stepNs + 1e-6)));
@@ -209,7 +209,7 @@ function visitsAt(lane: LaneIndex, t: number): number {
 // Scans, the fate of the entries that they looked at, and what their budget was charged for. All of it comes from
 // events.
 
-/** One scan, with the visits (from, to], counted from 1. */
+/** One scan. Its visits have the numbers from + 1 to `to`, counted from 1. */
 export interface Scan {
   /** Counted from 1. */
   readonly number: number;
@@ -280,7 +280,7 @@ function make(lane: LaneIndex): Facts {
   };
 }
 
-/** Why a lane shows nothing: either its visits were counted but not traced one by one, or there was no visit yet. */
+/** Say why a lane shows nothing: its visits were counted but not traced one by one, or there was no visit yet. */
 export function absence(lane: LaneIndex): string {
   return lane.pointsOf('scanned').length > 0
     ? tr(
@@ -306,7 +306,7 @@ function scansOf(lane: LaneIndex, visits: number): Scan[] {
   return scans;
 }
 
-/** A walk reports its budget before and after. The difference shows what the budget was charged for. */
+/** A walk reports the budget before and after it. The difference shows what the budget was charged for. */
 function chargeOf(lane: LaneIndex): Charge | null {
   const { order, length } = lane.pointsOf('walk');
   const { a, d, e, f } = lane.points;
@@ -320,13 +320,13 @@ function chargeOf(lane: LaneIndex): Charge | null {
   return length > 0 ? 'looks' : null;
 }
 
-/** Number of each fate among the visits (from, to]. */
+/** Return the number of visits with each fate, from visit from + 1 to visit `to`. */
 export function sumsOf({ upTo }: Facts, from: number, to: number): Sums {
   const of = (fate: 0 | 1 | 2) => upTo[fate][to]! - upTo[fate][from]!;
   return { visited: to - from, kept: of(kept), spared: of(spared), freed: of(freed) };
 }
 
-/** Where a lane is at the moment of a frame. */
+/** The state of a lane's scans at the moment of a frame. */
 export interface Now {
   /** Number of visits that have ended. */
   readonly visits: number;
@@ -343,7 +343,8 @@ export interface Now {
 }
 
 /**
- * `hold` overrides the frame's own `hold`. A sentence about one scan sets it, because the sentence uses only that scan.
+ * `hold` overrides the frame's own `hold`. A sentence about one scan sets `hold`, because the sentence uses only that
+ * scan.
  */
 export function nowOf(lane: LaneIndex, frame: Frame, hold = frame.hold === true): Now {
   const known = factsOf(lane);
@@ -369,7 +370,7 @@ export function nowOf(lane: LaneIndex, frame: Frame, hold = frame.hold === true)
 // Entries that were freed and then put back. The workload looks the blocks up again when there is no entry left to
 // free.
 
-/** An entry that was put back, with the place of its point, and the number of visits made before it. */
+/** An entry that was put back, with the index of its point and the number of earlier visits. */
 interface Back {
   readonly place: number;
   readonly visits: number;
@@ -378,7 +379,7 @@ interface Back {
 
 const known = new WeakMap<LaneIndex, readonly Back[]>();
 
-/** Entries of the drawn file that were put back, in order of time. */
+/** Return the entries of the drawn file that were put back, in order of time. */
 function backsOf(lane: LaneIndex): readonly Back[] {
   const found = known.get(lane);
   if (found !== undefined) return found;
@@ -402,19 +403,19 @@ function backsOf(lane: LaneIndex): readonly Back[] {
   return backs;
 }
 
-/** Number of entries that were put back among the first `upTo` points of a lane. */
+/** Return the number of entries that were put back within the first `upTo` points of a lane. */
 export function backSoFar(lane: LaneIndex, upTo: number): number {
   const all = backsOf(lane);
   return firstAtLeast(all.length, (p) => all[p]!.place, upTo);
 }
 
-/** How often the entry of one block was put back. */
+/** Return how often the entry of one block was put back, up to the time `upTo`. */
 export function backsOfBlock(lane: LaneIndex, block: number, upTo: number): number {
   return backsOf(lane).filter((one) => one.block === block && lane.points.t[one.place]! <= upTo)
     .length;
 }
 
-/** Visits after which entries were put back, up to a given visit. Each visit is listed once. */
+/** Return the visits after which entries were put back, up to a given visit. Each visit is listed once. */
 export function refillsOf(lane: LaneIndex, upTo: number): readonly number[] {
   const at = new Set(backsOf(lane).map(({ visits }) => visits));
   return [...at].filter((visits) => visits <= upTo);
@@ -440,8 +441,8 @@ const delayed = 1;
 const lists = new WeakMap<LaneIndex, boolean>();
 
 /**
- * Whether this kernel follows a list. If so, its first visit is to the newest entry, since the list grows at its head.
- * A walk through the tree begins at the left end instead.
+ * Tell whether this kernel follows a list. If so, its first visit is to the newest entry, because the list grows at its
+ * head. A walk through the tree begins at the left end instead.
  */
 export function hasList(lane: LaneIndex): boolean {
   let known = lists.get(lane);
@@ -469,7 +470,7 @@ function startsAtNewest(lane: LaneIndex): boolean {
   return made > 1 && points.b[first] === newest;
 }
 
-/** Boxes on the list, from its head, so the newest is first. */
+/** Return the boxes on the list, from its head, so the newest entry is first. */
 export function threadOf(boxes: Boxes): number[] {
   const on: number[] = [];
   for (let box = 0; box < boxes.there.length; box++) {
@@ -480,7 +481,7 @@ export function threadOf(boxes: Boxes): number[] {
 }
 
 /**
- * Number of times an entry was added to or removed from the list, among the first `upTo` points; null if there is no
+ * Return how often an entry was added to or removed from the list within the first `upTo` points; null if there is no
  * list.
  */
 export function listSteps(lane: LaneIndex, upTo: number): number | null {
@@ -505,11 +506,11 @@ export interface LaneNow {
   /** First block of each box. */
   readonly blocks: Float64Array;
   readonly boxes: Boxes;
-  /** Number of the lane's points that have happened by then. */
+  /** Number of the lane's points up to the moment. */
   readonly points: number;
 }
 
-/** `hold` restricts the state to the operation at which the frame holds. */
+/** Return the state of a lane. With `hold`, the state is limited to the operation at which the frame stops. */
 export function laneNow(
   { index, frame }: { readonly index: RunIndex; readonly frame: Frame },
   lane: LaneIndex,

@@ -24,9 +24,9 @@ import { blocksOf, factsOf, letterOf } from './replay.ts';
 //
 // The model follows es_do_reclaim_extents() and es_reclaim_extents() in fs/ext4/extents_status.c of 6.1, and the
 // patches of this lesson. No scan looks into a file that has nothing to free (i_es_shk_nr). Stock pays for each look
-// and continues where it last stopped (i_es_shrink_lblk). At the end of the tree it wraps around once, and then
-// continues up to that place. The scan of 2013 begins at the left end, pays only for what it frees, and gives no second
-// chance. The list contains only entries that may be freed, with the newest first.
+// and continues where it last stopped (i_es_shrink_lblk). At the end of the tree a scan of stock wraps around once, and
+// then continues up to where it began. The scan of 2013 begins at the left end, pays only for what it frees, and spares
+// no entry. The list contains only entries that may be freed, with the newest first.
 
 /**
  * D: a delayed entry, which must stay. W: a written entry, which may be freed. R: a written entry that was used since,
@@ -41,7 +41,7 @@ type Fate = 'kept' | 'spared' | 'freed';
 export interface File {
   /** The entries by block; null if an entry is gone. */
   readonly entries: readonly (Entry | null)[];
-  /** Block from which stock continues. */
+  /** The block from which the next scan of stock continues. */
   readonly from: number;
 }
 
@@ -88,7 +88,7 @@ function look(walk: Walk, block: number): void {
   if (kernel !== 'scan-2013' || fate === 'freed') walk.left -= 1;
 }
 
-/** es_reclaim_extents(): go to the end of the tree, then from its beginning to where the scan began. */
+/** es_reclaim_extents(): scan to the end of the tree, then from its beginning to where the scan began. */
 function round(walk: Walk, start: number): File {
   let { from, over } = stretch(walk, start, Number.POSITIVE_INFINITY);
   if (over && start !== 0) ({ from, over } = stretch(walk, from, start - 1));
@@ -110,7 +110,7 @@ function stretch(walk: Walk, from: number, end: number): { from: number; over: b
   return { from: 0, over: true };
 }
 
-/** The n-th scan, counted from 1, and the file before it. */
+/** Return the n-th scan, counted from 1, and the file before this scan. */
 export function nth(kernel: Kernel, entries: readonly Entry[], budget: number, n: number) {
   let before: File = { entries, from: 0 };
   for (let i = 1; i < n; i++) before = scan(kernel, before, budget).after;
@@ -136,10 +136,7 @@ export interface Thinned {
   readonly each: number;
 }
 
-/**
- * The file that is used if there is no run. It is that of the lesson's first step, with one box for every sixteen
- * entries.
- */
+/** The file that is used if there is no run: the file of the lesson's first step, with one box for sixteen entries. */
 const chosen: Thinned = {
   entries: Array.from({ length: boxes }, (_, b) => (b < boxes / 2 ? 'D' : 'W')),
   budget: 2,
@@ -174,7 +171,7 @@ export function thinned(index: RunIndex | null): Thinned {
 const words: Readonly<Record<Entry, string>> = {
   D: t('delayed'),
   W: t('written'),
-  R: t('written and used since'),
+  R: t('written and in use'),
 };
 const faces: Readonly<Record<Entry, Face>> = { D: 'work', W: 'other', R: 'mechanism' };
 const fateFaces: Readonly<Record<Fate, Face>> = {
@@ -281,7 +278,7 @@ function play(setting: TileSetting, titles: Titles): TilePlay {
       tiles: entries.map((entry, block) => boxOf(block, entry, null)),
     },
     results: turns.map((turn) => shelfOf(turn, asked)),
-    barsTitle: t("A task that wants the file's lock during the scan waits for"),
+    barsTitle: t("Wait of a task that wants the file's lock during the scan"),
     bars: turns.map(({ kernel, title, looks, freed }) => ({
       name: kernel,
       title,
@@ -325,10 +322,10 @@ function outcome(turns: readonly Turn[]): TilePlay['outcome'] {
           })
         : '';
     const bound = empty.includes(stock)
-      ? t(' Its budget of {n} looks is spent.', { n: formatCount(stock.looks.length) })
+      ? t(" The scan's budget of {n} looks is spent.", { n: formatCount(stock.looks.length) })
       : '';
     return {
-      words: t('A scan on {names} that frees nothing.{bound}{more}', { names, bound, more }),
+      words: t('On {names}, this scan frees nothing.{bound}{more}', { names, bound, more }),
       face: 'hazard',
     };
   }
@@ -355,7 +352,7 @@ export function mixed(entries: readonly Entry[]): Entry[] {
   return entries.map((_, b) => (before(b + 1) > before(b) ? 'D' : 'W'));
 }
 
-/** The number of scans that stock needs from the start until one frees something. */
+/** Return the number of stock's first scan that frees an entry, counted from 1; 0 if no scan does. */
 export function firstGain(entries: readonly Entry[], budget: number): number {
   let file: { entries: readonly (Entry | null)[]; from: number } = { entries, from: 0 };
   for (let n = 1; n <= 2 * entries.length + 1; n++) {
@@ -424,22 +421,26 @@ export const budget: TileToy = {
           t('On {stock}, arrange a scan that frees nothing, though some entries may be freed.', {
             stock: titles.stock,
           }),
-          () => t("Yes: put as many delayed entries in the scan's way as its budget allows looks."),
+          () =>
+            t("Yes: put a delayed entry in the scan's way for each look that its budget allows."),
         ),
         goal(
           'long',
           t(
-            'On {title}, a scan that looks at {long} entries or more for each entry that it frees.',
+            'On {title}, arrange a scan that looks at {long} entries or more for each entry that it frees.',
             {
               title: titles['scan-2013'],
               long,
             },
           ),
-          () => t('Yes: it pays only for freed entries, so nothing limits its looks.'),
+          () =>
+            t('Yes: the scan of 2013 pays only for freed entries, so nothing limits its looks.'),
         ),
         goal(
           'nobody',
-          t('Let no task wait in vain, so that on all three kernels each look frees an entry.'),
+          t(
+            'Arrange the entries so that on all three kernels each look frees an entry and no task waits in vain.',
+          ),
           () =>
             t(
               'Yes: the entries that may be freed must be on the left, and none may have been used since the last scan.',

@@ -41,13 +41,14 @@ import {
 
 type SentenceOf = (states: readonly LaneNow[], lesson: Lesson) => string;
 
-/** Each sentence is about the lanes on show. With `hold`, it is about the one scan at which the scene stops. */
+/** Build a sentence about the lanes in view. With `hold`, it is about the one scan at which the scene stops. */
 function sentence(tell: SentenceOf, hold?: boolean): Sentence {
   return (index, frame, lesson) => {
     const states = index.lanes.map((lane) => laneNow({ index, frame }, lane, hold));
     const known = states.filter(({ now, facts }) => now.scan !== null && facts.visits > 0);
     if (known.length === 0) return states[0] === undefined ? '' : absence(states[0].lane);
-    if (known.some(({ now }) => now.beyond)) return t('More is not known yet.');
+    if (known.some(({ now }) => now.beyond))
+      return t('The visits at this moment are not known yet.');
     return tell(known, lesson);
   };
 }
@@ -58,13 +59,13 @@ function none(n: number): string {
 
 const title = (lesson: Lesson, lane: LaneIndex) => armTitle(lesson, lane);
 
-/** The budget, with its noun. */
+/** Return the budget in words, such as "32 entries". */
 function askedOf(one: LaneNow): string {
   const { budget } = one.facts;
   return budgetOf(one, t('{budget, plural, one {# entry} other {# entries}}', { budget }));
 }
 
-/** One scan, from its first look at an entry to its return. */
+/** Describe one scan, from its first look at an entry to its return. */
 const oneScan: SentenceOf = (states, lesson) => {
   const one = states[0]!;
   const { lane, now } = one;
@@ -91,7 +92,7 @@ const oneScan: SentenceOf = (states, lesson) => {
     : t('The scan has begun. So far: {looked}, {freed} freed.', { looked, freed });
 };
 
-/** Number of entries that the scan has looked at, linked to their boxes. */
+/** Return the number of entries that the scan has looked at, linked to their boxes. */
 function scanned(one: LaneNow): string {
   const text = ofScan(one, 'visited');
   return one.now.sums.visited > 0 ? about(one.lane.arm, 'scan', text) : text;
@@ -168,7 +169,7 @@ const firstGain: SentenceOf = (states, lesson) => {
   );
 };
 
-/** Words about entries that were freed and put back by a lookup; empty if there are none. */
+/** Say how many freed entries were put back by lookups; empty if none were. */
 function putBack(one: LaneNow): string {
   const n = backSoFar(one.lane, one.points);
   return n === 0
@@ -181,14 +182,14 @@ function alsoBack(one: LaneNow): string {
   return back && t('; {back}', { back });
 }
 
-/** Number of freed entries, linked to the entries that this scan freed. */
+/** Return the number of freed entries, linked to the entries that this scan freed. */
 function freedNow(one: LaneNow, text: string): string {
   return one.now.sums.freed > 0 ? about(one.lane.arm, 'freed', text) : text;
 }
 
 /**
- * Number of entries that the looks so far have freed. Each lane has the same number of looks until one lane's run has
- * ended.
+ * Compare the entries that the looks so far have freed. All lanes have the same number of looks until one lane's run
+ * has ended.
  */
 const charged: SentenceOf = (states, lesson) => {
   const looks = (one: LaneNow) =>
@@ -270,7 +271,7 @@ const promise: SentenceOf = (states, lesson) => {
   });
 };
 
-/** What lseek last answered, and how many delayed entries the kernel found for that answer. */
+/** Say what lseek last answered, and how many delayed entries the kernel found for this answer. */
 const reader: SentenceOf = (states, lesson) => {
   const answers = states.flatMap((one) => {
     const { lane } = one;
@@ -310,7 +311,7 @@ const reader: SentenceOf = (states, lesson) => {
   );
 };
 
-/** Only scans that have ended count. Entries freed by the current scan are left out. */
+/** Compare looks per freed entry. Only scans that have ended count; the current scan is left out. */
 const totals: SentenceOf = (states, lesson) => {
   const parts = states.map((one) => {
     const name = title(lesson, one.lane);
@@ -336,7 +337,7 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   totals: sentence(totals),
 };
 
-/** The window in words, a sentence per lane. */
+/** Describe the run up to the moment in words, with a sentence for each lane. */
 export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
   index,
   frame,
@@ -397,7 +398,7 @@ export const summary: (...given: Parameters<Sentence>) => readonly string[] = (
 
 type Reading = (facts: Facts, name: string) => { value: number; words: string } | null;
 
-/** An answer that is read from the first of a prediction's arms. */
+/** Build an answerer that reads the first arm of a prediction. */
 function reading(read: Reading): Answerer {
   return (index, prediction, lesson): Answer | null => {
     const lane = index.lanes.find((one) => one.arm === prediction.arms[0]);
@@ -438,7 +439,7 @@ export const answers: Readonly<Record<string, Answerer>> = {
   }),
 };
 
-/** Counts up to the moment. A lane's cells are empty while its counts are not known. */
+/** Return the counts up to the moment. A lane's cells are empty while its counts are not known. */
 export function counts(index: RunIndex, frame: Frame): Counts {
   // If no entries are in use, none is spared, and the column is left out.
   const refilled = index.lanes.some((lane) => backSoFar(lane, lane.points.length) > 0);
@@ -470,7 +471,7 @@ function sparesAny(lane: LaneIndex): boolean {
 
 const mostNearby = 50;
 
-/** The visits nearest to the moment, at most 50 on all lanes together. */
+/** Return the visits nearest to the moment, at most 50 on all lanes together. */
 export function nearby(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow[] {
   const each = Math.floor(mostNearby / Math.max(1, index.lanes.length));
   return index.lanes.flatMap((lane) => visitsNear(index, frame, lesson, lane, each));

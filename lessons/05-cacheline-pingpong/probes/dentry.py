@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""struct dentry as pahole would tell it, and one live dentry (include/linux/dcache.h).
+"""Fields of struct dentry, as pahole prints them, and one live dentry (include/linux/dcache.h).
 
-Rows are fields, by offset: offset i4, size i4, line i2 (of 64 bytes), value f8 (of fields up to
-8 bytes of the live dentry, else of their first 8; a pointer above 2^53 is rounded), nested u1
-(1: a part of the field before it). Texts: field names. Beside them `bytes` u1: the raw dentry.
-Facts: size, found (1: a live one was found), count (its references), name_length, inline_name
-(the name lies inside the dentry), address48 (the address's low 48 bits).
+Rows are fields, sorted by offset: offset i4, size i4, line i2 (of 64 bytes), value f8, nested u1
+(1: part of the field before). A value is that of the live dentry's field, or of the first 8 bytes
+of a longer field; a pointer above 2^53 is rounded. Texts: field names. The column `bytes` u1 has
+the raw dentry. Facts: size, found (1: a live dentry was found), count (its references),
+name_length, inline_name (1: the name is inside the dentry), address48 (low 48 address bits).
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ LINE = 64
 INSIDE = ("d_name", "d_lockref")
 TRIES = 3
 MAX_DENTRIES = 4096
-"""Bound of a walk: a list that changes under the read may become a ring."""
+"""Limit of a walk. A list that changes during the walk can become a ring."""
 
 
 class Probe:
-    """Fields are resolved once; the dentry is looked for again when it is gone.
+    """Resolves the fields once, and searches for a dentry again when the current one is gone.
 
-    `of` is a glob of the name (default: any); of several on tmpfs, the most referenced.
+    `of` is a glob for the name (default: any name). If several dentries on tmpfs match, the probe
+    selects the dentry with the most references.
     """
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
@@ -40,7 +41,7 @@ class Probe:
         self._mounts = Superblocks(kernel, memory)
         self._fields = list(fields_of(kernel.type(kind), INSIDE))
         self._size = kernel.size(kind)
-        old = kernel.has(kind, "d_subdirs")  # until 6.8, which made the children an hlist
+        old = kernel.has(kind, "d_subdirs")  # before 6.8 changed the children to an hlist
         self._linked = memory.list if old else memory.hlist
         self._children = kernel.offset(kind, "d_subdirs" if old else "d_children")
         self._sibling = kernel.offset(kind, "d_child" if old else "d_sib")
@@ -65,7 +66,7 @@ class Probe:
         return self._reading(raw)
 
     def _again(self) -> bytes | None:
-        """The dentry of the last sample, if it still has that name and inode."""
+        """Read the dentry of the last sample; None if its name or inode has changed."""
         try:
             raw = self._memory.read(self._address, self._size)
         except Gone:
@@ -112,7 +113,7 @@ class Probe:
                 "count": float(struct.unpack_from("<i", raw, self._count)[0]),
                 "name_length": float(struct.unpack_from("<Q", raw, self._hash_len)[0] >> 32),
                 "inline_name": float(self._address <= name < self._address + self._size),
-                # A double holds 53 bits: the low 48 are the address, bit 47 extends it.
+                # A double has 53 bits, so only the low 48 address bits fit. Bit 47 is the sign bit.
                 "address48": float(self._address & (1 << 48) - 1),
             }
         return Reading(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How lockref operations ended, over all lockrefs, per CPU: counters that a patch adds to lockref.
+"""Outcomes of lockref operations per CPU, for all lockrefs, from counters that a patch adds.
 
-Rows are CPUs: get_fast, get_slow, put_fast, put_slow, put_last, retry f8, since the boot. Each is
-a word that only its CPU writes, so none is torn; CPUs are read one after another.
-Facts: fast and slow, of all CPUs.
+Rows are CPUs: get_fast, get_slow, put_fast, put_slow, put_last, retry f8, counted since boot. Only
+its own CPU writes a counter, so no counter is torn. The CPUs are read one after another.
+Facts: fast and slow, summed over all CPUs.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from duet.lenses.records import Reading
 
 TITLE = "how lockref operations ended"
 EVENTS = ("get_fast", "get_slow", "put_fast", "put_slow", "put_last", "retry")
-"""In the order of enum lockref_event."""
+"""Names of the counters, in the order of enum lockref_event."""
 
 
 class Probe:
-    """Addresses are resolved once."""
+    """Resolves the addresses of the counters once."""
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
         self._memory = memory

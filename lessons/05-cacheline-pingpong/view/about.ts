@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Facts about the cache-line view, for authors of lessons. */
+/** Reference of the cache-line view for authors of lessons. */
 
 import type { About } from '@page/views/about.ts';
 

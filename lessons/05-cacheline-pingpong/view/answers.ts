@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Answers to predictions, counts up to the moment, and the accesses near the moment. */
+/** Answers to predictions, the counts up to the current moment, and the accesses near that moment. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure, ns } from '@page/base/units.ts';
@@ -90,30 +90,43 @@ export const answers: Readonly<Record<string, Answerer>> = {
 type Head = readonly [title: string, evidence: 'counted' | 'modelled'];
 
 interface Columns {
-  /** Words for the line in the heads, such as "count’s line"; empty if the lane has no such line. */
+  /** Name of the line in the column heads, such as "count’s line"; empty if the lane has no such line. */
   readonly lineWords: string;
-  /** Whether there are plain writes to the line. All other writes are read-modify-writes. */
+  /** Whether the line has plain writes, which are writes other than read-modify-writes. */
   readonly plain: boolean;
   readonly named: boolean;
-  /** Number of CPUs in the model; 0 if the run has the same number. */
+  /** Number of CPUs in the model; 0 if the run has as many CPUs as the model. */
   readonly cpus: number;
 }
 
-/** Columns of the first act. The columns about the line and the name are present only if the lanes have them. */
+/**
+ * Column heads of the first act. Columns about the written line and the name are present only if the lanes have a
+ * written line and a name.
+ */
 function lineHeads({ operation }: Lesson, { lineWords, plain, named, cpus }: Columns): Head[] {
   const { name, plural: many } = operation;
   const on = cpus === 0 ? '' : t(' on {cpus, plural, one {# CPU} other {# CPUs}}', { cpus });
   const of: Head[] = [
     [t('reads of the {line} per {name}, in the whole run', { line: lineWords, name }), 'counted'],
     ...(plain
-      ? [[t('plain writes of it per {name}, in the whole run', { name }), 'counted'] as const]
+      ? [
+          [
+            t('plain writes of this line per {name}, in the whole run', { name }),
+            'counted',
+          ] as const,
+        ]
       : []),
-    [t('read-modify-writes of it per {name}, in the whole run', { name }), 'counted'],
+    [t('read-modify-writes of this line per {name}, in the whole run', { name }), 'counted'],
   ];
   return [
     ...(lineWords === '' ? [] : of),
     ...(named
-      ? [[t('reads of it for the name per {name}, in the whole run', { name }), 'counted'] as const]
+      ? [
+          [
+            t('reads of this line for the name per {name}, in the whole run', { name }),
+            'counted',
+          ] as const,
+        ]
       : []),
     [t('{many} counted in the whole run', { many }), 'counted'],
     [t('{many} of the model so far', { many }), 'modelled'],
@@ -192,7 +205,10 @@ function lockCounts(index: RunIndex, frame: Frame): Counts['rows'] {
 
 const mostNearby = 50;
 
-/** The accesses before the moment, or the samples of the counters, at most 50 for all lanes together. */
+/**
+ * Rows of at most 50 accesses, or samples of the counters, before the current moment. The limit applies to all lanes
+ * together.
+ */
 export function nearby(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow[] {
   const each = Math.floor(mostNearby / Math.max(1, index.lanes.length));
   const of = index.axis === null ? looksNear : accessesNear;

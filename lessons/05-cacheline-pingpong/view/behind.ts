@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * What a mark was computed from. In this view no single trace event causes a mark: the microscope counted the accesses,
- * the model merged them, and the x-ray read the object and the second act's counters.
+ * Sources of a mark. No mark of this view comes from a single trace event. The microscope counted the accesses, and the
+ * model merged them into one order. The x-ray read the object and the second act's counters.
  */
 
 import { t as tr } from '@page/base/lang/t.ts';
@@ -81,10 +81,10 @@ function ofBytes(shown: LaneNow, at: number): Found {
     how:
       all.length === 0
         ? tr(
-            'The x-ray read in the running kernel what is at these bytes; so far the microscope has counted no access to them.',
+            'The x-ray read these bytes in the running kernel; so far the microscope has counted no access to these bytes.',
           )
         : tr(
-            'The x-ray read in the running kernel what is at these bytes; so far the microscope has counted {n} accesses to them, and {which}.',
+            'The x-ray read these bytes in the running kernel; so far the microscope has counted {n} accesses to these bytes, and {which}.',
             { n, which: lastWords(all.length) },
           ),
     accesses: all.slice(-mostRows),
@@ -98,10 +98,10 @@ function ofCopy(shown: LaneNow, line: number, cpu: number): Found {
     how:
       all.length === 0
         ? tr(
-            'Modelled: so far no counted access has brought this line to this CPU or taken it away.',
+            'Modelled: so far no counted access has brought this line to this CPU or removed the line from this CPU.',
           )
         : tr(
-            'Modelled from {n} counted accesses to this line, by this CPU or by others that took copies away; {which}.',
+            'Modelled from {n} counted accesses to this line, by this CPU or by other CPUs that removed copies; {which}.',
             { n: formatCount(all.length), which: lastWords(all.length) },
           ),
     accesses: all.slice(-mostRows),
@@ -110,8 +110,8 @@ function ofCopy(shown: LaneNow, line: number, cpu: number): Found {
 
 function lastWords(n: number): string {
   return n > mostRows
-    ? tr('below are the last {n} of them, in the model’s order', { n: mostRows })
-    : tr('they are below, in the model’s order');
+    ? tr('the last {n} of these accesses are below, in the model’s order', { n: mostRows })
+    : tr('these accesses are below, in the model’s order');
 }
 
 function ofExecuted({ lane, struct, counted }: LaneNow, k: number): Found {
@@ -182,7 +182,7 @@ function accessesWhere(shown: LaneNow, fits: (access: Access) => boolean): Acces
   return Array.from({ length: done }, (_, k) => accessAt(lane, model, k)).filter(fits);
 }
 
-/** An access as it was counted. Its time and its vCPU are those of the guest. */
+/** A counted access, with the time and the vCPU of the guest. */
 function accessRow({ lane, struct }: LaneNow, access: Access): BehindRow {
   const vcpu = lane.points.cpu[access.point]!;
   const name = functionName(lane, access.func);

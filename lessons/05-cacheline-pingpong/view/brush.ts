@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/**
- * How bytes, copies and accesses are painted. What is modelled has a dashed edge. No two kinds differ only by colour.
- */
+/** Brushes for bytes, copies and accesses. A dashed edge means modelled. No two kinds differ only by colour. */
 
 import type { Theme } from '@page/base/theme.ts';
 import type { Box } from '@page/views/contract.ts';
@@ -11,7 +9,7 @@ import type { ByteKind } from './fields.ts';
 export interface Brush {
   readonly fill: Fill;
   readonly edge: string;
-  /** Colour of letters that are drawn on it. */
+  /** Colour of letters on this brush's fill. */
   readonly ink: string;
   /** Brush for an access to these bytes. */
   readonly strong: string;
@@ -24,7 +22,7 @@ export interface Brushes {
   readonly theme: Theme;
   readonly bytes: Readonly<Record<ByteKind, Brush>>;
   readonly states: Readonly<Record<StateName, Brush>>;
-  /** Brush for a lane that is not known, or for an interval without samples. */
+  /** Brush for an unknown state of a lane, and for an interval without samples. */
   readonly fog: Fill;
   readonly slow: Fill;
   /** Brushes for the ways in which a line gets to a CPU. */
@@ -46,7 +44,7 @@ export function brushesFor(theme: Theme, tiles: TileMaker): Brushes {
 
 function make(theme: Theme, tiles: TileMaker): Brushes {
   const { paper, ink, work, mechanism, other, soft, faint, idle, vain, wait } = theme;
-  // The page's beige, darkened so that it stands out from the page.
+  // The page's beige, made darker than the background of the page.
   const edge = mix(other, ink, 0.75);
   const flat = (colour: string, share: number): Brush => ({
     fill: mix(colour, paper, share),
@@ -54,15 +52,14 @@ function make(theme: Theme, tiles: TileMaker): Brushes {
     ink,
     strong: colour,
   });
-  // Letters are drawn over the stripes, and light letters need darker stripes.
+  // Letters are drawn over the stripes, so the dark theme with its light letters needs darker stripes.
   const stripe = mix(wait, paper, theme.name === 'dark' ? 0.5 : 0.62);
   const sharedName = { ground: mix(work, paper, 0.2), ink: stripe };
   return {
     theme,
     bytes: {
       name: flat(work, 0.2),
-      // The part of the name that is in the count's line. It has the name's colour, with stripes in the colour of
-      // waiting.
+      // The part of the name in the count's line: the name's colour, with stripes in the colour of waiting.
       name_shared: { ...flat(work, 0.2), fill: tiles('backslash', sharedName), edge: wait },
       count: { ...flat(mechanism, 0.3), edge: mechanism },
       chain: {
@@ -90,7 +87,7 @@ function make(theme: Theme, tiles: TileMaker): Brushes {
   };
 }
 
-/** Draw a rectangle with a dashed edge, which means that it is modelled. */
+/** Draw a rectangle with a dashed edge, which marks modelled data. */
 export function dashedBox(
   pen: Pen,
   { x, y, w, h }: Box,

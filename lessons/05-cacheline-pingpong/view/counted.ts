@@ -22,7 +22,7 @@ import { endsOperation } from './model/streams.ts';
 import { type Counted, countedOf, transfersPerStat } from './model.ts';
 import type { LaneNow } from './now.ts';
 
-/** Number of an operation's accesses, by class. */
+/** Accesses per operation, by class. */
 export interface Sum {
   readonly reads: number;
   readonly writes: number;
@@ -42,30 +42,33 @@ export interface BusyLine extends Sum {
   readonly address: number;
   /** Number of the object's line; -1 if the line is outside the object. */
   readonly line: number;
-  /** The field that is written most in this line, otherwise the field that is read most; '' if not known. */
+  /** The most written field of this line, or its most read field if no field is written; '' if not known. */
   readonly field: string;
   readonly vcpus: number;
 }
 
 export interface Totals {
-  /** Operations that touched the object. */
+  /** Number of operations that accessed the object. */
   readonly ops: number;
-  /** Accesses inside operations: the number per operation, for each line. */
+  /** For each line, the accesses per operation. Accesses outside operations are left out. */
   readonly lines: readonly Sum[];
-  /** Accesses to the line that is written most; null if it is not known, or no line is written. */
+  /** Accesses to the most written line; null if no line is written, or the line is not known. */
   readonly hot: Sum | null;
-  /** Number of reads of that line that compare the name; null if the object has no name. */
+  /** Reads of the most written line that compare the name, per operation; null if the object has no name. */
   readonly nameReads: number | null;
   readonly cells: readonly Cell[];
   /**
-   * The object's lines and the busiest other lines, sorted by writes. Lines that several vCPUs touch and at least one
-   * writes come first.
+   * The object's lines and the busiest other lines, sorted by number of writes. Lines that several vCPUs access, and at
+   * least one vCPU writes, come first.
    */
   readonly busiest: readonly BusyLine[];
-  /** Number of records that did not fit in the log, and of accesses after it was full. */
+  /** `lost`: number of records that did not fit in the log. `over`: number of accesses after the log was full. */
   readonly lost: number;
   readonly over: number;
-  /** Whether the totals were read. If not, these are sums of the accesses that were reported one by one. */
+  /**
+   * Whether the figures come from the microscope's exact totals. Otherwise they are sums of the individually reported
+   * accesses.
+   */
   readonly exact: boolean;
 }
 
@@ -77,7 +80,7 @@ interface Cached {
 
 const cache = new WeakMap<LaneIndex, Cached>();
 
-/** Return null if nothing was counted yet. */
+/** Return null as long as no access has been counted. */
 export function totalsOf(lane: LaneIndex): Totals | null {
   const sample = countsOf(lane);
   const struct = structOf(lane);
@@ -91,7 +94,7 @@ export function totalsOf(lane: LaneIndex): Totals | null {
 
 const nothing: Sum = { reads: 0, writes: 0, rmws: 0 };
 
-/** Adds up accesses by line, and by field and function. */
+/** Sums of accesses by line, and by field and function. */
 class Tally {
   readonly #struct: Struct | null;
   readonly #lines: { reads: number; writes: number; rmws: number }[] = [];
@@ -181,13 +184,14 @@ function addBusy(
 }
 
 /**
- * Low 48 bits of the addresses of x86-64's vmalloc area, where stacks lie: Documentation/x86/x86_64/mm.rst, Linux 6.1.
+ * Range of x86-64's vmalloc area, which contains the stacks: the low 48 bits of the first and last address. Source:
+ * Documentation/x86/x86_64/mm.rst, Linux 6.1.
  */
 const vmalloc = [0xc90000000000, 0xe90000000000] as const;
 
 /**
- * Tell whether a line is on a stack. A stack belongs to one task, which may move from CPU to CPU, so no other task
- * shares its lines.
+ * Tell whether a line is on a stack. Only one task uses a stack, but the task can move from CPU to CPU. So accesses of
+ * several CPUs do not mean that tasks share the line.
  */
 export function isStack({ address, line }: Pick<BusyLine, 'address' | 'line'>): boolean {
   return line < 0 && address >= vmalloc[0] && address < vmalloc[1];
@@ -238,7 +242,7 @@ function fromPoints(lane: LaneIndex, struct: Struct | null): Totals | null {
   return { ...tally.over(ops), busiest: [], lost: 0, over: 0, exact: false };
 }
 
-/** Names of the functions, as the microscope has them. They are in the lesson's order. */
+/** Names of the functions that the microscope watches, in the lesson's order. */
 export function functionName(lane: LaneIndex, func: number): string {
   return countsOf(lane)?.texts[func] ?? '';
 }
@@ -247,8 +251,10 @@ export function all({ reads, writes, rmws }: Sum): number {
   return reads + writes + rmws;
 }
 
-// A lesson's words for its object and operation. Also the sentences that say why something cannot be shown, which are
-// used instead of zeros.
+/**
+ * Names of a lesson's object and operation. Also the explanations that the view shows instead of zeros when a figure is
+ * missing.
+ */
 
 type Nouns = Pick<Lesson, 'operation' | 'microscope'>;
 
@@ -263,14 +269,14 @@ export function operationWords(n: number, { operation }: Pick<Nouns, 'operation'
   return `${words} ${words === '1' ? operation.name : operation.plural}`;
 }
 
-/** Say why no field of the object is known. */
+/** Explain why no field of the object is known. */
 export function noObject(lesson: Nouns): string {
   return t('The x-ray has not found the {object}, so the places of its fields are not known.', {
     object: objectName(lesson),
   });
 }
 
-/** Say why nothing can be reported about one operation; null if the counts exist. */
+/** Explain why there are no counts per operation; null if there are counts. */
 export function noCounts(lane: LaneIndex, lesson: Nouns): string | null {
   if (totalsOf(lane) !== null) return null;
   const { name } = lesson.operation;
@@ -278,7 +284,7 @@ export function noCounts(lane: LaneIndex, lesson: Nouns): string | null {
   if (facts === undefined) {
     return countedOf(lane).shown === 0
       ? t('No access to the {object} has been counted yet.', { object: objectName(lesson) })
-      : t('No whole {name} has been counted yet.', { name });
+      : t('No complete {name} has been counted yet.', { name });
   }
   if (facts['size'] === 0) return t('The microscope watched no object in this run.');
   const why = unseen(facts, lesson);
@@ -314,7 +320,7 @@ function unseen(facts: Readonly<Record<string, number>>, lesson: Nouns): string 
 }
 
 /**
- * Say why the order of the accesses is unknown, so that copies and transfers are unknown, too; null if there is an
+ * Explain why the order of the accesses is unknown; null if the order is known. Copies and transfers depend on this
  * order.
  */
 export function noOrder(lane: LaneIndex, lesson: Nouns): string | null {
@@ -326,7 +332,7 @@ export function noOrder(lane: LaneIndex, lesson: Nouns): string | null {
   );
 }
 
-/** Say why it is not known which field all CPUs write. */
+/** Explain why the field that all CPUs write is not known. */
 export function noHot(lane: LaneIndex, lesson: Nouns): string {
   const totals = totalsOf(lane);
   if (totals === null) return noCounts(lane, lesson) ?? '';
@@ -341,18 +347,18 @@ export function noHot(lane: LaneIndex, lesson: Nouns): string {
   );
 }
 
-/** Say why no rate is predicted for a lane; null if a rate is predicted, or will be. */
+/** Explain why the model predicts no rate for a lane; null if the model predicts a rate now or later. */
 export function noRate(lane: LaneIndex, lesson: Nouns): string | null {
   const { ops, placed } = countedOf(lane);
   if (ops === 0) return lane.ended ? noOrder(lane, lesson) : null;
   if (placed || countsOf(lane) === null) return null;
   return t(
-    'No rate is predicted: the model knows when the accesses of a stat(2) come, but not when the accesses of these functions come in a {name}.',
+    'No rate is predicted: the model knows the positions of the accesses in a stat(2), but not in a {name}.',
     { name: lesson.operation.name },
   );
 }
 
-/** Say why the second act, whose axis is time, has nothing to show; null if it has something. */
+/** Explain why the second act, whose axis is time, is empty; null if there is data. */
 export function noPath(lane: LaneIndex): string | null {
   if (lane.samples('lockref-counts').length > 0) return null;
   return lane.ended
@@ -362,11 +368,14 @@ export function noPath(lane: LaneIndex): string | null {
     : t('The counts of the kernel have not been read yet.');
 }
 
-// A lane's sums up to the moment.
+// Sums of a lane's counts up to the current moment.
 
 export interface SoFar {
   readonly transfers: number;
-  /** Operations. Unfinished operations count in part, because with many CPUs most are still running. */
+  /**
+   * Number of operations. An unfinished operation counts as a fraction, because with many CPUs most operations are
+   * unfinished.
+   */
   readonly ops: number;
   readonly forName: number;
   readonly upgrades: number;
@@ -383,23 +392,20 @@ export function soFar({ model, done }: Pick<LaneNow, 'model' | 'done'>): SoFar {
   };
 }
 
-/** A figure about the modelled order, up to the moment. */
+/** A figure about the modelled order, up to the current moment. */
 export function far(one: LaneNow, name: keyof SoFar, text?: string): string {
   return figure('far', one.lane.arm, name, soFar(one)[name], text);
 }
 
-/** Write only the first words of "4 stats so far", which are "4 stats". */
+/** Format a figure such as "4 stats", without the words "so far". */
 export function operationsFar(one: LaneNow, lesson: Lesson): string {
   return far(one, 'ops', operationWords(soFar(one).ops, lesson));
 }
 
-/**
- * Written instead of a figure about the whole run while the run is not complete, because a recording is still loading
- * or a guest is still running.
- */
+/** Text that replaces a figure about the whole run as long as a recording is loading or a guest is running. */
 export const stillRead = t('still being read');
 
-/** Transfers per operation over the whole run, including the cold start. This is the figure to compare. */
+/** Transfers per operation over the whole run, including the cold start. Kernels are compared by this figure. */
 export function perStatWhole({ lane, model }: Pick<LaneNow, 'lane' | 'model'>): string {
   if (!lane.ended) return stillRead;
   const each = model === null ? Number.NaN : transfersPerStat(model);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws CPUs with their copies of the lines, and lines that travel. All of it is modelled, so every edge is dashed. */
+/**
+ * Draws CPUs with their copies of the lines, and lines that travel between CPUs. All of this is modelled, so every edge
+ * is dashed.
+ */
 
 import { t } from '@page/base/lang/t.ts';
 import type { Box, Point } from '@page/views/contract.ts';
@@ -19,8 +22,7 @@ import {
   statesAt,
 } from './now.ts';
 
-// Draws the struct byte by byte: lines as boxes, fields with their names, the letters of the live name, and the
-// accessed bytes.
+// Draws the struct's bytes: boxes of lines, names of fields, letters of the live name, and accessed bytes.
 
 export function drawStruct(easel: Easel): void {
   const { shown, layout, laid } = easel;
@@ -77,8 +79,7 @@ function drawFields(easel: Easel, struct: Struct): void {
         pen.lineWidth = 1;
         pen.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
         pen.globalAlpha = 1;
-        // A field that is painted in two ways has its name over the first part, and again where it continues in another
-        // row.
+        // A field of two kinds of bytes has its name over the first part, and again in each further row.
         const goesOn = i === 0 && at % layout.perRow > 0 && struct.fieldAt[at - 1] === field;
         const name = struct.fields[field]?.name ?? '';
         const strong = kind === 'count' ? drawing.theme.mechanism : undefined;
@@ -88,7 +89,7 @@ function drawFields(easel: Easel, struct: Struct): void {
   }
 }
 
-/** Draw single bytes if they are wide enough to be seen. */
+/** Draw the boundaries of single bytes if a byte is wide enough. */
 function ticks({ pen, layout, drawing }: Easel, { x, y, w, h }: Box): void {
   if (layout.cell < 6) return;
   const before = pen.globalAlpha;
@@ -101,7 +102,7 @@ function ticks({ pen, layout, drawing }: Easel, { x, y, w, h }: Box): void {
 /** Gap between the names of two fields, px. */
 const gap = 5;
 
-/** Draw a field's name over its bytes. Leave out words that do not fit. */
+/** Draw a field's name over its bytes. Draw nothing if the name does not fit. */
 function label(
   easel: Easel,
   name: string,
@@ -144,10 +145,7 @@ interface Lit {
   readonly alpha: number;
 }
 
-/**
- * Accesses whose bytes are highlighted, with the newest last: the few before the current access, and the current
- * access.
- */
+/** Accesses whose bytes are highlighted: the last few finished accesses and the current access. The newest is last. */
 function lit({ shown }: Pick<Easel, 'shown'>): Lit[] {
   const { model, done, under, part, lane } = shown;
   if (model === null) return [];
@@ -177,8 +175,7 @@ function drawAccess(easel: Easel, { at, size, kind }: Access, alpha: number): vo
   pen.globalAlpha = 1;
 }
 
-// Paths of lines that travel, and of messages that tell CPUs to drop their copies: how to draw them, and which path is
-// at a point.
+// Draws the paths of travelling lines and of upgrade messages, and finds the path at a point.
 
 type Laid = Pick<Easel, 'laid' | 'layout'>;
 type Pair = readonly [from: Point, to: Point];
@@ -188,14 +185,14 @@ function middleOf({ laid }: Pick<Easel, 'laid'>, cpu: number, line: number): Poi
   return box === undefined ? null : { x: box.x + box.w / 2, y: box.y + box.h / 2 };
 }
 
-/** Where a path meets a copy. At a small copy this is the upper edge, because the letter is inside. */
+/** Point where a path ends at a copy. A small copy has its letter inside, so the path ends at its upper edge. */
 function doorOf({ laid, layout }: Laid, cpu: number, line: number): Point | null {
   const middle = middleOf({ laid }, cpu, line);
   const top = laid.cards[cpu]?.slots[line]?.y;
   return layout.strips || middle === null || top === undefined ? middle : { x: middle.x, y: top };
 }
 
-/** The ends of a path. It starts at another CPU's copy, or at the bytes of the line. */
+/** The ends of a path. A path starts at another CPU's copy or, for a fetch, at the line in memory. */
 function ends(place: Laid, access: Access): Pair | null {
   const { laid, layout } = place;
   const goal = doorOf(place, access.cpu, access.line);
@@ -219,7 +216,7 @@ function upgradeEnds({ laid }: Pick<Easel, 'laid'>, { cpu, line }: Access): read
   });
 }
 
-/** A point of the path. Between two CPUs the path bends upwards. */
+/** A point of a path, `part` of the way along. A path between two CPUs bends upwards. */
 function along(from: Point, to: Point, part: number, rise: number): Point {
   const bend = from.y === to.y ? Math.sin(part * Math.PI) * rise : 0;
   return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part - bend };
@@ -230,7 +227,7 @@ function riseOf({ layout }: Pick<Easel, 'layout'>, from: Point, to: Point): numb
   return layout.strips ? 0 : Math.min(26, 6 + far / 10);
 }
 
-/** Pieces of the path of an access that moves a line to another place. */
+/** Segments of the path of an access that moves a line. */
 function piecesOf(place: Laid, access: Access): readonly Pair[] {
   if (happening(access) === 'upgrade') return upgradeEnds(place, access);
   const both = ends(place, access);
@@ -249,10 +246,10 @@ function distance({ x, y }: Point, [a, b]: Pair): number {
   return Math.hypot(x - a.x - part * dx, y - a.y - part * dy);
 }
 
-/** A pointer this close to a path is on it, px. */
+/** Maximum distance, in px, at which a pointer counts as on a path. */
 const reach = 5;
 
-/** Accesses whose paths are drawn: the current one, then those whose paths are still fading, with the newest first. */
+/** Accesses with a visible path: the current access, then those whose paths are still fading, newest first. */
 export function drawnWays({ under, done, model, lane }: LaneNow): readonly Access[] {
   if (model === null) return [];
   const past = Array.from({ length: Math.min(glowSteps, done) }, (_, age) => done - 1 - age);
@@ -311,7 +308,7 @@ function afterOf(states: LineStates, { cpu, line, kind }: Access): LineStates {
   return after;
 }
 
-/** Tell whether an access takes this copy away, because another CPU writes. */
+/** Tell whether an access removes this copy because another CPU writes the line. */
 function leaves(access: Access, states: LineStates, cpu: number, line: number): boolean {
   return access.lost > 0 && access.line === line && access.cpu !== cpu && states.has(cpu, line);
 }
@@ -339,7 +336,7 @@ function drawCard(easel: Easel, card: Card, active: boolean): void {
   write(easel, clip(easel, accessWords(easel, last), card.w - 14), card.x + 7, y + text);
 }
 
-/** What a CPU is doing now: the current access once it has begun, otherwise the CPU's last access. */
+/** The access to show for a CPU: its current access once it has begun, otherwise the CPU's last access. */
 function shownAccess({ shown }: Easel, cpu: number): Access | null {
   const { under, part } = shown;
   const begun = under !== null && (happening(under) === 'hit' ? part > 0.05 : part > beats.leaves);
@@ -360,7 +357,7 @@ function clip({ pen, layout, drawing }: Easel, text: string, room: number): stri
   return words;
 }
 
-/** If there are many CPUs, number only some of them. */
+/** Draw the CPUs' numbers. With many CPUs, draw only some numbers. */
 function numbers(easel: Easel): void {
   const { laid, layout, drawing } = easel;
   const every = [1, 2, 5, 10, 20].find(
@@ -393,7 +390,7 @@ function drawCopy(easel: Easel, { slot, line, name, lost }: Copy): void {
     strip(easel, slot, line);
     pen.globalAlpha = shade(kind);
   }
-  // Narrower copies have no room for an edge, which would fill them.
+  // The edge would fill a narrower copy.
   if (slot.w >= 6) dashedBox(pen, slot, brush.edge, name === 'M' ? 2.5 : name === 'E' ? 2 : 1.25);
   else if (name === 'I') dashedBox(pen, slot, brush.edge, 0.5, [2, 2]);
   if (lost > 0) {
@@ -403,7 +400,7 @@ function drawCopy(easel: Easel, { slot, line, name, lost }: Copy): void {
   pen.globalAlpha = 1;
 }
 
-/** Draw a copy's letter, which must be readable even if its kind is not in focus. */
+/** Draw a copy's letter. It must be readable even if the copy's kind is not in focus. */
 function drawLetter(easel: Easel, { slot, name, lost }: Copy): void {
   const { pen, layout } = easel;
   const { theme } = easel.drawing;
@@ -428,7 +425,7 @@ function bold(name: StateName, colour: string) {
   return { weight: name === 'I' ? 500 : 700, colour };
 }
 
-/** Draw what a copy contains, which is the fields of its line. */
+/** Draw the contents of a copy, which are the fields of the line. */
 function strip(
   { pen, brushes, shown }: Pick<Easel, 'pen' | 'brushes' | 'shown'>,
   slot: Box,
@@ -442,7 +439,7 @@ function strip(
   }
 }
 
-/** Highlight the bytes that a CPU accesses, in its copy. */
+/** Highlight the accessed bytes in the CPU's copy. */
 function litInCopy(easel: Easel, { cpu, line, at, size, kind }: Access, alpha: number): void {
   const { laid, layout, pen, shown, brushes, drawing } = easel;
   const slot = laid.cards[cpu]?.slots[line];
@@ -457,7 +454,9 @@ function litInCopy(easel: Easel, { cpu, line, at, size, kind }: Access, alpha: n
   pen.globalAlpha = 1;
 }
 
-/** Draw the paths of lines that travelled a moment ago. They are visible at full speed and when time stops. */
+/**
+ * Draw fading paths of lines that travelled recently, so that they are visible at full speed and in a still picture.
+ */
 function traces(easel: Easel): void {
   const { shown, pen } = easel;
   const { model, done, part, lane } = shown;
@@ -473,7 +472,7 @@ function traces(easel: Easel): void {
   pen.globalAlpha = 1;
 }
 
-/** Draw the dashed line of a transfer's path, up to a part of the path. */
+/** Draw the dashed path of an access that moves a line, from the start to the fraction `upTo` of the path. */
 function way(easel: Easel, access: Access, upTo: number): void {
   const { pen, brushes, shade } = easel;
   const what = happening(access);
@@ -516,7 +515,7 @@ function arrow({ pen }: Easel, from: Point, to: Point, colour: string): void {
   pen.fill();
 }
 
-/** Draw the message that tells the other CPUs to drop their copies. No data travel. */
+/** Draw the message of an upgrade, which tells the other CPUs to drop their copies. The message carries no data. */
 function upgradeWay(easel: Easel, access: Access, upTo: number): void {
   const { pen, drawing, shade } = easel;
   const alpha = pen.globalAlpha;
@@ -534,7 +533,7 @@ function upgradeWay(easel: Easel, access: Access, upTo: number): void {
   pen.globalAlpha = alpha;
 }
 
-/** Draw a line that travels. Its outline moves from copy to copy, and is drawn where it is at the moment. */
+/** Draw the outline of a travelling line at its current position between two copies. */
 function motion(easel: Easel, access: Access, part: number): void {
   const { laid, layout, pen, brushes, drawing, shade, shown } = easel;
   const what = happening(access);
@@ -548,7 +547,7 @@ function motion(easel: Easel, access: Access, part: number): void {
   if (both === null || to === undefined || gone <= 0 || part >= beats.lit) return;
   const { x, y } = along(both[0], both[1], gone, riseOf(easel, both[0], both[1]));
   const w = layout.strips ? to.w : Math.max(10, to.w);
-  // At both ends the outline lies on the copy, or at the upper edge of the copy if that is small.
+  // At both ends the outline covers the copy. At a small copy, it touches the upper edge.
   const ghost = { x: x - w / 2, y: y - (both[1].y - to.y), w, h: to.h };
   const fade = 1 - between(part, beats.comes, beats.lit);
   pen.globalAlpha = fade * shade(what) * 0.92;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Draws the second act: lockref operations over time, by compare-and-swap and under the lock, in three phases, and
- * their rate.
+ * Draws the second act: lockref operations over time, in three phases. One chart has the shares by compare-and-swap and
+ * under the lock, the other chart has the rate.
  */
 
 import { t, t as tr } from '@page/base/lang/t.ts';
@@ -38,7 +38,7 @@ interface Easel {
   readonly lane: LaneIndex;
   readonly brushes: Brushes;
   readonly fontSize: number;
-  /** The moment, on the lane's axis. */
+  /** The current moment on the lane's axis. */
   readonly now: number;
   readonly x: (t: number) => number;
 }
@@ -132,7 +132,7 @@ function text(
   return pen.measureText(words).width;
 }
 
-/** Write "In the last 250 ms: 0 % under the lock, 41,200 operations a second." */
+/** Draw the headline: "In the last 250 ms: 0 % under the lock, 41,200 operations a second." */
 function headline(easel: Easel): void {
   const { laid, drawing, lane, now, fontSize } = easel;
   const { theme } = drawing;
@@ -146,7 +146,7 @@ function headline(easel: Easel): void {
   const [words, per] = pathFigures(lane, 'recent', '', slow, rate);
   at += text(easel, words, at, y, { size: big, weight: 700, colour: theme.ink }) + 7;
   at += text(easel, tr('under the lock'), at, y, { weight: 600, colour: theme.ink }) + 22;
-  // If there is no room for the rate here, only its chart shows it.
+  // If the headline has no room for the rate, only the rate's chart shows it.
   easel.pen.font = `700 ${big}px ${theme.font}`;
   const rest = at + easel.pen.measureText(per).width + 7;
   easel.pen.font = `400 ${fontSize}px ${theme.font}`;
@@ -156,7 +156,7 @@ function headline(easel: Easel): void {
   text(easel, per, at, y, { size: big, weight: 700, colour: theme.ink });
   at = rest + text(easel, noun, rest, y);
   if (drawing.size.width > fontSize * 62)
-    text(easel, tr(', counted with tracing on, so it is no verdict'), at, y);
+    text(easel, tr(', counted in a traced run, so no verdict'), at, y);
 }
 
 function axes(easel: Easel): void {
@@ -233,8 +233,8 @@ function phases(easel: Easel): void {
 }
 
 /**
- * Draw a column for each interval between two samples, with operations by compare-and-swap below and operations under
- * the lock above.
+ * Draw a column for each interval between two samples. Its lower part is the share by compare-and-swap, its upper part
+ * the share under the lock.
  */
 function columns(easel: Easel): void {
   const { pen, laid, drawing, lane, brushes, x, now } = easel;
@@ -287,7 +287,7 @@ function rates(easel: Easel): void {
   if (open) pen.stroke();
 }
 
-// Columns of the second act as marks.
+// The marks of the second act, which are columns of its charts.
 
 export type LockKind = 'by_cas' | 'under_lock';
 
@@ -311,8 +311,8 @@ export function intervalMark(
 }
 
 /**
- * Return three rows per lane: the operations under the lock, the operations by compare-and-swap, and below them the
- * rates. A column of rates has the kind of most of its operations.
+ * Return three rows per lane: operations under the lock, operations by compare-and-swap, and rates. A mark in the row
+ * of rates has the kind of most operations in its interval.
  */
 export function rowsOf(layout: LockLayout, drawing: Drawing): readonly Row[] {
   const { lesson, index, frame } = drawing;
@@ -366,7 +366,7 @@ export function rowsOf(layout: LockLayout, drawing: Drawing): readonly Row[] {
   });
 }
 
-/** The column of the first lane's newest sample. */
+/** The mark of the first lane's newest column. */
 export function firstMark(layout: LockLayout, drawing: Drawing): Mark | null {
   const lane = drawing.index.lanes.find(({ arm }) => arm === layout.lanes[0]?.arm);
   if (lane === undefined) return null;
@@ -375,7 +375,7 @@ export function firstMark(layout: LockLayout, drawing: Drawing): Mark | null {
   return intervalMark(lane, drawing.lesson, last, 'under_lock');
 }
 
-/** The column of an interval, which extends through both charts. */
+/** Box of an interval's column, which extends through both charts. */
 export function boxesOf(layout: LockLayout, drawing: Drawing, mark: Mark): readonly Box[] {
   const laid = layout.lanes.find((one) => one.arm === mark.arm);
   if (laid === undefined || mark.table !== 'samples') return [];

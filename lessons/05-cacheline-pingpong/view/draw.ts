@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws the lanes of the first act: headline, struct, copies, and order of accesses. */
+/** Draws the lanes of the first act: the headline, the struct, the copies, and the order of the accesses. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatFigure } from '@page/base/units.ts';
@@ -83,8 +83,8 @@ function drawLane(easel: Easel): void {
 }
 
 /**
- * Write "4.9 transfers per stat in the whole run, modelled; so far 1.8 (7 in 4 stats)", and what was counted. Until the
- * run is complete, write only the figure so far.
+ * Draw the headline: "4.9 transfers per stat in the whole run, modelled; so far 1.8 (7 in 4 stats)". A second line has
+ * the counted accesses. Until the run is complete, the headline has only the figure so far.
  */
 function headline(easel: Easel): void {
   const { laid, layout, drawing, shown, pen } = easel;
@@ -100,7 +100,7 @@ function headline(easel: Easel): void {
     weight: 700,
     colour: theme.ink,
   });
-  // The line is dashed because the figure is modelled.
+  // A dashed line marks the figure as modelled.
   pen.strokeStyle = theme.wait;
   pen.lineWidth = 2;
   pen.setLineDash([4, 3]);
@@ -129,9 +129,7 @@ function headline(easel: Easel): void {
           [per, t(' so far')],
         ]
       : [
-          ...(alone
-            ? [[what, t(' in the whole run, modelled: there is only one CPU')] as const]
-            : []),
+          ...(alone ? [[what, t(' in the whole run, modelled with only one CPU')] as const] : []),
           [
             what,
             t(' in the whole run, modelled; so far {n} ({transfers} in {ops})', {
@@ -153,10 +151,13 @@ function headline(easel: Easel): void {
   countedWords(easel, left, below);
 }
 
-/** A figure with its noun, and the words that follow. */
+/** One version of a text: a figure with its noun, drawn bold, and the rest. */
 type Said = readonly [strong: string, rest: string];
 
-/** Write the first text that ends to the left of `right`, or else the last text. Return its width. */
+/**
+ * Draw the first of the texts that ends to the left of `right`. If none does, draw the last text. Return the width of
+ * the drawn text.
+ */
 function writeFirst(
   easel: Easel,
   all: readonly Said[],
@@ -177,7 +178,10 @@ function writeFirst(
   return wide + write(easel, rest, x + wide, y);
 }
 
-/** Write "4 reads + 2 read-modify-writes of the count's line per stat, counted", or why this is not known. */
+/**
+ * Draw "4 reads + 2 read-modify-writes of the count's line per stat, counted", or the reason why these counts are not
+ * known.
+ */
 function countedWords(easel: Easel, left: number, below: number): void {
   const { lesson } = easel.drawing;
   const { shown } = easel;
@@ -210,7 +214,7 @@ function countedWords(easel: Easel, left: number, below: number): void {
   const counted = t(' of the {line} per {name}, counted over the whole run', {
     ...{ line: hot.lineWords, name },
   });
-  // Each version names the line, because other lines are also read.
+  // Each version names the line, because a stat also reads other lines.
   const words: readonly Said[] = [
     [long, counted],
     [short, counted],
@@ -222,7 +226,7 @@ function countedWords(easel: Easel, left: number, below: number): void {
   writeFirst(easel, words, left, below, right);
 }
 
-/** Write the line numbers next to the cards, and the number of CPUs and the protocol above the numbers. */
+/** Draw the line numbers next to the cards. Draw the number of CPUs and the protocol above the line numbers. */
 function gutterWords(easel: Easel): void {
   const { laid, layout, shown, pen, drawing } = easel;
   const { theme } = drawing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** What each part of a lane's drawing receives. */
+/** Everything that the functions receive that draw a part of a lane. */
 
 import { t } from '@page/base/lang/t.ts';
 import { laneTime } from '@page/derive/align.ts';
@@ -20,7 +20,7 @@ export interface Easel {
   readonly drawing: Drawing;
   readonly shown: LaneNow;
   readonly brushes: Brushes;
-  /** Opacity, which is 1, or less for a kind that is not in focus. */
+  /** Opacity of a kind: 1 if the kind is in focus, otherwise less. */
   readonly shade: (kind: string) => number;
 }
 
@@ -39,19 +39,24 @@ export function write(
   return pen.measureText(text).width;
 }
 
-/** The parts of a step, from 0 to 1, at which a copy starts to travel, has arrived, and the access has finished. */
+/**
+ * Fractions of a step, from 0 to 1, at which a copy starts to travel, at which it has arrived, and at which the access
+ * has finished.
+ */
 export const beats = { leaves: 0.08, comes: 0.7, lit: 0.9 } as const;
 
-/** Progress between two parts of a step, from 0 to 1. It eases in and out. */
+/** Progress between two fractions of a step, from 0 to 1, with a slow start and end. */
 export function between(part: number, from: number, to: number): number {
   const x = Math.max(0, Math.min(1, (part - from) / (to - from)));
   return x * x * (3 - 2 * x);
 }
 
-// The axis: accesses in the model's merged order, with one row per CPU. Below it is the order in which they were
-// executed, which is not a result.
+/**
+ * The strips at the bottom of a lane. The upper strip has the accesses in the model's merged order, with one row per
+ * CPU. The lower strip has the order in which the accesses were executed, which is not a result.
+ */
 
-/** Steps [from, to) of the window, on the lane's own axis. */
+/** First step and number of steps in the window, on the lane's own axis. */
 export function windowOf({ drawing, laid }: Pick<Easel, 'drawing' | 'laid'>): {
   readonly from: number;
   readonly steps: number;
@@ -61,14 +66,14 @@ export function windowOf({ drawing, laid }: Pick<Easel, 'drawing' | 'laid'>): {
   return { from: Math.max(0, Math.round(start)), steps: Math.max(1, frame.span / stepNs) };
 }
 
-/** Position of a step in the strips, px. */
+/** x position of a step in the strips, px. */
 export function stepX(easel: Pick<Easel, 'drawing' | 'laid'>, k: number): number {
   const { from, steps } = windowOf(easel);
   const { x, w } = easel.laid.order;
   return x + ((k - from) / steps) * w;
 }
 
-/** The step at a point of the strips; -1 if the point is outside. */
+/** The step at an x position in the strips; -1 if the position is outside the strips. */
 export function stepAt(easel: Pick<Easel, 'drawing' | 'laid'>, x: number): number {
   const { from, steps } = windowOf(easel);
   const { x: left, w } = easel.laid.order;
@@ -131,7 +136,7 @@ function merged(easel: Easel): void {
   }
 }
 
-/** Draw a transfer above the access that waits for it. It is two dashes, or one if there is little room. */
+/** Draw the mark of a transfer above the access that waits for it: two dashes, or one dash if there is little room. */
 function dashes({ pen }: Easel, x: number, y: number, w: number, h: number): void {
   if (h < 4) {
     pen.fillRect(x, y, Math.max(1.5, w), Math.max(1, h));
@@ -195,16 +200,16 @@ export function orderCaptions(easel: Easel): void {
   if (laid.executed.h > 0) tag(dismissed, laid.captions.executed, theme.faint);
 }
 
-// Parts that sentences mention: an access, the bytes that all CPUs write, or a phase of the second act.
+// Parts of the picture that sentences mention: an access, the bytes that all CPUs write, or a phase of the second act.
 
-/** The current access, or else the last access that has finished. */
+/** The current access. If there is none, the last access that has finished. */
 export function current(shown: LaneNow): Access | null {
   if (shown.under !== null) return shown.under;
   if (shown.done === 0 || shown.model === null) return null;
   return accessAt(shown.lane, shown.model, shown.done - 1);
 }
 
-/** The boxes of what a sentence mentions. */
+/** The boxes of a part that a sentence mentions. */
 export function placesOf({ layout, laid, shown, drawing }: Easel, name: string): readonly Box[] {
   const { struct } = shown;
   if (name === 'hot') {
@@ -240,7 +245,7 @@ export function drawSpoken(easel: Easel): void {
     );
 }
 
-/** Draw the phase that contains the moment, up to the moment. */
+/** Outline the phase that contains the current moment, from the phase's start up to that moment. */
 export function drawPhase(
   pen: Pen,
   { arm, share }: LockLane,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The object as the x-ray found it: its fields by offset, and the role of each field in the operation. Places are bytes
- * from the start of the object's first line. The object itself may begin later on that line.
+ * The object as the x-ray found it: its fields by offset, and the role of each field in the operation. A place is a
+ * number of bytes from the start of the object's first line. The object itself may begin later in that line.
  */
 
 import { t } from '@page/base/lang/t.ts';
 import type { LaneIndex, LaneSample } from '@page/derive/types.ts';
 
-// Rows of the microscope's counts: which rows are about the watched object's lines, and where they lie on these lines.
+// Functions about rows of the microscope's counts, such as whether a row is about the watched object's lines.
 
 export const lineBytes = 64;
 
-/** Number of bytes on the object's first line that precede the object, which may begin anywhere on a line. */
+/** Number of bytes in the object's first line that precede the object. An object may begin anywhere in a line. */
 export function leadOf(address: number): number {
   return address % lineBytes;
 }
@@ -24,8 +24,8 @@ export function countsOf(lane: LaneIndex): LaneSample | null {
 type Counts = Pick<LaneSample, 'columns' | 'facts'>;
 
 /**
- * Tell whether a row counts accesses to one of the watched object's lines. Other rows are sums over busy lines
- * elsewhere.
+ * Tell whether a row counts accesses to one of the watched object's lines. All other rows are about busy lines outside
+ * the object.
  */
 export function isOwn({ columns, facts }: Counts, i: number): boolean {
   const [base, size] = [facts['address'] ?? 0, facts['size'] ?? 0];
@@ -38,12 +38,15 @@ export function isInside({ columns }: Counts, i: number): boolean {
   return Number(columns['inside']?.[i] ?? 0) === 1;
 }
 
-/** First byte of a row about the object's lines, counted from the beginning of the first line. */
+/**
+ * Place of a row's first byte: its distance from the beginning of the object's first line. Use only for rows about the
+ * object's lines.
+ */
 export function placeOf({ columns, facts }: Counts, i: number): number {
   return Number(columns['at']?.[i] ?? 0) + leadOf(facts['address'] ?? 0);
 }
 
-/** The place on the object's lines that is written most, whichever functions write it; -1 if no place is written. */
+/** The most written place on the object's lines, over all functions; -1 if no place is written. */
 function mostWritten(counts: LaneSample, within: (at: number) => number): number {
   const sums = new Map<number, number>();
   for (let i = 0; i < counts.n; i++) {
@@ -58,19 +61,21 @@ function mostWritten(counts: LaneSample, within: (at: number) => number): number
   return best;
 }
 
-// What is known about a struct dentry beforehand (fs/dcache.c of 6.1): which fields a look-up reads, which field is the
-// reference count, and how a name is compared. For any other object, only the counts tell what is written.
+/**
+ * Knowledge about struct dentry from fs/dcache.c of 6.1: the fields that a lookup reads, the reference count, and how a
+ * name is compared. For other objects, only the counts show which fields are written.
+ */
 
-/** Roles of a field in the operation, named like the lesson's kinds. */
+/** Role of a field in the operation. The names are those of the lesson's kinds. */
 export type Role = 'name' | 'count' | 'chain' | 'plain';
 
-/** What is known about a kind of object before accesses are counted. */
+/** Knowledge about a type of object that does not come from counts. */
 export interface Known {
   readonly roles: Readonly<Record<string, Role>>;
-  /** Words for the field that all CPUs write, and for its line. */
+  /** Names, on the page, of the field that all CPUs write and of its line. */
   readonly hot: string;
   readonly hotLine: string;
-  /** The field whose bytes are compared. */
+  /** The field with the name that the operation compares. */
   readonly name: string;
 }
 
@@ -88,7 +93,7 @@ const dentry: Known = {
   name: 'd_iname',
 };
 
-/** What is known about an object with these fields; null if nothing is known. */
+/** Return the knowledge about an object with these fields; null if the type of object is unknown. */
 function knownOf(fields: ReadonlySet<string>): Known | null {
   return fields.has('d_iname') && fields.has('d_lockref') ? dentry : null;
 }
@@ -99,7 +104,9 @@ const wordBytes = 8;
 /** The name of the live object, if it is stored inside the object. */
 interface InnerName {
   readonly length: number;
-  /** Bytes [from, to) that a comparison of this name reads. The range is empty if the name is stored elsewhere. */
+  /**
+   * Bytes [from, to) that a comparison of this name reads. The range is empty if the name is stored outside the object.
+   */
   readonly compared: readonly [from: number, to: number];
   /** Letters of the name by byte; '' for bytes outside the name. */
   readonly letters: readonly string[];
@@ -113,7 +120,7 @@ interface Place {
 /**
  * @param field the place of the object's inner name
  * @param bytes the bytes of all lines
- * @param lead number of bytes on the first line that precede the object
+ * @param lead number of bytes in the first line that precede the object
  */
 function innerName(
   { facts, columns }: Pick<LaneSample, 'facts' | 'columns'>,
@@ -143,7 +150,7 @@ export interface Field {
 
 export interface Struct {
   readonly size: number;
-  /** Number of bytes on the first line that precede the object. */
+  /** Number of bytes in the first line that precede the object. */
   readonly lead: number;
   readonly lines: number;
   readonly fields: readonly Field[];
@@ -151,16 +158,16 @@ export interface Struct {
    * For each place, the field's index in `fields`; -1 for padding, for unknown bytes, and for bytes outside the object.
    */
   readonly fieldAt: Int16Array;
-  /** Null if the object has no name that is compared. */
+  /** The name that the operation compares; null if the object has none. */
   readonly name: InnerName | null;
-  /** The field that all CPUs write; null if it is not known or no field is written. */
+  /** The field that all CPUs write; null if no field is written, or the field is not known. */
   readonly hot: Hot | null;
 }
 
 export interface Hot {
   readonly at: number;
   readonly line: number;
-  /** Words that can follow "the": "count" or "nr_files", and "count's line" or "line of nr_files". */
+  /** `words` and `lineWords` can follow "the": "count" and "count's line", or "nr_files" and "line of nr_files". */
   readonly words: string;
   readonly lineWords: string;
 }
@@ -170,7 +177,7 @@ interface Made {
   readonly struct: Struct;
 }
 
-/** On other axes, each call makes new sample objects, but their columns stay the same. */
+/** The keys are columns, because on other axes each call makes new sample objects with the same columns. */
 const made = new WeakMap<LaneSample['columns'], Made>();
 
 /** The watched object of a lane; null until the x-ray has found it. */
@@ -185,7 +192,7 @@ export function structOf(lane: LaneIndex): Struct | null {
   return struct;
 }
 
-/** The newest sample that lists the fields of a live object. If there are several objects, it is the watched one. */
+/** The newest sample with the fields of a live object. With several objects, the sample of the watched object. */
 function objectOf(lane: LaneIndex): LaneSample | null {
   const address = countsOf(lane)?.facts['address'] ?? 0;
   const found = lane.probes().flatMap((probe) => {
@@ -199,9 +206,7 @@ function objectOf(lane: LaneIndex): LaneSample | null {
 
 const hots = new WeakMap<LaneSample['columns'], number>();
 
-/**
- * Index of the field that is written most; -1 if not known, and for known objects, whose roles already name that field.
- */
+/** Index of the most written field; -1 if not known. Also -1 for struct dentry, whose roles already name that field. */
 function hotField(lane: LaneIndex, sample: LaneSample): number {
   const counts = countsOf(lane);
   if (counts === null || knownOf(new Set(sample.texts)) !== null) return -1;
@@ -214,7 +219,7 @@ function hotField(lane: LaneIndex, sample: LaneSample): number {
   return hot;
 }
 
-/** @param written index of the field that is written most; -1 if it is not known */
+/** @param written index of the most written field; -1 if it is not known */
 export function makeStruct(
   sample: Pick<LaneSample, 'columns' | 'facts' | 'texts' | 'n'>,
   written = -1,
@@ -256,7 +261,7 @@ function endOf({ columns, n }: Pick<LaneSample, 'columns' | 'n'>): number {
   return Math.max(0, ...Array.from({ length: n }, (_, i) => Number(offset![i]) + Number(size![i])));
 }
 
-/** Whole fields in order, without the fields inside them. A union is represented by its first member. */
+/** Top-level fields in order of offset, without the fields inside them. A union is represented by its first member. */
 function fieldsOf(
   { columns, texts, n }: Pick<LaneSample, 'columns' | 'texts' | 'n'>,
   lead: number,
@@ -274,8 +279,8 @@ function fieldsOf(
 }
 
 /**
- * Write "d_iname[8..15]" or "d_lockref": the field of an access, with the bytes if the access covers only part of the
- * field.
+ * Format the field of an access: "d_lockref". If the access covers only a part of the name, add the bytes:
+ * "d_iname[8..15]".
  */
 export function fieldWords(struct: Struct | null, at: number, size: number): string {
   const field = struct?.fields[struct.fieldAt[at] ?? -1];
@@ -290,15 +295,16 @@ export function fieldWords(struct: Struct | null, at: number, size: number): str
   return `${field.name}[${first}..${first + size - 1}]`;
 }
 
-/** Tell whether the access compares the name. */
+/** Tell whether an access is a read of the name. */
 export function isNameRead(struct: Struct | null, at: number, write: boolean): boolean {
   return !write && struct?.fields[struct.fieldAt[at] ?? -1]?.role === 'name';
 }
 
-// How the bytes of an object are marked, and the boxes as which they are drawn.
+// Kinds of an object's bytes, and the runs of bytes that are drawn as boxes.
 
 /**
- * Kind of a byte. It is the kind of its field, except that the part of the name in the count's line has its own kind.
+ * Kind of a byte, which is the role of its field. Only the part of the name in the count's line has another kind,
+ * name_shared.
  */
 export type ByteKind = 'name' | 'name_shared' | 'count' | 'chain' | 'plain';
 
@@ -311,7 +317,7 @@ export function byteKind(struct: Struct, at: number): ByteKind {
   return Math.floor(at / lineBytes) === struct.hot?.line ? 'name_shared' : 'name';
 }
 
-/** Consecutive bytes of one kind and one field on a line, which are drawn as one box. */
+/** Consecutive bytes of one kind and one field in one line. A run is drawn as one box. */
 export interface Run {
   readonly at: number;
   readonly size: number;
@@ -321,7 +327,7 @@ export interface Run {
 
 const runsCache = new WeakMap<Struct, readonly (readonly Run[])[]>();
 
-/** The runs of each line, in order. */
+/** The runs of each line, in order of place. */
 export function runsOf(struct: Struct): readonly (readonly Run[])[] {
   let known = runsCache.get(struct);
   if (known === undefined) {

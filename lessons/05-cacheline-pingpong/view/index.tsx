@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The bytes of one object in cache lines. If the axis counts accesses, the view shows each CPU's copies and the lines
- * that travel. If the axis is time, it shows the second act of lesson 05: which way lockref operations took.
+ * The view of one object's bytes in cache lines. If the axis counts accesses, the view shows each CPU's copies and the
+ * lines that travel. If the axis is time, the view shows the second act of lesson 05: lockref operations by
+ * compare-and-swap and under the lock.
  */
 
 import { t } from '@page/base/lang/t.ts';
@@ -104,12 +105,12 @@ export function drawSwatch(ctx: Pen, kind: string, brushes: Brushes, box: Box): 
   if (kind !== 'executed') {
     ctx.fillRect(x, y, w, h);
     if (kind !== 'by_cas') return;
-    // As in the picture, draw a line along the top of the column.
+    // Draw a line along the top of the column, as in the picture.
     ctx.fillStyle = theme.mechanism;
     ctx.fillRect(x, y, w, 2);
     return;
   }
-  // Draw two rows of ticks, for two threads of QEMU.
+  // Draw two rows of ticks, which stand for two threads of QEMU.
   for (const [i, at] of [0, 3, 9].entries()) ctx.fillRect(x + at, y + (i % 2) * (h / 2), 3, h / 2);
 }
 
@@ -131,23 +132,27 @@ function drawCopy(ctx: Pen, kind: string, brushes: Brushes, box: Box): void {
   ctx.fillText(name, box.x + box.w / 2, box.y + box.h / 2 + 1);
 }
 
-// Moments of scenes: one whole stat, the time after the cold start, or all phases of a storm.
+// Moments of scenes: one complete stat, the time after the cold start, or all phases of a storm.
 
 function stepsFrom(start: number, span: number): Place {
   return { start: ns(start), span, moment: ns(start), follows: false, known: true };
 }
 
-/** Number of accesses per stat, on the lane that has the most. */
+/** Accesses per stat, on the lane with the most accesses per stat. */
 function perStat(index: RunIndex): number {
   return Math.ceil(Math.max(0, ...index.lanes.map((lane) => countedOf(lane).perOp)));
 }
 
 /**
- * The cold start has ended once the transfers per stat so far differ from those of the whole run by at most this share.
+ * Limit that ends the cold start: the transfers per stat so far differ from those of the whole run by at most this
+ * share.
  */
 const near = 1 / 20;
 
-/** The access of a lane after which each figure so far is close to that of the whole run; 0 if not known. */
+/**
+ * Number of a lane's accesses after which the transfers per stat so far stay close to those of the whole run; 0 if not
+ * known.
+ */
 function warmFrom(lane: LaneIndex, params: RunIndex['params']): number {
   const model = modelOf(lane, settingsOf(params, { params: {} }));
   if (model === null) return 0;
@@ -159,12 +164,12 @@ function warmFrom(lane: LaneIndex, params: RunIndex['params']): number {
   return 0;
 }
 
-/** Latest place to open at, as a share of the run. A place near the end of a run would show little. */
+/** Latest place at which a step opens, as a share of the run. Near its end, a run would have little left to show. */
 const latest = 1 / 2;
 
 /**
- * Return the number of stats until the run is warm: at least four with one or two CPUs, and at least ten per CPU with
- * more CPUs. By then each CPU has fetched its lines.
+ * Return the number of stats in the cold start, after which each CPU has fetched its lines. The minimum is four with
+ * one or two CPUs, and ten per CPU with more CPUs.
  */
 function warmStats(index: RunIndex, accesses: number): number {
   const cpus = index.params['model_cpus'] ?? 2;
@@ -181,7 +186,8 @@ export const moments: Readonly<Record<string, Finder>> = {
     return accesses === 0 ? null : stepsFrom(0, (2 * accesses + 1) * stepNs);
   },
   /**
-   * The moment at which the first fetches have little weight: the figures so far are close to those of the whole run.
+   * The end of the cold start: the first fetches have little weight, so the figures so far are close to those of the
+   * whole run.
    */
   warm: (index, scene) => {
     const accesses = perStat(index);
@@ -189,7 +195,7 @@ export const moments: Readonly<Record<string, Finder>> = {
     const start = accesses * warmStats(index, accesses) * stepNs;
     return stepsFrom(start, spanOf(scene) || 1000 * stepNs);
   },
-  /** All phases of a storm, in guest time. Playback begins with the second phase; a still picture shows all phases. */
+  /** All phases of a storm, in guest time. Playback begins with the second phase. A still picture shows all phases. */
   phases: (index, scene) => {
     const ends = phasesOf(index).map((phase) => phase.t1);
     const last = Math.max(...ends);
@@ -197,18 +203,18 @@ export const moments: Readonly<Record<string, Finder>> = {
     if (index.lanes.every((lane) => lane.samples('lockref-counts').length < 2)) return null;
     const span = spanOf(scene) || (Number.isFinite(last) ? last : known);
     const place = { ...stepsFrom(0, span), moment: ns(span) };
-    // The first phase is the same at every moment, so it is already shown when the step begins to play.
+    // The first phase never changes, so the step begins to play after it.
     const disturbed = phasesOf(index)[1];
     return disturbed === undefined ? place : { ...place, begin: ns(disturbed.t0) };
   },
 };
 
-/** One of the two acts. */
+/** The layout of one of the two acts. */
 type Picture =
   | (Laid & { readonly act: 'lines'; readonly lines: LinesLayout })
   | (Laid & { readonly act: 'lock'; readonly lock: LockLayout });
 
-/** Number of the object's lines; one if the x-ray has not found the object. */
+/** Number of the object's lines; 1 if the x-ray has not found the object. */
 function linesOf(index: RunIndex): number {
   return Math.max(1, ...index.lanes.map((lane) => structOf(lane)?.lines ?? 0));
 }
@@ -243,7 +249,7 @@ function draw(
   else drawLines(pen, picture.lines, drawing, pointed, tiles);
 }
 
-/** What is needed to place the marks of a lane. */
+/** Data from which the marks of a lane are placed. */
 function placesIn(drawing: Drawing, lines: LinesLayout) {
   return lines.lanes.flatMap((laid) => {
     const lane = drawing.index.lanes.find((one) => one.arm === laid.arm);
@@ -259,7 +265,7 @@ function boxes(picture: Picture, drawing: Drawing, mark: Mark): readonly Box[] {
   return place === undefined ? [] : placesOf(place, mark);
 }
 
-/** Strips and charts have an axis, so a click moves the playhead there. */
+/** Return the moment at a point of a strip or chart, to which a click moves the playhead. */
 function seek(picture: Picture, drawing: Drawing, x: number, y: number): number | null {
   const { frame } = drawing;
   if (picture.act === 'lock') {
@@ -330,13 +336,15 @@ const acts = {
   lock: ['by_cas', 'under_lock', 'unknown'],
 } as const;
 
-/** Kinds that a scene may show, which are those of its workload's act. */
+/** Kinds that a scene can show: the kinds of its workload's act. */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const first = Object.keys(lesson.workloads)[0];
   const counts = (lesson.axis?.workloads ?? []).includes(scene.workload ?? first ?? '');
   const wanted: readonly string[] = counts ? acts.lines : acts.lock;
-  // A single CPU shares no lines, so shared copies, transfers and upgrades do not occur. With more CPUs, the scene
-  // opens only when all lines have come from memory, so fetches are left out.
+  /**
+   * Kinds that do not occur are left out. A single CPU has no shared copies, transfers or upgrades. With more CPUs, the
+   * scene opens after the fetches.
+   */
   const absent = scene.params['model_cpus'] === 1 ? ['copy_s', 'transfer', 'upgrade'] : ['fetch'];
   return lesson.kinds.filter(({ name }) => wanted.includes(name) && !absent.includes(name));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Places of everything. Lanes are side by side, with cells of equal size: at the top the struct in boxes of 64 bytes,
- * below it a card for each CPU with its copies, and at the bottom the order of the accesses.
+ * Layout of the first act. Lanes are side by side. A lane has the struct in boxes of 64 bytes at the top, a card for
+ * each CPU with its copies below, and the order of the accesses at the bottom. Cells have the same size in all lanes.
  */
 
 import type { Size } from '@page/derive/types.ts';
@@ -10,20 +10,20 @@ import { lineBytes } from './fields.ts';
 
 export interface LinesLane extends LaidLane {
   readonly headlineY: number;
-  /** Upper left corner of the first byte of each line. */
+  /** Upper left corner of each line's first byte. */
   readonly lines: readonly { readonly x: number; readonly y: number }[];
   readonly cards: readonly Card[];
-  /** The merged order, one row per CPU. */
+  /** Box of the accesses in the merged order, with one row per CPU. */
   readonly order: Box;
-  /** The order in which the accesses were executed. */
+  /** Box of the accesses in the order in which they were executed. */
   readonly executed: Box;
   readonly captions: { readonly cards: number; readonly order: number; readonly executed: number };
 }
 
-/** A CPU with its copies. */
+/** Box of a CPU with its copies. */
 export interface Card extends Box {
   readonly cpu: number;
-  /** One slot for each line. */
+  /** Boxes of the CPU's copies, one for each line. */
   readonly slots: readonly Box[];
 }
 
@@ -33,7 +33,7 @@ export interface LinesLayout {
   readonly gutter: number;
   /** Number of bytes in a row. */
   readonly perRow: number;
-  /** Width and height of a byte's cell, and distance between rows. */
+  /** `cell`, `high`: width and height of a byte's cell. `pitch`: distance between rows. */
   readonly cell: number;
   readonly high: number;
   readonly pitch: number;
@@ -58,10 +58,10 @@ export interface LayoutInput {
 
 const between = 28;
 const mostCell = 27;
-/** A copy that is narrower than this shows no bytes, px. */
+/** Minimum width, in px, of a copy that shows its bytes. */
 const leastStrip = 96;
 
-/** Lay out the picture. If it is low, the order of execution is left out, and cards have one line of words. */
+/** Lay out the picture. A picture with little height has no order of execution, and its cards have one line of text. */
 export function layoutLines(input: LayoutInput): LinesLayout {
   const usual = laidOut(input, false);
   const [lane] = usual.lanes;
@@ -69,7 +69,7 @@ export function layoutLines(input: LayoutInput): LinesLayout {
   return low <= input.size.height ? usual : laidOut(input, true);
 }
 
-/** Below this height, px, the bottom of the picture is cut off. */
+/** Minimum height of the picture, px. At a smaller height, the bottom is cut off. */
 export function leastHeight(input: LayoutInput): number {
   const { lanes } = laidOut({ ...input, size: { ...input.size, height: 0 } }, true);
   return Math.max(0, ...lanes.map(({ order }) => order.y + order.h + 4));
@@ -90,13 +90,13 @@ function laidOut(input: LayoutInput, tight: boolean): LinesLayout {
   const titled = cardWide >= fontSize * 3.4;
   const cardHead = titled ? (strips && !tight ? 2 : 1) : 0;
   const lineGap = tight ? 2 : 10;
-  // Heights that do not grow: those of words, and of the strips below.
+  // Fixed heights: those of texts, and of the strips at the bottom.
   const headline = text * (wide < fontSize * 62 ? 2 : 1) + 10;
   const orderHigh = Math.max(34, Math.min(72, cpus * 14));
   const foot = tight ? text * 2 + orderHigh + 12 : text * 3 + orderHigh + 12 + 22;
   const cardWords = (titled ? cardHead : 1) * text + text + 14;
   const fixed = headerHeight + headline + foot + cardWords + lines * (rows * text + lineGap) + 20;
-  // Heights that grow: those of the struct's cells and of the copies.
+  // Heights that grow with the picture: those of the struct's cells and of the copies.
   const units = lines * rows + lines * 1.25;
   const room = (size.height - fixed) / units;
   const high = Math.round(Math.max(fontSize + 3, Math.min(fontSize * 2.3, cell * 2, room)));
@@ -158,13 +158,13 @@ function laidOut(input: LayoutInput, tight: boolean): LinesLayout {
   return { lanes, ...shape, strips, titled, cardHead };
 }
 
-/** Return the number of bytes in a row: as many as have room for a letter each. */
+/** Return the number of bytes in a row, so that each byte has room for a letter. */
 function rowBytes(room: number, fontSize: number): number {
   for (const bytes of [64, 32]) if (room / bytes >= fontSize * 0.85) return bytes;
   return 16;
 }
 
-/** Cards fill the width. If there are many, there is no gap between them. */
+/** Return width and gap of the cards, px. Cards fill the lane's width, and many cards have a smaller gap. */
 function cardWidth(wide: number, gutter: number, cpus: number): readonly [number, number] {
   const room = wide - gutter - 2;
   const gap = cpus <= 8 ? 14 : cpus <= 24 ? 2 : 1;
@@ -179,7 +179,7 @@ export function heightFor(lanes: number, lines: number, fontSize: number): numbe
   return Math.round(40 + text * 9 + struct + lines * fontSize * 2.3 + 120);
 }
 
-/** Parts of the bytes [at, at + size) of a line, row by row. */
+/** Boxes of the bytes [at, at + size) of a line, one box per row. */
 export function byteBoxes(
   layout: LinesLayout,
   lane: LinesLane,
@@ -201,7 +201,7 @@ export function byteBoxes(
   return boxes;
 }
 
-/** Place of the bytes [at, at + size) of a line inside a copy of the line. */
+/** Box of the bytes [at, at + size) of a line, in a copy of that line. */
 export function partOf({ x, y, w, h }: Box, at: number, size: number): Box {
   const from = at % lineBytes;
   const wide = Math.min(size, lineBytes - from);

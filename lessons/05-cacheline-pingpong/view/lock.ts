@@ -10,7 +10,7 @@ import type { Lesson } from '@page/protocol/lesson.ts';
 import type { Box, LaidLane } from '@page/views/contract.ts';
 import { scaleLog } from 'd3-scale';
 
-/** What happened between two samples. */
+/** Operations between two samples. */
 export interface Interval {
   readonly t0: number;
   readonly t1: number;
@@ -35,7 +35,10 @@ export function intervalsOf(lane: LaneIndex): readonly Interval[] {
   const intervals: Interval[] = [];
   for (let i = 1; i < sums.length; i++) {
     const [a, b] = [sums[i - 1]!, sums[i]!];
-    // The counts only rise. Two samples at the same guest time give no rate.
+    /**
+     * The counts only rise, so a difference is never negative. Two samples at the same guest time have no rate, so they
+     * give no interval.
+     */
     if (b.t <= a.t) continue;
     const [fast, slow, retries] = [b.fast - a.fast, b.slow - a.slow, b.retries - a.retries];
     intervals.push({ t0: a.t, t1: b.t, fast, slow, retries });
@@ -71,11 +74,11 @@ export interface Share {
   readonly fast: number;
   readonly slow: number;
   readonly retries: number;
-  /** Guest time that the intervals cover together, ns. */
+  /** Total guest time of the intervals, ns. */
   readonly over: number;
 }
 
-/** Sums over the intervals whose middle lies in [from, to), up to a moment. */
+/** Return sums over the intervals whose middle is in [from, to) and whose end is not after `upTo`. */
 export function shareIn(
   intervals: readonly Interval[],
   from: number,
@@ -94,21 +97,19 @@ export function shareIn(
   return sum;
 }
 
-/** Operations of a phase, before and after the lock began to stay taken. */
+/** Operations of a phase, split at the time from which the lock stayed taken. */
 export interface Burst {
   readonly before: Share;
   readonly then: Share;
 }
 
-/**
- * An interval counts as one in which the lock stays taken if at least this share of its operations are under the lock.
- */
+/** Minimum share of operations under the lock in an interval in which the lock counts as staying taken. */
 const taken = 0.5;
 
 /**
- * Split a phase at the first interval in which most operations took the lock, if most of the phase's operations came
- * before it. In that case, the phase's share only describes its first moments. Return null if there is no such
- * interval, or if most operations came later.
+ * Split a phase at the first interval in which most operations took the lock. Return null if there is no such interval,
+ * or if most of the phase's operations came after the interval began. Without the split, the share of the phase would
+ * describe only its first moments.
  */
 function burstOf(
   intervals: readonly Interval[],
@@ -124,7 +125,7 @@ function burstOf(
   return before.fast + before.slow > then.fast + then.slow ? { before, then } : null;
 }
 
-/** Share of operations under the lock, from 0 to 1; null while there was no operation. */
+/** Share of operations under the lock, from 0 to 1; null if there was no operation. */
 export function slowShare({ fast, slow }: Pick<Share, 'fast' | 'slow'>): number | null {
   return fast + slow === 0 ? null : slow / (fast + slow);
 }
@@ -134,9 +135,9 @@ export function rateOf({ fast, slow, over }: Share): number | null {
   return over <= 0 ? null : ((fast + slow) * second) / over;
 }
 
-// Figures about the lock path that the sentence, picture, panel and tips share.
+// Figures about operations under the lock, for the sentence, the picture, the panel and the tips.
 
-/** Write the share under the lock and the operations per second: "94.3 %", "135". */
+/** Format the share of operations under the lock and the operations per second: "94.3 %", "135". */
 export function pathFigures(
   { arm }: Pick<LaneIndex, 'arm'>,
   scope: Scope,
@@ -153,7 +154,7 @@ export function pathFigures(
   ];
 }
 
-/** Figures about a phase. They cover it up to the moment, or completely if it has ended. */
+/** Figures about a phase. If the phase has not ended, they cover it up to the current moment. */
 export function phaseFigures(
   lane: Pick<LaneIndex, 'arm'>,
   phase: string,
@@ -171,9 +172,9 @@ const during: Readonly<Record<Phase['name'], string>> = {
 };
 
 /**
- * Explain why the share of a phase differs from that of its columns: " Of the 25,500 operations during the listing,
- * 24,437 came in its first 45.9 ms, before the lock stayed taken; 96.9 % of the others took the lock." Empty if it does
- * not differ. `now` is the lane's time.
+ * Explain why the share of a phase differs from the shares of most of its columns: " Of the 25,500 operations during
+ * the listing, 24,437 came in its first 45.9 ms, before the lock stayed taken; 96.9 % of the others took the lock."
+ * Empty if there is no difference. `now` is the lane's time.
  */
 export function burstWords(
   lane: LaneIndex,
@@ -207,13 +208,13 @@ export function burstWords(
   return sentences.join('');
 }
 
-// Places of the second act. Time runs to the right. Lanes are below each other and share one axis.
+// Layout of the second act. Time runs to the right. Lanes are below each other and have one common axis.
 
 export interface LockLane extends LaidLane {
   readonly headlineY: number;
-  /** Chart of the shares of operations by compare-and-swap and under the lock. */
+  /** Box of the chart with the shares of operations by compare-and-swap and under the lock. */
   readonly share: Box;
-  /** Chart of operations per second, with a logarithmic scale. */
+  /** Box of the chart with the operations per second, on a logarithmic scale. */
   readonly rate: Box;
 }
 
@@ -222,7 +223,7 @@ export interface LockLayout {
   readonly fontSize: number;
 }
 
-/** Largest rate that is drawn, per second. The scale is logarithmic and begins at 1. */
+/** Largest rate on the chart, per second. The scale is logarithmic and begins at 1. */
 export const mostRate = 1e7;
 
 export function layoutLock(
@@ -259,12 +260,12 @@ export function layoutLock(
 
 const heightOf = scaleLog([1, mostRate], [0, 1]).clamp(true);
 
-/** Height of a rate, 0 to 1. */
+/** Height of a rate on the logarithmic scale, from 0 to 1. */
 export function rateHeight(perSecond: number): number {
   return heightOf(Math.max(1, perSecond));
 }
 
-// What a column of the second act was computed from, which is two readings of the kernel's counters by the x-ray.
+// Sources of a column of the second act: two samples in which the x-ray read the kernel's counters.
 
 export function behindInterval(lane: LaneIndex, lesson: Lesson, mark: Mark): Behind | null {
   const one = intervalsOf(lane)[mark.row];

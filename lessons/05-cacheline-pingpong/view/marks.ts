@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Bytes, copies, accesses and transfers as marks: their places, and a description of each in words. */
+/** Marks of the first act, which are bytes, copies, accesses and transfers: their places and descriptions. */
 
 import { t as tr } from '@page/base/lang/t.ts';
 import { formatCount, ns } from '@page/base/units.ts';
@@ -16,7 +16,7 @@ import { byteBoxes, inside } from './layout.ts';
 import { stateNames } from './model/coherence.ts';
 import { type Access, accessAt, glowSteps, happening, type LaneNow, statesAt } from './now.ts';
 
-/** What is needed to place the marks of a lane. */
+/** Data from which the marks of a lane are placed. */
 type Place = Pick<Easel, 'layout' | 'laid' | 'drawing' | 'shown'>;
 
 export const accessKinds = ['read', 'write', 'rmw'] as const;
@@ -45,7 +45,7 @@ export function partOfMark(lesson: Pick<Lesson, 'kinds'>, mark: Pick<Mark, 'kind
   return parts[lesson.kinds[mark.kind]?.name ?? ''] ?? null;
 }
 
-/** Copies are numbered line by line. */
+/** Step between the row numbers of two lines. Copies are numbered line by line. */
 export const perLine = 64;
 
 function markOf(
@@ -62,7 +62,7 @@ function markOf(
   return { arm: lane.arm, table: 'points', id, row, kind: number, t0: t, t1: t };
 }
 
-/** The run of bytes that contains a byte. Its record is the last access to any of these bytes. */
+/** The mark of the run of bytes that contains a byte. Its record is the last access to any byte of the run. */
 function byteMark(place: Pick<Place, 'shown' | 'drawing'>, at: number): Mark | null {
   const { struct } = place.shown;
   if (struct === null || at >= struct.lines * lineBytes) return null;
@@ -85,7 +85,7 @@ function copyMark(place: Pick<Place, 'shown' | 'drawing'>, line: number, cpu: nu
 
 function stepMark(place: Pick<Place, 'shown' | 'drawing'>, k: number, way: boolean): Mark | null {
   const { model, lane, done, under } = place.shown;
-  // The current access already has a path before it has finished.
+  // The path of the current access is already drawn before the access has finished.
   if (model === null || k < 0 || k >= done + (way && under !== null ? 1 : 0)) return null;
   const access = accessAt(lane, model, k);
   const what = happening(access);
@@ -100,7 +100,7 @@ function executedMark(place: Pick<Place, 'shown' | 'drawing'>, k: number): Mark 
   return markOf(place, 'executed', k, order[k]!);
 }
 
-/** The last finished access for which `fits` is true, among the last 4,000; null if there is none. */
+/** The last of the 4,000 newest finished accesses for which `fits` is true; null if there is none. */
 function lastWhere(shown: LaneNow, fits: (access: Access) => boolean): Access | null {
   if (shown.model === null) return null;
   for (let k = shown.done - 1; k >= Math.max(0, shown.done - 4000); k--) {
@@ -111,8 +111,8 @@ function lastWhere(shown: LaneNow, fits: (access: Access) => boolean): Access | 
 }
 
 /**
- * Rows for pointing: bytes, copies of each line, accesses in the model's order, and accesses as executed. Paths are
- * above all of them.
+ * Rows of marks at which a viewer can point: bytes, copies of each line, accesses in the model's order, and accesses in
+ * executed order. Paths are on top of all rows.
  */
 export function rowsOf(place: Place): readonly Row[] {
   const { laid, shown } = place;
@@ -120,7 +120,7 @@ export function rowsOf(place: Place): readonly Row[] {
   const { order, executed, arm } = laid;
   const pitch = stepX(place, 1) - stepX(place, 0);
   const steps = (n: number) => ({ x: stepX(place, 0), pitch, n });
-  // An arrow key from the row above leads to the newest access.
+  // An arrow key moves from the row above to the newest access.
   const entry = stepX(place, done);
   const inOrder = cellRow({ arm, area: order, slop: 4, entry }, steps(done), (k, box) =>
     accessItems(place, k, box),
@@ -168,7 +168,7 @@ function byteRows(place: Place): readonly Row[] {
   );
 }
 
-/** A path ends in the middle of a copy. A copy that was just lost can also be pointed at. */
+/** A path ends in the middle of a copy. A viewer can also point at a copy that was just lost. */
 function wayRow(place: Place): Row {
   const { laid, shown } = place;
   const area = { x: laid.left, y: 0, w: laid.width, h: place.drawing.size.height };
@@ -185,7 +185,7 @@ function wayRow(place: Place): Row {
   return { arm: laid.arm, area, items };
 }
 
-/** Copies touch, so there is no gap between them. */
+/** Widen a slot, so that there is no gap between the slots of copies. */
 function slotRoom(slot: Box): Box {
   return { ...slot, x: slot.x - 1, w: slot.w + 2 };
 }
@@ -228,7 +228,7 @@ function accessItems(place: Place, k: number, { x, w }: Box): readonly Item[] {
   ];
 }
 
-/** Where a mark is drawn. */
+/** Return the boxes of a mark. */
 export function placesOf(place: Place, mark: Mark): readonly Box[] {
   const { layout, laid, shown, drawing } = place;
   const part = partOfMark(drawing.lesson, mark);
@@ -251,7 +251,7 @@ export function placesOf(place: Place, mark: Mark): readonly Box[] {
   const h = rowHeight(place);
   const log = shown.model?.trace.log;
   const cpu = log?.cpu[mark.row] ?? 0;
-  // While its path is drawn, the copy in which the path ends belongs to the mark, too.
+  // While the path of an access is drawn, its mark includes the copy at the end of the path.
   const age = shown.done - mark.row;
   const goal = part === 'way' && age >= 0 && age <= glowSteps && log;
   const slot = goal ? laid.cards[cpu]?.slots[goal.line[mark.row] ?? 0] : undefined;
@@ -267,7 +267,7 @@ export const verbs = {
   rmw: tr('reads and writes at once'),
 } as const;
 
-/** Describe a mark in words. */
+/** Return the description of a mark, for tips and screen readers. */
 export function describeLines(shown: LaneNow, mark: Mark, lesson: Lesson): string {
   const kind = lesson.kinds[mark.kind];
   if (kind === undefined) return '';
@@ -285,7 +285,7 @@ export function describeLines(shown: LaneNow, mark: Mark, lesson: Lesson): strin
   }
   if (part === 'executed')
     return tr(
-      '{where}, access {row} as the host happened to run it, on vCPU {cpu}. On another day the order would differ, so it is not a result.',
+      '{where}, access {row} in the order in which the host happened to run them, on vCPU {cpu}. On another day this order would differ, so the order is not a result.',
       { where, row: formatCount(mark.row + 1), cpu: vcpuOf(shown, mark.row) },
     );
   if (shown.model === null || mark.row >= shown.model.trace.log.length) return '';
@@ -317,13 +317,13 @@ function byteWords({ struct }: LaneNow, at: number): string {
   });
 }
 
-/** Describe bytes that are padding, or other data on the object's lines. */
+/** Describe bytes outside all fields: padding, or other data on the object's lines. */
 function besideWords({ lead, size }: Struct, at: number): string {
   if (at >= lead && at < lead + size) return tr('byte {at}, no field.', { at: at - lead });
   return tr('other data on line {line}.', { line: Math.floor(at / lineBytes) });
 }
 
-/** Write "CPU 1 reads d_iname[8..15] in __d_lookup_rcu, counted. Modelled: line 1 comes from CPU 0." */
+/** Describe an access: "CPU 1 reads d_iname[8..15] in __d_lookup_rcu, counted. Modelled: line 1 comes from CPU 0." */
 export function stepWords(shown: LaneNow, access: Access): string {
   const { cpu, kind, at, size, line, from, lost, owns } = access;
   const name = functionName(shown.lane, access.func);
@@ -335,15 +335,15 @@ export function stepWords(shown: LaneNow, access: Access): string {
     field: fieldWords(shown.struct, at, size),
     by,
   });
-  const asks = owns ? tr('it asks to own the line; ') : '';
+  const asks = owns ? tr('this load asks to own the line; ') : '';
   const others = tr('{lost, plural, one {one copy is} other {# copies are}} lost', { lost });
   switch (happening(access)) {
     case 'hit':
-      return tr('{first} Modelled: it has line {line}, so nothing moves.', { first, line });
+      return tr('{first} Modelled: this CPU has line {line}, so nothing moves.', { first, line });
     case 'fetch':
       return tr('{first} Modelled: {asks}line {line} comes from memory.', { first, asks, line });
     case 'upgrade':
-      return tr('{first} Modelled: {asks}it has line {line}, and {others}.', {
+      return tr('{first} Modelled: {asks}this CPU has line {line}, and {others}.', {
         first,
         asks,
         line,
@@ -360,7 +360,7 @@ export function stepWords(shown: LaneNow, access: Access): string {
   }
 }
 
-/** The mark to select first, which is the bytes that all CPUs write. */
+/** The mark that is selected first: the bytes that all CPUs write. */
 export function hotMark(place: Place): Mark | null {
   const { struct } = place.shown;
   return struct?.hot ? byteMark(place, struct.hot.at) : null;

@@ -135,7 +135,7 @@ describe('model native', () => {
       '8 threads on 8 cores the moved one has 1.5 times the rate of the stock',
     );
     expect(words).toContain('(95 %: 1.4 to 1.6)');
-    expect(words).toContain('It has one layout, so it compares no layouts');
+    expect(words).toContain('This measurement has a single layout, so it compares no layouts');
     expect(words).toContain('Note: a remark of the machine.');
     const cells = [...screen.getByTestId('native-table').querySelectorAll('tbody tr')].at(-1)!;
     expect(cells.textContent).toBe('84.00M6.00M2.00M');

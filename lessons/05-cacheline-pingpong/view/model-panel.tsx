@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The model's predictions next to the mail's measurements, and the model's numbers with their sources and their effect.
+ * Panel with the model's predictions next to the mail's measurements. Also the model's numbers, with their sources and
+ * effects.
  */
 
 import { rich, t } from '@page/base/lang/t.ts';
@@ -19,14 +20,14 @@ import { leftOut, mailRates, owningLoad, statedNumbers } from './model/stated.ts
 import { countedOf, type ModelSettings, settingsKey, settingsOf } from './model.ts';
 import { CurveTable, ProfileChart, SensitivityTable } from './model-tables.tsx';
 
-// One lane in the model's chart: its median as a dashed line, and a band that covers all seeds.
+// A lane in the model's chart: the median as a dashed line, and a band that covers all seeds.
 
-/** Names of lanes are narrower than this, px. */
+/** Maximum width of a lane's name, px. */
 const widest = 150;
 
 type Points = Prediction['curves'][number]['points'];
 
-/** Draw a lane's curve, dashed because it is modelled. The first lane has discs, the last one squares. */
+/** Draw a lane's curve, dashed because it is modelled. The first lane has discs, the last lane squares. */
 function Curve({
   points,
   theme,
@@ -54,7 +55,7 @@ function Curve({
     .y1(({ opsPerS }) => y(opsPerS.high))
     .digits(1);
   const colour = first ? theme.work : theme.gain;
-  // While the model is still computing, the curve may end before there is room for its name at the left.
+  // While the model is still computing, the curve can be too short for the lane's name at its left.
   const early = x(last.cpus) < widest;
   return (
     <g>
@@ -95,7 +96,7 @@ function Curve({
   );
 }
 
-// Results of `duet microscope --native` on a machine with enough cores, if such results exist.
+// Results of `duet microscope --native`, if they were measured on a machine with enough cores.
 
 /** Fewest cores for a result (`LEAST_CORES` in the backend's lenses/scope/native.py). */
 const leastCores = 4;
@@ -103,7 +104,7 @@ const leastCores = 4;
 type Point = Native['arms'][number]['curve'][number];
 type Scale = (value: number) => number;
 
-/** Points of the chart. The point for one thread is left out, because a single thread never loses a line. */
+/** Points of the chart, without the point for one thread: a single thread never loses a line. */
 function shownPoints(points: readonly Point[]): readonly Point[] {
   return points.filter(({ threads }) => threads >= 2);
 }
@@ -117,7 +118,9 @@ interface LineProps {
   readonly name: string;
 }
 
-/** A measured line is solid, with a bar from the lowest to the highest run. The model's line is dashed. */
+/**
+ * Draw a measured curve as a solid line, with a bar from the lowest to the highest run. The model's curves are dashed.
+ */
 function NativeLine({ points, theme, x, y, first, name }: LineProps) {
   const shown = shownPoints(points);
   const colour = first ? theme.work : theme.gain;
@@ -234,7 +237,7 @@ export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: str
         {native.host !== null && (
           <p className="quiet">
             {t(
-              'Last column: {what}. It has one layout, so it compares no layouts. It shows how far a machine like this gets.',
+              'Last column: {what}. This measurement has a single layout, so it compares no layouts. It shows the rates that this machine reaches.',
               { what: native.host.what },
             )}
           </p>
@@ -249,8 +252,10 @@ export function NativeNote({ lesson, title }: { lesson: Lesson; title: (arm: str
   );
 }
 
-// Stats per second against CPUs: for each lane, a dashed line and a band that covers all seeds. The mail's figures are
-// marked points.
+/**
+ * Chart of stats per second against CPUs. Each lane has a dashed line and a band that covers all seeds. The mail's
+ * figures are marked points.
+ */
 
 const box = { width: 296, height: 250, left: 34, right: 10, top: 14, bottom: 36 };
 const ticks = [2, 4, 8, 16, 32, 64];
@@ -261,15 +266,15 @@ interface Props {
   readonly title: (arm: string) => string;
   /** Number of CPUs in the picture. */
   readonly at: number;
-  /** The noun for what is counted, for example "stats". */
+  /** Plural noun of the operations, such as "stats". */
   readonly many: string;
-  /** What a machine measured; null if none did. */
+  /** Results of a machine's measurement; null if there is none. */
   readonly native: Native | null;
 }
 
 /**
- * The mail's figures for the arms on show. The first arm stands for the kernel before the change, the last arm for the
- * kernel after it.
+ * The mail's figures for the displayed arms. The first arm is the kernel before the change, the last arm the kernel
+ * after the change.
  */
 export function mailPoints(arms: readonly string[]) {
   const { cpus, stockPerS, movedPerS } = mailRates;
@@ -386,8 +391,10 @@ function spoken({ curves }: Prediction, title: (arm: string) => string): string 
     .join('; ');
 }
 
-// The model's curves for the lanes on show. They are computed off the main thread, and again when a knob of the model
-// changes.
+/**
+ * The model's curves for the displayed lanes. A worker computes the curves, and again after each change of a model's
+ * knob.
+ */
 
 export interface PredictedSoFar {
   readonly settings: ModelSettings;
@@ -397,7 +404,7 @@ export interface PredictedSoFar {
 }
 
 function usePrediction(runIndex: RunIndex, lesson: Lesson): PredictedSoFar {
-  // The curve depends neither on the picture's number of CPUs nor on its schedule.
+  // The curve does not depend on the picture's number of CPUs or schedule.
   const settings = { ...settingsOf(runIndex.params, lesson), schedule: 'timed' as const, cpus: 2 };
   const lanes = runIndex.lanes.map((lane) => ({ arm: lane.arm, counted: countedOf(lane) }));
   const ready = runIndex.lanes.length > 0 && runIndex.lanes.every((lane) => lane.ended);
@@ -471,7 +478,7 @@ export function ModelPanel({ runIndex, lesson, theme, onKnob }: PanelProps) {
   );
 }
 
-/** The curves, the profile and the tables, as far as they are computed. */
+/** The curves, the profile and the tables that have been computed so far. */
 function Predicted({
   runIndex,
   lesson,
@@ -498,7 +505,7 @@ function Predicted({
       </p>
       <p className="small quiet">
         {t(
-          '{protocol}. A band goes from the lowest to the highest value of three seeds. The crosses are what the mail measured, on {cpus} CPUs. No number here was fitted to the crosses, but the profile below decided that loads own the line.',
+          '{protocol}. A band extends from the lowest to the highest value of three seeds. The crosses are the rates that the mail measured on {cpus} CPUs. No number of the model was fitted to the crosses, but loads own the line because of the profile below.',
           { protocol: settings.protocol, cpus: mailRates.cpus },
         )}
       </p>
@@ -519,7 +526,7 @@ function Predicted({
   );
 }
 
-/** The knob that the text mentions, next to the curve that depends on it. */
+/** The knob for loads that own, next to the curve that depends on this knob. */
 function Owning({
   lesson,
   owning,
@@ -569,7 +576,7 @@ const byKnob: Readonly<Record<string, 'hitNs' | 'transferNs' | 'upgradeNs' | 'ow
   own_ns: 'ownNs',
 };
 
-/** Each number of the model, its source, and whether the viewer has changed it. */
+/** Table of the model's numbers, with their sources. It marks numbers that the viewer has changed. */
 function Numbers({ lesson, runIndex }: Pick<PanelProps, 'lesson' | 'runIndex'>) {
   const { latencies, owning } = settingsOf(runIndex.params, lesson);
   return (

@@ -29,14 +29,14 @@ const words: Readonly<Record<ModelNumber, string>> = {
   jitter: t('jitter'),
 };
 
-/** How the ratio depends on each number of the model, and which values fit the mail's profile. */
+/** Table of the ratio for each halved or doubled number of the model. It shows which values fit the mail's profile. */
 export function SensitivityTable({ found }: { readonly found: Sensitivity }) {
   const { owning, reading, cpus } = found;
   return (
     <table className="table small" data-testid="sensitivity">
       <caption className="small quiet" style={{ textAlign: 'left' }}>
         {rich(
-          '<b>How firm is it?</b> The table has the ratio with {cpus} CPUs if one number is halved or doubled. Below each ratio it says by how many points the time by function differs from the mail’s. {owning} {reading} A ratio is struck out if that difference is more than {mostOff} points. Handover is the share of a transfer after which the other CPUs have lost the line. Jitter is the share by which the other work varies.',
+          '<b>How firm is the ratio?</b> The table has the ratio with {cpus} CPUs if one number of the model is halved or doubled. The figure below a ratio is the mean difference between the model’s and the mail’s time by function, in points. {owning} {reading} A ratio is struck out if its difference is more than {mostOff} points. Handover is the share of a transfer after which the other CPUs have lost the line. Jitter is the share by which the other work varies.',
           {
             b: (words) => <b>{words}</b>,
             cpus,
@@ -100,19 +100,19 @@ function CaseCell({ of: { ratio, off }, span = 1 }: { readonly of: Case; readonl
   );
 }
 
-/** Range of ratios among the cases whose profile is close to the mail's. */
+/** Range of the ratios in the cases whose profile is close to the mail's profile. */
 export function allowedWords(ratios: Ratios, verb: 'own' | 'read'): string {
   const near = casesOf(ratios).flatMap(({ ratio, off }) => (off <= mostOff ? [ratio] : []));
   if (near.length === 0)
     return t(
-      'If loads {verb, select, own {own} other {read}} the line, no profile is near the mail’s.',
+      'If loads {verb, select, own {own} other {read}} the line, no profile of the model is near the mail’s profile.',
       {
         verb,
       },
     );
   const [low, high] = [Math.min(...near), Math.max(...near)].map((ratio) => ratio.toFixed(2));
   return t(
-    'If loads {verb, select, own {own} other {read}} the line and the profile is near the mail’s, the ratio is {ratio}.',
+    'If loads {verb, select, own {own} other {read}} the line and the model’s profile is near the mail’s profile, the ratio is {ratio}.',
     {
       verb,
       ratio: low === high ? low : t('{low} to {high}', { low, high }),
@@ -178,8 +178,10 @@ export function CurveTable({
   );
 }
 
-// Where a CPU's time goes, by function. Bars show the shares that the mail measured. Marks show the model's shares
-// under both rules for a load.
+/**
+ * Chart of the CPUs' time by function. Bars show the shares that the mail measured. Marks show the model's shares under
+ * both rules for a load.
+ */
 
 const box = { width: 296, left: 56, right: 58, head: 24, row: 26, gap: 10 };
 const ticks = [0, 20, 40, 60];
@@ -194,7 +196,7 @@ interface Props {
   readonly title: (arm: string) => string;
 }
 
-/** Write "41.0", or "< 1.5" if the share is below the least share in the mail's list. */
+/** Format a share: "41.0", or "< 1.5" if the share is below the smallest share in the mail's list. */
 export function mailWords(share: number | null): string {
   return share === null ? `< ${mailProfile.least_shown.toFixed(1)}` : share.toFixed(1);
 }
@@ -284,7 +286,9 @@ interface RowProps {
   readonly theme: Theme;
 }
 
-/** A solid bar shows the measured share. A dashed line from its end to each mark shows how much the model differs. */
+/**
+ * A solid bar shows the measured share. A dashed line from the bar's end to a mark shows how much the model differs.
+ */
 function Row({ name, mail, shares, x, y, theme }: RowProps) {
   const end = x(mail ?? 0);
   const text = { fontSize: 13, fill: theme.ink, fontFamily: theme.font };
@@ -329,10 +333,7 @@ function Row({ name, mail, shares, x, y, theme }: RowProps) {
   );
 }
 
-/**
- * A mark is hollow because it is modelled. It is a disc if loads ask to own the line, and a diamond if they ask to read
- * it.
- */
+/** Hollow mark of a modelled share: a disc if loads ask to own the line, a diamond if loads ask to read the line. */
 function Mark({
   rule,
   x,
@@ -371,16 +372,16 @@ function Legend({ theme }: { readonly theme: Theme }) {
   );
 }
 
-/** Say which model the profile supports, and by how much. */
+/** Explain which of the two rules the profile supports, and by how much. */
 export function verdict(profiles: readonly ModelProfile[]): string {
   const [own, read] = rules.map((rule) => distance(profiles, rule));
   const words = t(
-    'On average, a share differs from the mail’s by {own} points if loads own the line, and by {read} points if they read it',
+    'On average, a share differs from the mail’s share by {own} points if loads own the line, and by {read} points if loads read the line',
     { own: formatFigure(own!), read: formatFigure(read!) },
   );
   return own! < read!
     ? t(
-        '{words}. So loads own the line by default. With the stated numbers this is closer to the mail, but not exact.',
+        '{words}. So loads own the line by default: with the stated numbers, their profile is closer to the mail’s profile, but not exactly the mail’s profile.',
         { words },
       )
     : t('{words}. With these numbers, the profile is evidence against the default.', { words });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The model of the counted streams: a merged order, states and transfers, and sums up to every step. */
+/** The model of the counted streams: a merged order, states and transfers, and sums up to each step. */
 
 import type { LaneIndex, RunIndex } from '@page/derive/types.ts';
 import type { Lesson } from '@page/protocol/lesson.ts';
@@ -26,15 +26,14 @@ import {
   wholeOperations,
 } from './model/streams.ts';
 
-// The model's settings. They come from knobs that only the page reads, or from the stated numbers if a lesson has no
-// such knobs.
+// The model's settings. They come from a lesson's knobs for the model. Without such a knob, the stated number is used.
 
 export interface ModelSettings extends Settings {
   readonly cpus: number;
   readonly seed: number;
   /**
    * Whether a load that leads to a read-modify-write immediately asks to own the line; see owningLoads(). The mail's
-   * profile supports this.
+   * profile supports this rule.
    */
   readonly owning: boolean;
 }
@@ -52,7 +51,7 @@ const usual = {
   protocol: 0,
   schedule: 1,
   owning: 1,
-  // This is in ps, because a hit takes little more than 1 ns and knobs are whole numbers.
+  // The unit is ps, because a hit takes little more than 1 ns and knobs are whole numbers.
   hit_ps: latencies.hitNs * 1000,
   transfer_ns: latencies.transferNs,
   upgrade_ns: latencies.upgradeNs,
@@ -85,33 +84,37 @@ export function settingsOf(
   };
 }
 
-/** Return a cache key, which is identical for identical settings. */
+/** Return a cache key of the settings. */
 export function settingsKey(settings: ModelSettings): string {
   return JSON.stringify(settings);
 }
 
-// Each CPU's own accesses, as they were counted, but prepared for the model: only whole operations, and the same number
-// from every CPU. If the model has more CPUs than the run had, they run the same streams again.
+/**
+ * Counted accesses of each CPU, prepared for the model: only complete operations, and the same number from each CPU. If
+ * the model has more CPUs than the run, several CPUs of the model run the same stream.
+ */
 
 export interface Counted {
-  /** Whole operations of each vCPU that did at least half as many operations as the busiest one. */
+  /**
+   * Complete operations of each vCPU. A vCPU with less than half as many operations as the busiest vCPU is left out.
+   */
   readonly streams: readonly AccessStream[];
-  /** For each stream, the lane's point for each access. */
+  /** For each access of each stream, the index of the lane's point. */
   readonly source: readonly Uint32Array[];
-  /** The vCPUs from which the streams come. */
+  /** The vCPU of each stream. */
   readonly cpus: readonly number[];
-  /** Number of whole operations in each stream. */
+  /** Number of complete operations in each stream. */
   readonly ops: number;
   /** Average number of accesses per operation. */
   readonly perOp: number;
-  /** Number of accesses that were reported, including those outside of operations. It is the length of the axis. */
+  /** Number of reported accesses, including those outside operations. This number is the length of the axis. */
   readonly shown: number;
   /**
-   * Whether the counts show at which place in an operation the functions' accesses come. If not, private work is
-   * unknown and no rate can be predicted.
+   * Whether the positions of the functions' accesses in an operation were counted. Otherwise private work is unknown,
+   * and no rate is predicted.
    */
   readonly placed: boolean;
-  /** Number of bytes on the object's first line that precede the object. */
+  /** Number of bytes in the object's first line that precede the object. */
   readonly lead: number;
 }
 
@@ -125,8 +128,8 @@ interface Cached {
 const countedCache = new WeakMap<LaneIndex, Cached>();
 
 /**
- * Accesses arrive in many small batches, and each new model reads all of them. So a new model is made only when their
- * number has grown by this factor.
+ * Minimum growth of the number of accesses before a new model is made. Accesses arrive in many small batches, and each
+ * new model reads all accesses.
  */
 const leastGrowth = 1.15;
 
@@ -146,7 +149,7 @@ export function countedOf(lane: LaneIndex): Counted {
   return counted;
 }
 
-/** Read the columns of `access` points; see the lesson's `points`. */
+/** Make the streams from the columns of the `access` points, which trace.yaml defines. */
 function makeCounted(lane: LaneIndex, lead: number): Counted {
   const { order, length } = lane.pointsOf('access');
   const { points } = lane;
@@ -196,7 +199,7 @@ function operations({ op }: AccessStream): number {
   return n;
 }
 
-/** Return the points of those accesses that wholeOperations() keeps. */
+/** Return the points of the accesses that wholeOperations() keeps. */
 function sourceOf({ op }: AccessStream, source: Uint32Array, order: Uint32Array): Uint32Array {
   const [first, last] = [op[0] ?? 0, op[op.length - 1] ?? 0];
   const places: number[] = [];
@@ -206,8 +209,8 @@ function sourceOf({ op }: AccessStream, source: Uint32Array, order: Uint32Array)
 }
 
 /**
- * Return the sources of the accesses that spreadOver() returns. When all operations have been used, it continues with
- * the first one.
+ * Return the points of the accesses of a stream that spreadOver() has repeated: after the last operation, the first
+ * operation follows again.
  */
 function repeatedSource(stream: AccessStream, source: Uint32Array, ops: number) {
   const begins: number[] = [];
@@ -222,11 +225,11 @@ function repeatedSource(stream: AccessStream, source: Uint32Array, ops: number) 
   return Uint32Array.from(places);
 }
 
-/** Sums over the first k accesses, for each k. */
+/** For each k, sums over the first k accesses. */
 export interface Sums {
   readonly ops: Uint32Array;
   readonly transfers: Uint32Array;
-  /** Transfers caused by a comparison of the name. */
+  /** Transfers caused by comparisons of the name. */
   readonly forName: Uint32Array;
   readonly upgrades: Uint32Array;
 }
@@ -235,18 +238,18 @@ export interface Modelled {
   readonly trace: Trace;
   readonly settings: ModelSettings;
   readonly counted: Counted;
-  /** The lane's point for each access. */
+  /** For each access, the index of the lane's point. */
   readonly point: Uint32Array;
-  /** For each access, the number of its CPU's operation, counted from 1. */
+  /** For each access, the number of the CPU's operation, counted from 1. */
   readonly op: Uint32Array;
   readonly sums: Sums;
 }
 
 const modelCache = new WeakMap<Counted, Map<string, Modelled | null>>();
-/** Number of settings that are cached per lane: those of the picture, and those that a sentence compares. */
+/** Maximum number of cached models per lane. The picture needs one model, and sentences compare several settings. */
 const maxCached = 4;
 
-/** The model of a lane; null until there is a whole operation. */
+/** The model of a lane; null until there is a complete operation. */
 export function modelOf(lane: LaneIndex, settings: ModelSettings): Modelled | null {
   const counted = countedOf(lane);
   const struct = structOf(lane);
@@ -261,7 +264,10 @@ export function modelOf(lane: LaneIndex, settings: ModelSettings): Modelled | nu
   return modelled;
 }
 
-/** The axis ends with the accesses on show, so the model needs only as many operations per CPU as fill the axis. */
+/**
+ * Return the number of operations per CPU that fill the axis. The axis ends with the reported accesses, so the model
+ * needs no more operations.
+ */
 function opsEach({ shown, perOp, ops }: Counted, cpus: number, real: number): number {
   if (cpus <= real) return ops;
   return Math.max(4, Math.ceil((shown / (cpus * perOp)) * 1.3) + 2);
@@ -309,20 +315,19 @@ function add(sum: Uint32Array, k: number, one: boolean): void {
   sum[k + 1] = sum[k]! + (one ? 1 : 0);
 }
 
-/** Transfers per operation over the whole order, including the cold start; NaN if there is no operation. */
+/** Transfers per operation over the complete order, including the cold start; NaN if there is no operation. */
 export function transfersPerStat({ sums, trace }: Modelled): number {
   const { length } = trace.log;
   return sums.transfers[length]! / sums.ops[length]!;
 }
 
-// Stats per second that the model predicts for one number of CPUs, for sentences and answers. The curve is computed by
-// a worker instead.
+// Predicted stats per second for a single number of CPUs, for sentences and answers. A worker computes the curve.
 
 const cache = new WeakMap<Counted, Map<string, number | null>>();
 
 /**
- * The prediction always uses modelled time. It is null while the run is incomplete, or if the places of the functions'
- * accesses within an operation are not known.
+ * Return the predicted rate, always with the schedule `timed`. Return null if the run is incomplete, or if the
+ * positions of the functions' accesses in an operation are not known.
  */
 export function predictedPerSecond(lane: LaneIndex, settings: ModelSettings): number | null {
   if (!lane.ended) return null;
@@ -343,7 +348,7 @@ function rate({ streams }: Counted, settings: ModelSettings): number {
   return pointAt(askedFor(streams, settings.owning), settings, settings.cpus).opsPerS.median;
 }
 
-/** Ratio of the predicted rates, last lane to first lane; null while it is not known. */
+/** Ratio of the predicted rates, `after` to `before`; null if it is not known. */
 export function predictedRatio(
   before: LaneIndex | undefined,
   after: LaneIndex | undefined,

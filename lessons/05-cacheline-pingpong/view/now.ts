@@ -23,25 +23,25 @@ import { type Counted, countedOf, type Modelled, modelOf, settingsOf } from './m
 
 /** One access of the merged order. */
 export interface Access {
-  /** Place in the order, counted from 0. */
+  /** Place of the access in the merged order, counted from 0. */
   readonly k: number;
   readonly point: number;
   readonly cpu: number;
   /** Number of the CPU's operation, counted from 1. */
   readonly op: number;
   readonly line: number;
-  /** Place of the first byte that is accessed; see fields.ts. */
+  /** Place of the first accessed byte; see fields.ts. */
   readonly at: number;
   readonly size: number;
   /** 0 is a read, 1 a write, 2 a read-modify-write. */
   readonly kind: number;
-  /** Whether this is a read that asks to own its line, which is modelled. */
+  /** Whether the access is a read that, in the model, asks to own its line. */
   readonly owns: boolean;
   /** Index into the lesson's functions. */
   readonly func: number;
   /** Outcome of the access; see model/coherence.ts. */
   readonly event: number;
-  /** CPU that gave the data; -1 if no CPU did, or the data came from memory. */
+  /** CPU that sent the data; -1 if no data moved, or the data came from memory. */
   readonly from: number;
   /** Number of copies lost by the access. */
   readonly lost: number;
@@ -58,7 +58,7 @@ export interface LaneNow {
   readonly part: number;
   /** The current access. */
   readonly under: Access | null;
-  /** Whether the lane still runs and the moment is after its last known access. */
+  /** Whether the lane is still running and the current moment is after the lane's last known access. */
   readonly beyond: boolean;
 }
 
@@ -106,7 +106,7 @@ export function accessAt(lane: LaneIndex, model: Modelled, k: number): Access {
   };
 }
 
-/** What an access does besides reading or writing. */
+/** Effect of an access on the caches. */
 export type Happening = 'hit' | 'fetch' | 'transfer' | 'upgrade';
 
 export function happening({ event }: Pick<Access, 'event'>): Happening {
@@ -115,17 +115,17 @@ export function happening({ event }: Pick<Access, 'event'>): Happening {
   return event === upgrade ? 'upgrade' : 'transfer';
 }
 
-/** States after a number of accesses, and the copies lost by the last few of them. */
+/** States of all copies after a number of accesses, and the copies that the last few accesses removed. */
 export interface States {
   readonly states: LineStates;
   /**
-   * For each copy, at line * cpus + cpu, how many accesses ago it was lost (1 for the last access); 0 if it was not
-   * lost recently.
+   * For each copy, the number of accesses since the copy was lost; 0 if it was not lost recently. The index is line *
+   * cpus + cpu.
    */
   readonly lostAge: Uint8Array;
 }
 
-/** Number of accesses for which a loss is shown. */
+/** Number of accesses for which the loss of a copy stays visible. */
 export const glowSteps = 6;
 
 export function statesAt(model: Modelled, done: number): States {
@@ -143,7 +143,7 @@ export function statesAt(model: Modelled, done: number): States {
   return { states, lostAge };
 }
 
-/** The last access of a CPU among the first `done`, if it is within a bounded number of accesses; otherwise null. */
+/** The last finished access of a CPU; null if there is none among the last `back` accesses. */
 export function lastOf(shown: LaneNow, cpu: number, back = 4000): Access | null {
   if (shown.model === null) return null;
   const { log } = shown.model.trace;

@@ -26,8 +26,10 @@ const indexWith = (lane: LaneIndex) =>
 
 test('the text follows the run', () => {
   const [stuck, over] = [laneWith(990), laneWith(5)];
-  expect(stepsOf(stuck, indexWith(stuck)).at(-1)).toContain('that does not happen');
-  expect(stepsOf(over, indexWith(over)).at(-1)).toContain('while the lock is free can swap');
+  expect(stepsOf(stuck, indexWith(stuck)).at(-1)).toContain('there is always an earlier operation');
+  expect(stepsOf(over, indexWith(over)).at(-1)).toContain(
+    'while the lock is free can use compare-and-swap',
+  );
 });
 
 test('a phase has no figures of its own until all of it is read', () => {

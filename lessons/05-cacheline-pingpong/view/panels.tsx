@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Panels next to the stage: counted accesses, the model's predictions, and the lock's operations. */
+/** Panels next to the stage: counted accesses, the model's predictions, and operations under the lock. */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatCount, formatFigure } from '@page/base/units.ts';
@@ -33,9 +33,9 @@ import {
 } from './lock.ts';
 import { ModelPanel } from './model-panel.tsx';
 
-// The microscope's counts per operation: the object's fields by function, and the busiest other lines.
+// Panel of the microscope's counts per operation: the object's fields by function, and the busiest other lines.
 
-/** Write "4 r, 2 rmw", without zeros. `say` writes one part. */
+/** Format a sum: "4 r, 2 rmw". Zeros are left out. `say` formats one number. */
 export function sumWords(
   sum: Sum,
   say: (of: keyof Sum, n: number) => string = (_, n) => formatFigure(n),
@@ -51,13 +51,13 @@ export function sumWords(
   return words.length === 0 ? '0' : words.join(', ');
 }
 
-/** Describe the line that is written most, with the same figures that the picture shows once the run is complete. */
+/** Format the accesses to the most written line. Once the run is complete, the picture shows the same figures. */
 function hotWords({ arm, ended }: LaneIndex, sum: Sum): string {
   if (!ended) return sumWords(sum);
   return sumWords(sum, (of, n) => figure('run', arm, `hot ${of}`, n, formatFigure(n)));
 }
 
-/** A table of the object's lines, with each arm's accesses per operation. */
+/** Table of the object's lines, with each arm's accesses per operation. */
 function LineTable({ runIndex, lesson }: Pick<PanelProps, 'runIndex' | 'lesson'>) {
   const lanes = new Map(runIndex.lanes.map((lane) => [lane.arm, lane]));
   const arms = lesson.arms.filter((arm) => lanes.has(arm.name));
@@ -81,8 +81,8 @@ interface CellRow extends Cell {
 }
 
 /**
- * Accesses to the line that is written most, with one row per field and function. If there is no such line, all
- * accesses are listed.
+ * Table of accesses to the most written line, with one row per field and function. If no line is written, the table has
+ * all accesses.
  */
 function CellTable({ lane, totals, title, lesson }: LaneProps) {
   const hot = structOf(lane)?.hot ?? null;
@@ -93,10 +93,10 @@ function CellTable({ lane, totals, title, lesson }: LaneProps) {
     <table className="table small" data-testid={`cells-${lane.arm}`}>
       <caption className="small quiet">
         {hot === null
-          ? t('{title}: which functions access the {object}, per {name}', {
+          ? t('{title}: accesses of each function to the {object}, per {name}', {
               ...{ title, object: objectName(lesson), name: lesson.operation.name },
             })
-          : t('{title}: which functions access the {line} (line {n}), per {name}', {
+          : t('{title}: accesses of each function to the {line} (line {n}), per {name}', {
               ...{ title, line: hot.lineWords, n: hot.line, name: lesson.operation.name },
             })}
       </caption>
@@ -129,17 +129,17 @@ interface LaneProps {
   readonly lesson: Lesson;
 }
 
-/** Number of lines that are shown before the reader asks for more. */
+/** Number of lines that are shown before the viewer opens the rest. */
 const fewLines = 4;
 
-/** The busiest of all lines that these functions touch. The object's lines are among them. */
+/** Table of the busiest lines that the watched functions access, including the object's lines. */
 function BusyLines({ totals, title, lane, lesson }: LaneProps) {
   const { busiest } = totals;
   if (busiest.length === 0) return null;
   const few = busiest.slice(0, fewLines);
   const rest = busiest.slice(fewLines);
   const caption = t(
-    '{title}: the busiest lines; those that several vCPUs touch and at least one vCPU writes come first',
+    '{title}: the busiest lines. Lines that several vCPUs access, and at least one vCPU writes, come first',
     { title },
   );
   return (
@@ -199,18 +199,19 @@ function lineWords(line: BusyLine): string {
 function lossWords({ lost, over, exact, ops }: Totals, { operation }: Lesson): string {
   const how = exact
     ? t(
-        'These counts over {ops} {plural} are exact, because they do not depend on how the host ran the CPUs.',
+        'These counts over {ops} {plural} are exact: they do not depend on how the host ran the CPUs.',
         {
           ops: formatCount(ops),
           plural: operation.plural,
         },
       )
     : t(
-        'These numbers come from the accesses that were reported one by one so far. They are exact when the run has ended.',
+        'These numbers come from the accesses that have been reported individually so far. The numbers are exact once the run has ended.',
       );
   const shown =
     lost > 0 ? t(' {n} accesses were counted but not reported.', { n: formatCount(lost) }) : '';
-  const more = over > 0 ? t(' {n} came after the log was full.', { n: formatCount(over) }) : '';
+  const more =
+    over > 0 ? t(' {n} accesses came after the log was full.', { n: formatCount(over) }) : '';
   return `${how}${shown}${more}`;
 }
 
@@ -247,7 +248,7 @@ function titleOf(lesson: Lesson, lane: LaneIndex): string {
   return armTitle(lesson, lane);
 }
 
-// The lock path in figures, phase by phase, and why it sustains itself or does not.
+// Panel of operations under the lock, by phase, with the reason why the lock stays taken or not.
 
 export interface PhaseRow {
   readonly phase: string;
@@ -273,33 +274,35 @@ export function phaseRows(lane: LaneIndex, index: RunIndex): PhaseRow[] {
   });
 }
 
-/** Why a lock that was taken once stays taken. */
+/** Reasons why a lock that was taken once stays taken. */
 const feeds = [
-  t('A task holds the lock in the word, if only for an instant.'),
-  t('A task that comes now finds the word locked. It may not swap, so it takes the lock as well.'),
+  t('A task holds the lock of the lockref, even if only for an instant.'),
   t(
-    'While this task waits for the lock or holds it, the next task comes and finds the word locked, too.',
+    'The next task finds the word locked. This task cannot use compare-and-swap, so it takes the lock as well.',
   ),
   t(
-    'This ends only when an operation finds no other operation before it. As long as operations come faster than the lock is handed on, that does not happen.',
+    'While this task waits for the lock or holds the lock, another task arrives and also finds the word locked.',
+  ),
+  t(
+    'Compare-and-swap works again only when an operation finds no earlier operation at the lock. As long as operations arrive faster than the lock is handed on, there is always an earlier operation.',
   ),
 ];
 
-/** Why the lock does not stay taken if tasks do not queue. */
+/** Reasons why the lock does not stay taken if tasks do not queue. */
 const recovers = [
-  t('A task holds the lock in the word, if only for an instant.'),
+  t('A task holds the lock of the lockref, even if only for an instant.'),
   t(
-    'A task that comes now finds the word locked. It may not swap, so it tries to take the lock as well.',
+    'The next task finds the word locked. This task cannot use compare-and-swap, so it tries to take the lock as well.',
   ),
   t('The tasks do not queue, so the lock is free until a task runs and tries again.'),
   t(
-    'An operation that comes while the lock is free can swap. So the tasks take the lock only as long as the cause lasts.',
+    'An operation that arrives while the lock is free can use compare-and-swap. So the tasks take the lock only as long as the listing lasts.',
   ),
 ];
 
 /**
- * Choose the explanations that fit this run. If most operations still take the lock after the listing, the state
- * sustains itself.
+ * Choose the explanation that fits the run. If at least half of the operations after the listing take the lock, the
+ * lock stays taken.
  */
 export function stepsOf(lane: LaneIndex, index: RunIndex): readonly string[] {
   const after = phasesOf(index).find(({ name }) => name === 'after');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The toy about lines: choose the order and sizes of the fields, see which lines they are on, and try to beat the
- * merged layout.
+ * The toy about cache lines. A viewer chooses the order and sizes of the fields, sees their lines, and tries to beat
+ * the merged layout.
  */
 
 import { t } from '@page/base/lang/t.ts';
@@ -25,7 +25,7 @@ import { partOf, workOf } from './model/stated.ts';
 import { askedFor, spreadOver } from './model/streams.ts';
 import { countedOf, type ModelSettings, settingsOf } from './model.ts';
 
-// Lays out fields as a compiler does: each at a multiple of its alignment, with holes where needed.
+// Lays out fields as a compiler does: each field is at a multiple of its alignment, with holes where needed.
 
 interface ToyField {
   readonly name: string;
@@ -36,7 +36,7 @@ interface ToyField {
 interface Laid {
   /** Place of each field's first byte. */
   readonly at: ReadonlyMap<string, number>;
-  /** Fields and holes, in order. */
+  /** Fields and holes, in order of place. */
   readonly runs: readonly {
     readonly field: string | null;
     readonly at: number;
@@ -46,12 +46,12 @@ interface Laid {
   readonly lines: number;
 }
 
-/** Alignment of the struct, which is that of its most aligned field. */
+/** Alignment of the struct, which is the largest alignment of its fields. */
 const most = 8;
 
 /**
- * Alignment of a field of struct dentry. Its fields are four-byte numbers, pointers and pairs of pointers, and an array
- * of bytes.
+ * Alignment of a field of struct dentry. The struct has four-byte numbers, pointers, pairs of pointers, and an array of
+ * bytes.
  */
 function alignOf({ size, role }: ToyField): number {
   return role === 'name' ? 1 : Math.min(most, size);
@@ -76,31 +76,34 @@ export function lay(fields: readonly ToyField[]): Laid {
   return { at, runs, bytes: end, lines: Math.ceil(end / lineBytes) };
 }
 
-// Data of the toy: the object's fields, and each CPU's accesses to them. They come from a run or are made up.
+/**
+ * Data of the toy: the object's fields, and each CPU's accesses to these fields. The data come from a run or are
+ * invented.
+ */
 
-/** One CPU's accesses. The stream's `line` is not used. */
+/** Accesses of one CPU. The stream's `line` is not used. */
 interface FieldStream {
   readonly stream: AccessStream;
-  /** Index of the field of each access; -1 if it is to no field. */
+  /** For each access, the index of its field; -1 if the access is outside all fields. */
   readonly field: Int16Array;
-  /** For each access, the number of the field's bytes that precede it. */
+  /** For each access, its offset in the field, in bytes. */
   readonly offset: Uint16Array;
 }
 
 interface Stats {
   readonly fields: readonly ToyField[];
   readonly streams: readonly FieldStream[];
-  /** Number of whole operations in each stream. */
+  /** Number of complete operations in each stream. */
   readonly ops: number;
   /** Number of letters in the name that is compared. */
   readonly letters: number;
-  /** Names of the fields, in the order of the other kernel. */
+  /** Names of the fields in the other kernel's order. */
   readonly other: readonly string[];
   readonly settings: ModelSettings;
   readonly counted: boolean;
 }
 
-/** struct dentry of 6.1, from pahole; d_wait lies in d_lru. */
+/** Fields and sizes of struct dentry of 6.1, from pahole. d_wait is in a union with d_lru. */
 const dentry: readonly (readonly [string, number])[] = [
   ['d_flags', 4],
   ['d_seq', 4],
@@ -129,8 +132,8 @@ const roles: Readonly<Record<string, ToyField['role']>> = {
 };
 
 /**
- * One counted stat of a 24-letter name: each function with its fields and the bytes before the access; "!" means a
- * write.
+ * Accesses of a counted stat of a 24-letter name, by function: the field, and after "+" the offset in the field. "!"
+ * means a write.
  */
 const stat: readonly (readonly [string, string])[] = [
   ['__d_lookup_rcu', 'seq parent hash+8 name name+8 iname iname+8 iname+16'],
@@ -171,7 +174,7 @@ export function statsOf(index: RunIndex | null, lesson: Lesson): Stats {
 }
 
 /**
- * The fields in the order of the other kernel. If that kernel is not on show, the count is moved after d_lru, as in the
+ * The fields in the other kernel's order. If the other kernel is not displayed, the count is after d_lru, as in the
  * patch.
  */
 function namesOf(other: Struct, own: Struct): readonly string[] {
@@ -215,13 +218,15 @@ function chosen(settings: ModelSettings): Stats {
   };
 }
 
-// The cost of an order of fields: the number of lines that travel per operation, from the lesson's model of the counted
-// accesses.
+/**
+ * Cost of an order of fields, which is the number of transfers per operation in the lesson's model of the counted
+ * accesses.
+ */
 
 interface Layout {
   readonly fields: readonly ToyField[];
   readonly laid: Laid;
-  /** Whether the name does not fit, so that it is stored elsewhere, on a line that is not written. */
+  /** Whether the name does not fit, so that the name is stored outside the object, in a line that is not written. */
   readonly outside: boolean;
 }
 
@@ -235,23 +240,23 @@ export function layoutOf(stats: Stats, order: readonly string[], name: number): 
 }
 
 /**
- * The line of each access in a layout. An access that crosses lines would count for its first line, but no field of the
+ * The line of each access in a layout. The line of an access is the line of its first byte, because no field of the
  * object crosses lines.
  */
 function linesUnder({ fields }: Stats, { laid, outside }: Layout, { field, offset }: FieldStream) {
   const places = fields.map(({ name, role }) =>
     role === 'name' && outside ? (laid.lines + 1) * lineBytes : (laid.at.get(name) ?? 0),
   );
-  // Accesses to no field get a line of their own.
+  // Accesses outside all fields have a separate line.
   return Uint8Array.from(field, (f, i) =>
     f < 0 ? laid.lines : Math.floor((places[f]! + offset[i]!) / lineBytes),
   );
 }
 
-/** Largest total number of operations of all CPUs. It is as large as in the picture's model with two CPUs. */
+/** Maximum total number of operations of all CPUs, as large as in the picture's model with two CPUs. */
 const atMost = 2000;
 
-/** Transfers per operation, including the cold start, as in the picture. */
+/** Transfers per operation, including the cold start. The picture counts in the same way. */
 export function transfersOf(stats: Stats, layout: Layout, cpus: number): number {
   const { settings } = stats;
   const streams = stats.streams.map((one) => ({
@@ -267,7 +272,7 @@ export function transfersOf(stats: Stats, layout: Layout, cpus: number): number 
   return transfers / done;
 }
 
-/** A difference smaller than this, in transfers per operation, is put down to chance. */
+/** Largest difference, in transfers per operation, that counts as chance. */
 const chance = 0.01;
 
 const faces: Readonly<Record<Role, Face>> = {
@@ -283,7 +288,7 @@ interface Score {
   readonly other: number;
 }
 
-/** Layouts that are compared. In both, the name's field is as large as in the run. */
+/** Data for the comparison of layouts. In stock's and upstream's layout, the name's field is as large as in the run. */
 export interface Bench {
   readonly stats: Stats;
   readonly order: readonly string[];
@@ -419,7 +424,7 @@ function lookOf(
     : { face: faces[role] === 'idle' ? 'work' : faces[role], look: 'solid' };
 }
 
-/** Kinds of bytes: the compared name, the part of it in the count's line, and the rest. */
+/** Split the name's field into parts: compared bytes in the count's line, other compared bytes, and the rest. */
 function nameParts(stats: Stats, layout: Layout, at: number, size: number, hot: number): Part[] {
   const compared = Math.min(size, comparedBytes(stats, layout));
   const parts: Part[] = [];
@@ -444,14 +449,14 @@ function nameParts(stats: Stats, layout: Layout, at: number, size: number, hot: 
   return parts;
 }
 
-/** Fields that an operation reads or writes. */
+/** Names of the fields that an operation reads or writes. */
 function touchedFields({ fields, streams }: Stats): ReadonlySet<string> {
   return new Set(
     streams.flatMap(({ field }) => [...new Set(field)].map((f) => fields[f]?.name ?? '')),
   );
 }
 
-/** Fields that a stat reads and that are in the line that every stat writes. */
+/** Names of the fields that a stat reads in the count's line. The count is left out. */
 function guests(stats: Stats, layout: Layout): string[] {
   const hot = hotLine(layout);
   const touched = touchedFields(stats);
@@ -474,12 +479,12 @@ function outcome(bench: Bench, layout: Layout, score: Score): TilePlay['outcome'
           "No field that a stat reads is in the count's line, so only the count itself still travels.",
         )
       : t(
-          'A stat also reads {fields} there, and a CPU loses this data whenever another CPU counts. This is false sharing.',
+          "A stat also reads {fields} in the count's line, and a CPU loses these fields whenever another CPU changes the count. This effect is false sharing.",
           { fields: with_.join(', ') },
         );
   const outside = layout.outside
     ? t(
-        ' A name of {letters} letters does not fit, so it is stored elsewhere. That takes extra memory for each such name.',
+        ' A name of {letters} letters does not fit, so the name is stored outside the struct. Each name outside the struct takes extra memory.',
         { letters: stats.letters },
       )
     : '';
@@ -511,8 +516,8 @@ function reached(bench: Bench, setting: TileSetting, layout: Layout, score: Scor
 }
 
 /**
- * Return how many transfers each field that a stat reads adds if it is the only such field in the count's line. The
- * field that adds the fewest transfers comes first.
+ * For each field that a stat reads, return the additional transfers if only this field is in the count's line. The
+ * field with the fewest additional transfers comes first.
  */
 export function added(bench: Bench, cpus: number): readonly (readonly [string, number])[] {
   const { stats } = bench;
@@ -526,8 +531,7 @@ export function added(bench: Bench, cpus: number): readonly (readonly [string, n
   const name = stats.fields.filter(({ role }) => role === 'name').map((one) => one.name);
   return read
     .map((one) => {
-      // First come the other fields that are read, then the name, the fields that are not read, this one field, and the
-      // count.
+      // This order puts only the field `one` next to the count, and all other read fields at the start.
       const rest = read.filter((field) => field !== one);
       const order = [...rest, ...name, ...plain, one, count];
       return [one, scored(bench, order, 64, cpus) - none] as const;
@@ -544,7 +548,7 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
   return {
     from: stats.counted
       ? t(
-          'the fields, and {ops} whole stats on each of {cpus, plural, one {# CPU} other {# CPUs}}; each access moved with its field, and your layout was not run',
+          'the fields, and {ops} complete stats on each of {cpus, plural, one {# CPU} other {# CPUs}}. In your layout, each access is moved with its field. No kernel ran with your layout',
           { ops: stats.ops, cpus: stats.streams.length },
         )
       : null,
@@ -581,7 +585,7 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
         t("As few transfers as upstream's layout, with d_lockref in the line where stock has it."),
         () =>
           t(
-            'Yes: the end of the name must leave that line, and no other field that a stat reads may move into it.',
+            "Yes: the end of the name must leave the count's line, and no other field that a stat reads may move into that line.",
           ),
       ),
       goal(
@@ -589,12 +593,12 @@ function gameOf(stats: Stats, otherTitle: string): TileGame {
         t(
           "As few transfers as upstream's layout, but in stock's field order: change only the size of d_iname.",
         ),
-        () => t('Yes, in two ways, and both cost memory.'),
+        () => t('Yes, in two ways: with a smaller or a larger d_iname. Both ways cost memory.'),
       ),
       goal('beat', t("Fewer transfers than upstream's layout."), () => {
         const [least] = added(bench, cpus);
         return t(
-          "No: in upstream's layout the count has a line of its own, and only the count travels. Each field that a stat reads was tried on that line in turn. {least} adds the fewest transfers, {more} per stat with {cpus, plural, one {# CPU} other {# CPUs}}.",
+          "No. In upstream's layout the count's line has no field that a stat reads, so only the count travels. Each field that a stat reads was tried in the count's line in turn. {least} adds the fewest transfers: {more} per stat with {cpus, plural, one {# CPU} other {# CPUs}}.",
           { least: least?.[0], more: formatFigure(least?.[1] ?? 0), cpus },
         );
       }),
@@ -606,7 +610,7 @@ export const fields: TileToy = {
   form: 'tiles',
   title: t('Lay out the struct'),
   ask: t(
-    'Every stat of a file adds one to d_lockref and subtracts it again, and each time the other CPUs lose the whole line. Move fields and change sizes until as few lines as possible travel, and try to beat the layout that upstream merged.',
+    'Every stat of a file adds one to d_lockref and subtracts one again. Each time, the other CPUs lose the complete line. Move fields and change sizes until as few lines as possible travel. Try to beat the layout that upstream merged.',
   ),
   leavesOut: t(
     "Upstream's layout here is that of 6.1 with d_lockref after d_lru. In 6.11 names have 40 bytes, and d_lockref is at byte 128. Each object begins at the start of a line. An access reads one line, writes it, or does both. The model has the numbers of this lesson. It leaves out code that uses the other fields, although a new layout may slow that code down.",

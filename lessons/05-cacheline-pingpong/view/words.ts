@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The picture in words: the sentence of each scene at the moment. It says what is counted and what is modelled. */
+/**
+ * Descriptions of the picture: the sentence of each scene at the current moment. A sentence says what is counted and
+ * what is modelled.
+ */
 
 import { t } from '@page/base/lang/t.ts';
 import { formatFigure, second } from '@page/base/units.ts';
@@ -37,9 +40,9 @@ import { stepWords } from './marks.ts';
 import { predictedPerSecond, predictedRatio } from './model.ts';
 import { accessAt, happening, type LaneNow, laneNow } from './now.ts';
 
-// Numbers of what is counted, written in words.
+// Numbers with their nouns.
 
-/** What is counted about one operation. */
+/** Nouns for the counts of one operation. */
 const nouns = {
   line: (n: number) => t('{n, plural, one {# line} other {# lines}}', { n }),
   read: (n: number) => t('{n, plural, one {# read} other {# reads}}', { n }),
@@ -48,16 +51,19 @@ const nouns = {
   write: (n: number) => t('{n, plural, one {# write} other {# writes}}', { n }),
 };
 
-// The object's place on its lines, written in words.
+// The object's place in its lines, in words.
 
-/** Write " The name begins at byte 56, the count at 88, in line 1 of 3 lines of 64 bytes." */
+/**
+ * Describe the place of name and count: " The name begins at byte 56, the count at 88, in line 1 of 3 lines of 64
+ * bytes."
+ */
 function placeWords({ arm }: LaneIndex, { name, hot, lead, lines }: Struct): string {
   const given = (what: string, n: number, text = String(n)) => figure('setup', arm, what, n, text);
   const among = t('{lines} of {bytes} bytes', {
     lines: given('lines', lines, t('{lines, plural, one {# line} other {# lines}}', { lines })),
     bytes: lineBytes,
   });
-  if (hot === null) return t(' It lies on {among}.', { among });
+  if (hot === null) return t(' The object is in {among}.', { among });
   const place = given('place of the count', hot.at - lead);
   const { line } = hot;
   const at = name
@@ -74,21 +80,22 @@ interface SentenceInput {
   readonly index: RunIndex;
 }
 
-/** Each sentence is about the lanes on show. */
+/** Make a sentence about the displayed lanes. */
 function sentence(tell: (shown: SentenceInput) => string): Sentence {
   return (index, frame, lesson) => {
     if (index.axis === null) return '';
     const shown = index.lanes.map((lane) => laneNow({ index, frame, lesson }, lane));
     const known = shown.filter(({ model }) => model !== null);
     if (known.length === 0) return shown[0] ? (noOrder(shown[0].lane, lesson) ?? '') : '';
-    if (known.some(({ beyond }) => beyond)) return t('More is not known yet.');
+    if (known.some(({ beyond }) => beyond))
+      return t('The accesses at this moment are not known yet.');
     return tell({ shown: known, lesson, index });
   };
 }
 
 const title = (lesson: Lesson, { lane }: LaneNow) => armTitle(lesson, lane);
 
-/** One operation's accesses so far, and the lines that had to be fetched for it. */
+/** Sentence about the current operation: its accesses so far, and the lines that were fetched. */
 const oneStat = sentence(({ shown, lesson }) => {
   const one = shown[0]!;
   const access = current(one);
@@ -134,7 +141,7 @@ const oneStat = sentence(({ shown, lesson }) => {
   });
 });
 
-/** Write "it has none of the three lines". */
+/** Return "it has none of the three lines", with the object's number of lines. */
 function noneOf({ struct, model }: LaneNow): string {
   const lines = struct?.lines ?? model?.trace.log.lines ?? 1;
   if (lines === 1) return t('it does not have the line');
@@ -143,7 +150,7 @@ function noneOf({ struct, model }: LaneNow): string {
   });
 }
 
-/** The current access, and the transfers so far. */
+/** Sentence about the current access and the transfers so far. */
 const sharedLine = sentence(({ shown, lesson }) => {
   const one = shown[0]!;
   const access = current(one);
@@ -173,7 +180,7 @@ const sharedLine = sentence(({ shown, lesson }) => {
 
 const none = (n: number) => t('{n, plural, =0 {none} other {#}}', { n });
 
-/** A figure about the whole run. */
+/** A figure that describes the whole run. */
 function whole(one: LaneNow, what: string, n: number, text = formatFigure(n)): string {
   return figure('run', one.lane.arm, what, n, text);
 }
@@ -201,7 +208,7 @@ function nameWords(reads: number, one: LaneNow, { operation }: Lesson): string {
     : t('{letters}: {n} reads of the name per {name} are {where}', { letters, n, name, where });
 }
 
-/** How many lines travel on each kernel for the same operations, and why. */
+/** Sentence that compares the transfers of the kernels for the same operations, and gives the reason. */
 const compared = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const { ops, forName } = soFar(one);
@@ -244,7 +251,7 @@ function cpusOf({ lane, model }: LaneNow): string {
   );
 }
 
-/** Transfers with more CPUs, and the rate that the model predicts for them. */
+/** Sentence about transfers with more CPUs, and about the rate that the model predicts. */
 const many = sentence(({ shown, lesson }) => {
   const cpus = cpusOf(shown[0]!);
   const parts = shown.map((one) => {
@@ -276,7 +283,7 @@ function ratioWords(shown: readonly LaneNow[], lesson: Lesson): string {
   });
 }
 
-/** Write "5038006 to 7842883 ops/s": the mail's own figures, taken from the lesson's published figures. */
+/** Return "5038006 to 7842883 ops/s": the mail's figures, from the lesson's published figures. */
 export function mailFigures(lesson: Pick<Lesson, 'published'>): readonly [number, number] | null {
   for (const { mail } of lesson.published) {
     const found = /(\d+) to (\d+) ops\/s \(\+/.exec(mail);
@@ -290,7 +297,7 @@ export function mailRatio(lesson: Pick<Lesson, 'published'>): number | null {
   return figures === null ? null : figures[1] / figures[0];
 }
 
-/** Counts that depend neither on a model nor on a host. */
+/** Sentence about the counts, which depend on no model and no host. */
 const proved = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const totals = totalsOf(one.lane);
@@ -318,12 +325,15 @@ const proved = sentence(({ shown, lesson }) => {
       },
     );
   });
-  return t('Counted over the whole run: {parts}. A rate here says nothing about caches.', {
-    parts: list(parts),
-  });
+  return t(
+    'Counted over the whole run: {parts}. A rate on an emulated CPU says nothing about caches.',
+    {
+      parts: list(parts),
+    },
+  );
 });
 
-/** How the gain affects the lock: operations on the word come faster. */
+/** Sentence about the effect of the gain on the lock: operations on the word follow each other faster. */
 const price = sentence(({ shown, lesson }) => {
   const parts = shown.map((one) => {
     const rate = predictedPerSecond(one.lane, one.model!.settings);
@@ -341,14 +351,16 @@ const price = sentence(({ shown, lesson }) => {
   if (shown.some(({ lane }) => !lane.ended))
     return t('No rate is predicted yet: the run is {stillRead}.', { stillRead });
   if (parts.every(({ known }) => !known))
-    return t('No rate is predicted: it was not counted when in an operation these functions run.');
+    return t(
+      'No rate is predicted: the positions of these functions in an operation were not counted.',
+    );
   return t(
-    'With {cpus}, a CPU changes the {hot} {parts}; modelled. The sooner the next CPU comes, the more likely it finds the lock taken.',
+    'With {cpus}, a CPU changes the {hot} {parts}; modelled. The more often CPUs change the count, the more likely a CPU finds the lock taken.',
     { cpus, hot, parts: list(parts.map(({ words }) => words)) },
   );
 });
 
-/** Shares and rates of the three phases, as far as they are known at the moment. */
+/** Sentence about the shares and rates of the three phases, as far as they are known at the current moment. */
 const stuck: Sentence = (index, frame, lesson) => {
   if (index.axis !== null) return '';
   const [first] = index.lanes;
@@ -404,7 +416,7 @@ export const sentences: Readonly<Record<string, Sentence>> = {
   stuck,
 };
 
-/** The window in words, one sentence per lane. */
+/** Description of the window, one sentence per lane. */
 export function summary(index: RunIndex, frame: Frame, lesson: Lesson): readonly string[] {
   if (index.axis === null) return [stuck(index, frame, lesson)];
   return index.lanes.map((lane) => {

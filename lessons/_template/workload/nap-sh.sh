@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# nap-sh N - N processes that sleep 100 us each, one after another: a workload needs no C.
+# nap-sh N - runs N processes one after another, each of which sleeps 100 us: a workload without C.
 marker=/sys/kernel/tracing/trace_marker
 sleeps=$1
 [ ! -w $marker ] || echo "nap: start" >$marker 2>/dev/null

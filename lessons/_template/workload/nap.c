@@ -4,8 +4,8 @@
  *
  *	nap --sleepers N --naps M
  *
- * Replace what do_operation() does. The rest is what a lesson needs of its program: processes with
- * names of their own, a marker at which time starts, and a line with operations and their rate.
+ * Replace the body of do_operation(). A lesson needs the rest: processes with their own names, a
+ * marker at which the measured time starts, and a line with the number of operations and their rate.
  */
 #include <getopt.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* A text in the kernel's trace; without tracing there is nobody to read it. */
+/* Write a text to the kernel's trace. Without tracing, do nothing. */
 static void mark(const char *text)
 {
 	FILE *marker = fopen("/sys/kernel/tracing/trace_marker", "w");
@@ -51,7 +51,7 @@ static void sleeper(unsigned int id, unsigned int naps, int start)
 
 	snprintf(name, sizeof(name), "nap-%u", id);
 	prctl(PR_SET_NAME, name);
-	/* All start at once: when the parent closes the other end of this pipe. */
+	/* All processes start when the parent closes the other end of this pipe. */
 	if (read(start, &byte, 1) < 0)
 		_exit(1);
 	for (unsigned int round = 0; round < naps; round++) {

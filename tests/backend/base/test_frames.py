@@ -88,7 +88,7 @@ def test_any_bytes_are_frames_or_refused_the_same_however_split(stream: bytes, s
         (struct.pack("<I", 0), "wanted a length of 1 to 301, but 0 bytes"),
         (struct.pack("<I", MOST + 2), "but 302 bytes"),
         (struct.pack("<I", 1 << 31), "but 2147483648 bytes"),
-        (struct.pack("<IB", 200, 9), "kind 9 is unknown here"),
+        (struct.pack("<IB", 200, 9), "frame kind 9 is unknown"),
         (b"Traceback (most recent call last)", "no frame begins with b'Traceback"),
     ],
 )

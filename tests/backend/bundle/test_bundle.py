@@ -201,7 +201,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(
     refused(path, "patches/bomb has 2097152 bytes, but only 1048576 are allowed")
     path = written(tmp_path)
     monkeypatch.setattr(limits, "TOTAL_BYTES", 5000)
-    refused(path, "it has .* when unpacked, but only 5000 are allowed")
+    refused(path, "the file has .* when unpacked, but only 5000 are allowed")
     with pytest.raises(InputError, match="more than a reader accepts"):
         written(tmp_path)
     monkeypatch.setattr(limits, "FILE_BYTES", 100)
@@ -264,8 +264,8 @@ def test_a_lane_that_grows_without_measure_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.duet")
-    refused(tmp_path / "pipe.duet", "it is not a regular file")
-    refused(tmp_path, "it is not a regular file")
+    refused(tmp_path / "pipe.duet", "the path is not a regular file")
+    refused(tmp_path, "the path is not a regular file")
 
 
 def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:

@@ -111,10 +111,10 @@ def test_replay_names_a_figure_that_differs(capsys: Printed, tmp_path: Path) -> 
 def test_bad_files_are_reported_in_sentences(verb: str, capsys: Printed, tmp_path: Path) -> None:
     refused(capsys, "there is no recording none.duet", verb, str(tmp_path / "none.duet"))
     (tmp_path / "text.duet").write_text("no zip")
-    refused(capsys, "it is not a zip file", verb, str(tmp_path / "text.duet"))
-    refused(capsys, "it is not a regular file", verb, str(tmp_path))
+    refused(capsys, "the file is not a zip file", verb, str(tmp_path / "text.duet"))
+    refused(capsys, "the path is not a regular file", verb, str(tmp_path))
     (tmp_path / "cut.duet").write_bytes(recording().read_bytes()[:9000])
-    refused(capsys, "it is not a zip file", verb, str(tmp_path / "cut.duet"))
+    refused(capsys, "the file is not a zip file", verb, str(tmp_path / "cut.duet"))
 
 
 def changed_pages(records: list[Record]) -> list[Record]:

@@ -203,7 +203,7 @@ def test_an_operation_goes_from_one_function_to_another(
     # Without --functions the lesson's own are looked at, with the operation that was asked for.
     _, microscope = read_microscope_request((LESSON, "", "", []), "", "dput")
     assert (microscope.operation, microscope.functions) == ("dput", FUNCTIONS)
-    with pytest.raises(InputError, match="goes from one function to another"):
+    with pytest.raises(InputError, match="needs a function before and after"):
         read_microscope_request((LESSON, "", "", []), "", "dput..")
 
 

@@ -66,10 +66,10 @@ def test_a_text_whose_english_changed_falls_back_and_is_named(copy: Path) -> Non
     before = said("de")
     story = copy / "story.yaml"
     story.write_text(
-        story.read_text().replace("Nobody reads: the hogs wait", "Nobody reads. They wait")
+        story.read_text().replace("No reader is there: the hogs", "No reader is there. They")
     )
     prose = copy / "content.md"
-    prose.write_text(prose.read_text().replace("Who are the nine hogs", "Whom do the nine hogs"))
+    prose.write_text(prose.read_text().replace("What are the nine hogs", "Whom do the nine hogs"))
     after = said("de")
     assert set(before) - set(after) == {"scenes.3.claim", "content.ticks"}
     sentences = [sentence for _, _, sentence in named("i18n/de")]

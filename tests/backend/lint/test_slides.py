@@ -17,10 +17,10 @@ from tests.support.planted import SLUG, plant
 TICKS = 'together.", minutes: 6'
 FAULTS = {
     "a claim that is no sentence": (
-        "Nobody reads: the hogs wait for ticks, together.", "Ticks",
+        "No reader is there: the hogs wait for ticks, together.", "Ticks",
         "a claim must be a sentence", ("scenes", 3, "claim")),
     "a claim that no slide holds": (
-        "Nobody reads: the hogs",
+        "No reader is there: the hogs",
         "Nobody reads, as the strip shows, and so all nine of the hogs, on both lanes, here too,",
         "a claim may have at most 110 characters, not 113", ("scenes", 3, "claim")),
     "a line that no patch has": (

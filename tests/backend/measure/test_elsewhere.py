@@ -153,7 +153,7 @@ def test_another_kernel_is_refused_even_with_hashes_that_fit(made: Made, tmp_pat
     arms = {**made.host.record.arms[slug], arm: packed.model_copy(update={"facts": other})}
     record = made.host.record.model_copy(update={"arms": {slug: arms}})
     made.host = made.host.model_copy(update={"record": record})
-    with pytest.raises(BadHostResult, match=f"another kernel of {arm} than this tree"):
+    with pytest.raises(BadHostResult, match=f"a kernel of {arm} that differs from this tree"):
         read_result(written(tmp_path / "r.jsonl", made.lines()))
     keys = [replace(one, key="0" * 64) for one in made.table.table.arms]
     made = Made(made.plan.folder)

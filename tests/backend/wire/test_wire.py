@@ -130,7 +130,7 @@ def test_flags_are_refused() -> None:
         (99, b"", "known frame type, but type 99"),
         (FrameType.READY, b"x", "READY payload of 0 bytes, but 1 bytes"),
         (FrameType.LINE, b"12345678", "LINE payload of at least 9 bytes, but 8"),
-        (FrameType.LINE, b"12345678\x03hi", "stream 1 or 2, but 3"),
+        (FrameType.LINE, b"12345678\x03hi", "a stream number of 1 or 2, but 3"),
         (FrameType.FILE, b"no end", "a NUL"),
         (FrameType.STARTED, b"", "STARTED payload of 12 bytes"),
         (FrameType.BEAT, struct.pack("<QI", 1, 2) + bytes(16), "BEAT payload of 44 bytes"),

@@ -172,7 +172,7 @@ def test_what_is_no_result_of_the_comparison_is_refused(lesson02: LessonFolder) 
         (f'"rwsem":"{USUAL[KERNEL]}",', "", "which kernels it ran"),
         ('"qemu":"7.2.22"', '"qemu":""', "what its host is"),
         (first, '"samples":[1e999', "no usable figures"),
-        ('"layouts":{}', '"layouts":{"4":[1.0]}', "figures for other links"),
+        ('"layouts":{}', '"layouts":{"4":[1.0]}', "figures for other link orders"),
         (first, f'"samples":[{"1.0," * 200}1.0', "no usable figures"),
     ):
         changed = text.replace(old, new)
@@ -181,7 +181,7 @@ def test_what_is_no_result_of_the_comparison_is_refused(lesson02: LessonFolder) 
         with pytest.raises(BadResult, match=why):
             read_result(packed, one)
     for output, part, why in (
-        (b"run 1\n", one, "it gave no result"),
+        (b"run 1\n", one, "no result arrived"),
         (good, other, "to another condition"),
         (line_of(fewer), one, "other metrics or arms"),
         (good[:-40], one, "cannot be read|cut off"),

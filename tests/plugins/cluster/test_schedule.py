@@ -141,7 +141,7 @@ def test_what_finished_stays_when_no_other_host_is_left(
     report = merged(plan, played.jobs, "")
     assert report.partial == "hogs=2 failed"
     sentence = report.tables[1].errors["srcu"].sentence
-    assert sentence.startswith("the program on n1 ended with code 7, and it gave no result")
+    assert sentence.startswith("the program on n1 ended with code 7, and no result arrived")
     assert "It could not run again: no such host is there." in sentence
     assert [table.of("ops_per_s", "srcu").n for table in report.tables] == [5, 0, 5]  # type: ignore[union-attr]
     assert report.tables[2].comparisons[0].verdict == "deterministic"

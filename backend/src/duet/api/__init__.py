@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HTTP: the app, its routes, their access rights, and pages for browsers without JavaScript."""
+"""The HTTP app, its routes, their access rights, and pages for browsers without JavaScript."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""create_app(): connects hub, director, socket, routes and page."""
+"""Contains create_app(), which connects hub, director, socket, routes and page."""
 
 from __future__ import annotations
 
@@ -51,9 +51,10 @@ def create_app(
     """Build the application.
 
     Args:
-        make_director: called with the hub; default_director() in server/wiring.py for real guests.
+        make_director: called with the hub. For real guests, it is default_director() in
+            server/wiring.py.
         page: folder of the built page (frontend/dist); it need not exist.
-        host: the address to bind; decides which Host headers are accepted.
+        host: the address to bind. It determines which Host headers are accepted.
         names: more host names to accept.
         stills: takes pictures for browsers without JavaScript; if None, Chromium takes them.
         sessions: requires a token from each visitor; if None, each visitor is the operator.
@@ -72,8 +73,8 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        confined.start()  # so that the first recording need not wait for it
-        await run_in_threadpool(director.warm)  # loads Starlette's own threads as well
+        confined.start()  # start child processes now, so that the first recording opens faster
+        await run_in_threadpool(director.warm)  # also starts Starlette's thread pool
         async with watchdog, director, asyncio.TaskGroup() as tasks:
             watch = tasks.create_task(expel_ended(hub, door), name="sessions")
             yield
@@ -119,7 +120,7 @@ def create_app(
 
 
 async def expel_ended(hub: Hub, door: Door) -> None:
-    """Close sockets whose session expired, or whose token was rotated or revoked."""
+    """Close sockets whose session has expired, or whose token was rotated or revoked."""
     while True:
         await asyncio.sleep(SESSION_CHECK_S)
         viewers = list(hub.viewers)

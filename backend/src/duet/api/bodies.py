@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bodies of HTTP responses. A key with a default may be absent.
 
-The page's types and checks are generated from them (contract.py).
+The page's types and checks are generated from these models (contract.py).
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class LoopHolds(Body):
 
 
 class LaneState(Body):
-    """A lane of a live run. `pid` is its guest's process; it is null once that has ended."""
+    """A lane of a live run. `pid` is the id of its guest's process. It is null after the process
+    has ended."""
 
     run_id: str
     arm: str
@@ -144,7 +145,7 @@ class Side(Body):
 
 
 class Difference(Body):
-    """One difference. `arm` is empty if the difference concerns all arms."""
+    """One difference between two recordings. `arm` is empty if the difference concerns all arms."""
 
     of: Of
     what: str
@@ -154,7 +155,7 @@ class Difference(Body):
 
 
 class FigurePair(Body):
-    """One figure in both recordings. `ratio` is the second divided by the first."""
+    """One figure in two recordings. `ratio` is the second value divided by the first."""
 
     arm: str
     figure: str
@@ -164,7 +165,7 @@ class FigurePair(Body):
 
 
 class Comparison(Body):
-    """Two recordings of one lesson, differences first."""
+    """A comparison of two recordings of one lesson. Differences come first."""
 
     lesson: str
     sides: list[Side]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rate limit for class codes, so that nobody can find a valid code by trying many.
 
-A code has three words, so a fast program could guess it. A token has 256 bits and needs no such
-protection. Browsers, addresses and the whole server each have an allowance of tries. A wrong code
-uses up part of the three allowances that apply to it. A right code uses up nothing. A client whose
-allowance is used up is not refused but has to wait.
+A code has three words, so a fast program could guess a code. A token has 256 bits and needs no rate
+limit. Each browser, each address and the complete server have an allowance of tries. A wrong code
+uses up a part of each of these allowances, and a right code uses up nothing. A client without
+allowance is not refused, but has to wait.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Turn:
     """Permission to check one class code.
 
     Args:
-        wait_s: wait this long first.
+        wait_s: time to wait before the check.
         keys: the rate limits that a wrong code counts against.
     """
 
@@ -37,10 +37,10 @@ class Turn:
 
 
 class CodeTurns:
-    """Hands out turns in the order of requests.
+    """Assigns turns to check a code, in the order of requests.
 
-    For each key it stores the time up to which the allowance is used up (the generic cell rate
-    algorithm, ITU-T I.371). The limit for all clients together bounds the number of keys.
+    For each key, this class stores the time up to which the allowance is used up (the generic cell
+    rate algorithm, ITU-T I.371). The limit for all clients together bounds the number of keys.
 
     Args:
         clock: returns monotonic time in seconds.
@@ -78,7 +78,8 @@ class CodeTurns:
 
 
 def network_of(address: str) -> str:
-    """Return the network that counts as one address: for IPv6 the host's whole /64 (RFC 6177)."""
+    """Return the network that counts as one address. For IPv6, this is the host's /64 network (RFC
+    6177)."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -27,7 +27,8 @@ LESSONS: tuple[type[BaseModel], ...] = (PictureLesson, NumbersLesson)
 
 
 def http() -> list[type[BaseModel]]:
-    """Return the models of HTTP responses, including those of plug-ins. Lessons are in LESSONS."""
+    """Return the models of HTTP responses, including those of plug-ins. LESSONS has the models of
+    lessons."""
     more = [model for one in plugins.offered("bodies") for model in one.HTTP]
     return [*bodies.HTTP, *more]
 
@@ -75,7 +76,7 @@ def schema_text() -> str:
 def _require_all(name: str, defs: dict[str, Any]) -> None:
     """Mark all keys of a lesson and of its parts as required.
 
-    Lesson files may leave some out, but the server sends all of them.
+    Lesson files may leave out some keys, but the server sends all keys.
     """
     if "properties" in defs[name]:
         defs[name]["required"] = list(defs[name]["properties"])

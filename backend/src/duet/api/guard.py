@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Guard against DNS rebinding and against requests from foreign pages.
 
-The server acts on its user's machine, and any page in their browser can reach a loopback port. So
-the Host header must be a known name. A WebSocket, or a request that changes something, must come
-from a page of this server. There is no CORS. Only the routes in `Foreign` accept requests from a
-learning platform's pages. These requests are signed.
+The server controls its user's machine, and any page in the user's browser can reach a loopback
+port. So the Host header must contain a known name. A WebSocket, or a request that changes
+something, must come from a page of this server. There is no CORS. Only the routes in `Foreign`
+accept requests from a learning platform's pages. These requests are signed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from duet.server.doors import Foreign
 
 # Requests from other sites' pages are recognized by the Sec-Fetch-Site header, and refused.
 #
-# A page on another site cannot read the responses, but each of its requests would cost the server
-# work. Other sites may only link to the page itself or frame it. Clients other than browsers do not
-# send the header.
+# Pages on other sites cannot read the responses, but their requests would cause work for the
+# server. Other sites may only link to this server's page or frame that page. Clients other than
+# browsers do not send Sec-Fetch-Site.
 
 OWN = frozenset({"same-origin", "none"})
 PAGES = frozenset({"/", "/index.html"})
@@ -101,7 +101,7 @@ class Guard:
         names: the accepted names, from answered_names().
         foreign: what pages on other sites may do.
         any_address: also accept IP addresses as Host, for a server that is deliberately open to the
-            network. DNS rebinding needs a name, so this is safe.
+            network. This is safe, because DNS rebinding needs a name.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ def _is_address(name: str) -> bool:
 
 
 def _is_embed(scope: Scope) -> bool:
-    """Return whether this is the page that slides embed."""
+    """Return whether the request is for the page that slides embed."""
     if scope["type"] != "http" or scope["path"] not in ("/", "/index.html"):
         return False
     return parse_qs(scope["query_string"].decode("latin-1")).get("embed") == ["1"]

@@ -20,7 +20,7 @@ class HostEntrance:
     """ASGI middleware between guard and identity.
 
     Args:
-        doors: handlers by path; each requires a secret of its own.
+        doors: handlers by path. Each handler requires a secret of its own.
     """
 
     def __init__(self, app: ASGIApp, doors: Mapping[str, Serve]) -> None:
@@ -35,7 +35,7 @@ class HostEntrance:
 
 
 def doors_of(director: Director) -> dict[str, Serve]:
-    """Return the handlers for hosts and other servers, if any are expected."""
+    """Return the handlers for hosts and for other servers, if this server expects any."""
     hosts = {} if director.hosts is None else {DOOR_PATH: director.hosts.serve}
     return hosts | director.services.doors()
 

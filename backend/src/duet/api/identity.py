@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Authentication: puts a Visitor into the scope of each request and socket, or refuses it.
 
-A cookie names a browser. The server works with a hash of the cookie, so nothing that it stores or
-shows to others can be used as a cookie. Without tokens every visitor is the operator. With tokens,
-a browser's first visit is to `/?token=...`. The server sets the cookie and redirects to the same
-address without the token, so that the token is in neither the history nor Referer. A learning
-platform's login and launch need no session, because a launch starts one.
+A cookie names a browser. The server uses only a hash of the cookie, so nothing that the server
+stores or shows to others can be used as a cookie. Without tokens every visitor is the operator.
+With tokens, a browser's first visit is to `/?token=...`. The server sets the cookie and redirects
+to the same address without the token, so that the token appears neither in the browser's history
+nor in Referer headers. A learning platform's login and launch need no session, because a launch
+starts one.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class AnyoneIn:
     """For loopback without tokens: every visitor is the operator, and each browser has a name."""
 
     async def __call__(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        # A signed cookie may be left from when tokens were required; the browser then keeps its
-        # name.
+        # A browser may have a signed cookie from a time when tokens were required. It then keeps
+        # its name.
         secret = read_cookie(scope).partition(".")[0]
         if SECRET.match(secret) is None:
             secret = new_secret()
@@ -66,7 +67,7 @@ class AnyoneIn:
 
 @dataclass(slots=True)
 class TokensOnly:
-    """Each visitor needs a token or a class code once; after that the cookie is enough.
+    """Each visitor needs a token or a class code once. After that, the cookie is enough.
 
     Args:
         unasked: paths that need no token.
@@ -94,7 +95,7 @@ class TokensOnly:
             await (await self._to_class(code, scope))(scope, receive, send)
         elif scope["type"] == "websocket":
             socket = WebSocket(scope, receive, send)
-            await socket.accept()  # a page cannot read why a handshake was refused
+            await socket.accept()  # a page can read the close code, but not why a handshake failed
             await socket.close(CLOSE_TOKEN, why.short)
         else:
             await refusal(scope, why)(scope, receive, send)
@@ -175,13 +176,15 @@ async def let_in(
 
 
 def refusal(scope: Scope, why: Refusal) -> Response:
-    """Say what the visitor needs for access, as a page for people or as JSON for scripts.
+    """Send a response that says what the visitor needs for access. People get a page, and scripts
+    get JSON.
 
-    When a visitor follows a link on another site, the browser withholds the cookie once. So such a
-    visit first gets a page that reloads the same address. The reload sends the cookie.
+    When a visitor follows a link on another site, the browser does not send the cookie with this
+    request. So the first response is a page that reloads the same address, and the reload sends the
+    cookie.
     """
     page = scope["path"] in PAGES
-    # Random, so that the whole class does not retry at the same moment.
+    # The time is random, so that not all students of a class retry at the same moment.
     again_s = round(CODE_WAIT_S * (0.5 + random.random())) if why is TOO_MANY else None
     if page and why is NEEDED and from_elsewhere(scope):
         answer: Response = HTMLResponse(reload_page(), 200)
@@ -207,7 +210,7 @@ def class_code(scope: Scope) -> str | None:
 
 
 def split_token(scope: Scope) -> tuple[str | None, str]:
-    """Return the query's first `token`, and the rest of the query with its bytes unchanged."""
+    """Return the query's first `token`, and the rest of the query, byte for byte."""
     parts = scope["query_string"].decode("latin-1").split("&")
     tokens = [part for part in parts if part.partition("=")[0] == "token"]
     rest = "&".join(part for part in parts if part not in tokens)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`/metrics` in Prometheus text format: the counters in server/meters.py, and the current state.
 
-For operators. It contains only counts, and names no run, visitor or address.
+The metrics are for operators. They contain only counts, and name no run, visitor or address.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def add_metrics(app: FastAPI, director: Director) -> None:
 
 
 class States(Collector):
-    """Collects the state at the moment of a request. Called in a thread, like /api/health."""
+    """Collects the server's state at the moment of a request. It runs in a thread, as does
+    /api/health."""
 
     def __init__(self, director: Director, admission: Admission, watchdog: Watchdog) -> None:
         self._director = director
@@ -97,7 +98,8 @@ def of_templates(now: TemplateCounts) -> Iterable[Metric]:
 def gauge(
     name: str, text: str, value: float | Mapping[str, float], label: str = ""
 ) -> GaugeMetricFamily:
-    """Return a metric for a current value; with a label, it has one value per label value."""
+    """Return a metric for a current value. With a label, the metric has one value per label
+    value."""
     family = GaugeMetricFamily(name, text, labels=[label] if label else None)
     filled(family, value)
     return family
@@ -106,7 +108,8 @@ def gauge(
 def counter(
     name: str, text: str, value: float | Mapping[str, float], label: str = ""
 ) -> CounterMetricFamily:
-    """Return a metric for a value that only grows; the library appends _total to its name."""
+    """Return a metric for a value that only increases. The library appends _total to the metric's
+    name."""
     family = CounterMetricFamily(name, text, labels=[label] if label else None)
     filled(family, value)
     return family
@@ -124,7 +127,7 @@ def filled(
 
 
 def children() -> Counter[str]:
-    """Count the processes below this one, by program."""
+    """Count the descendants of this process, by program."""
     found: Counter[str] = Counter()
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):

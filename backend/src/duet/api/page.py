@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The built page as static files, or a plain page that says how to build it."""
+"""Serves the built page as static files, or a plain page that says how to build it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Page(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         """Return one file with its caching rule.
 
-        The entry page gets text for browsers without JavaScript.
+        The entry page also contains text for browsers without JavaScript.
         """
         try:
             response = await super().get_response(path, scope)
@@ -97,13 +97,13 @@ def typed_link(path: str, query: str) -> str | None:
 
 
 def no_page(root: str) -> str:
-    """Return the page for an unknown address, or JSON for programs.
+    """Return the HTML page for an unknown address.
 
     Args:
         root: the sub-path of a proxy, without the trailing slash.
     """
     return PAGE.format(
-        # Without this the browser requests a favicon, which is missing, too.
+        # Without this link, the browser would request a favicon, which is missing, too.
         head='<link rel="icon" href="data:,">\n',
         title="There is no such page",
         body="<p>This server has nothing at this address; a part of it may be missing.</p>\n"
@@ -112,7 +112,7 @@ def no_page(root: str) -> str:
 
 
 def add_page(app: FastAPI, folder: Path) -> None:
-    """Serve `folder` at /. The folder is checked on each request, so a later build is found."""
+    """Serve `folder` at /. Each request checks the folder, so the page can be built later."""
     files: list[Page] = []
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:

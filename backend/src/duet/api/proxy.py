@@ -2,9 +2,9 @@
 """The server behind a proxy: its public address, its sub-path, and which proxies are trusted.
 
 A proxy reports what the browser requested in X-Forwarded-For, -Proto and -Host. Anybody can send
-these headers, so they count only from addresses named as proxies; uvicorn's own middleware reads
-the first two. Host is still checked (api/guard.py), because a page whose name was rebound to
-loopback can send any X-Forwarded-Host but cannot change Host.
+these headers, so they count only if they come from an address that is configured as a proxy.
+uvicorn's own middleware reads the first two headers. Host is still checked (api/guard.py): a page
+whose name was rebound to loopback can send any X-Forwarded-Host, but cannot change Host.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Front:
     """The proxies in front of the server, and its public address.
 
     Args:
-        public: if None, browsers open the address that the server listens on.
+        public: the public address. If None, browsers open the address on which the server listens.
         proxies: their X-Forwarded-* headers are trusted. Headers from this machine are always
             trusted.
     """
@@ -130,7 +130,7 @@ class Front:
 class ProxyMiddleware:
     """The outermost ASGI middleware: sets `RequestedAddress`, and strips the sub-path.
 
-    It works with proxies that pass the sub-path on and with proxies that strip it.
+    It works with proxies that keep the sub-path, and with proxies that strip it.
     """
 
     def __init__(self, app: ASGIApp, front: Front) -> None:
@@ -180,7 +180,7 @@ class RequestedAddress:
     public: PublicUrl | None = None
 
     def same_origin(self, origin: str) -> bool:
-        """Return whether this origin is the server's own."""
+        """Return whether this origin is the server's own origin."""
         try:
             parts = urlsplit(origin)
         except ValueError:
@@ -206,7 +206,7 @@ def requested_address(scope: Scope) -> RequestedAddress:
 
 
 def same_place(scheme: str, one: str, other: str) -> bool:
-    """Return whether two texts `host[:port]` name the same port of the same host for a scheme.
+    """For a scheme, return whether two texts `host[:port]` name the same host and port.
 
     The scheme's default port may be left out.
     """

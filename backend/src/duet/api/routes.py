@@ -36,7 +36,8 @@ from duet.stream.viewer import visitor_of
 
 
 def source_body(director: Director, slug: str, arm: str) -> bodies.ArmSource:
-    """Return the body of /api/lessons/{slug}/arms/{arm}/source. Blocking: reads and patches files.
+    """Return the body of /api/lessons/{slug}/arms/{arm}/source. Blocking, because it reads and
+    patches files.
 
     Raises:
         DuetError: there is no such lesson or arm, or its source is not on this host.
@@ -136,7 +137,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
     def one_lesson(slug: str) -> Response:
         return JSONResponse(
             director.lesson(slug)
-        )  # encoded in this thread, not in the event loop's
+        )  # encode in this worker thread, not on the event loop
 
     @app.get("/api/words/{language}")
     def words(language: str) -> Response:
@@ -237,7 +238,7 @@ def add_routes(app: FastAPI, director: Director, stills: Stills) -> None:
             lambda: resolve_still(query, director),
             same=query.model_dump_json(),
         )
-        if request.method == "HEAD":  # says whether a still is possible, without taking it
+        if request.method == "HEAD":  # report that a still is possible, without taking it
             answer = Response(media_type="image/png")
             del answer.headers["content-length"]
         else:
@@ -272,26 +273,27 @@ def add_failures(app: FastAPI) -> None:
 
 
 def failure_body(error: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the body of an error response. Keys that were not given are left out."""
+    """Return the body of an error response. It contains only the keys that `error` contains."""
     body = bodies.FailureBody.model_validate({"error": error})
     return body.model_dump(mode="json", exclude_unset=True)
 
 
 def address_of(request: Request) -> str:
-    """Return the client's address, for limits per address."""
+    """Return the client's address, to which the limits per address apply."""
     return request.client.host if request.client else ""
 
 
-# Segments of runs over HTTP. They never change, so a cache in front of the server may serve them.
+# Serves segments of runs over HTTP. Segments never change, so a cache in front of the server may
+# serve them.
 #
-# Everybody who may watch a run may have its segments. A cache checks no rights. What protects the
-# segments is that their addresses cannot be guessed, and that only viewers of the run get these
+# Everybody who may watch a run may fetch its segments. A cache checks no rights. Segments are
+# protected because nobody can guess their addresses, and only viewers of the run get these
 # addresses (docs/SEGMENTS.md).
 
 HEADERS: Final = {
     "content-encoding": "gzip",
     "cache-control": "public, max-age=31536000, immutable",
-    "x-accel-buffering": "yes",  # nginx caches only what it buffers
+    "x-accel-buffering": "yes",  # nginx caches only responses that it buffers
 }
 
 
@@ -305,7 +307,7 @@ def add_segment_routes(app: FastAPI, director: Director) -> None:
         live = director.live_runs.find(run_id)
         if live is not None:
             return await director.segments.listing(live.log)
-        async with costly.turn("listing", address_of(request)):  # the run may have to be read
+        async with costly.turn("listing", address_of(request)):  # this may read the recording
             run = await director.find_run(run_id)
             return await director.segments.listing(run.log)
 
@@ -316,7 +318,7 @@ def add_segment_routes(app: FastAPI, director: Director) -> None:
         return Response(found.body, media_type="application/octet-stream", headers=HEADERS)
 
 
-# The right that each HTTP route needs. Deleting a run also depends on who owns it.
+# The right that each HTTP route needs. Deleting a run also depends on who owns the run.
 
 ROUTES: Final[dict[str, Action]] = {
     "/ws": Action.WATCH,

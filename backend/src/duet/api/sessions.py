@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sessions: a signed cookie names the browser, the token it used, and the end of the session.
 
-A learning platform can vouch for a person instead of a token; the cookie then also has the person
-and the role. The server stores no sessions, so they cannot use up its memory. A session ends at the
-time in its cookie, or when its token is rotated or revoked. The signature is HMAC-SHA256 (RFC 2104)
-with the key in the token file.
+A learning platform can vouch for a person, who then needs no token. The cookie then also contains
+the person and the role. The server stores no sessions, so sessions cannot use up the server's
+memory. A session ends at the time in its cookie, or when its token is rotated or revoked. The
+signature is HMAC-SHA256 (RFC 2104) with the key in the token file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from duet.base.access import Grant, Person, Role, Visitor
 from duet.base.budgets import CLASS_SESSION_S, PERSON_SESSION_S, SESSION_S
 from duet.base.errors import DuetError
 
-# The only cookie: a random name for the browser, signed if tokens are required.
+# The server's only cookie contains a random name for the browser. The cookie is signed if tokens
+# are required.
 
 COOKIE_S = 400 * 86400
 """Maximum age of a cookie that browsers allow. The session ends earlier, but the browser's name
@@ -60,7 +61,7 @@ def ident_of(secret: str) -> str:
 
 
 def read_cookie(scope: Scope) -> str:
-    """Return the value of our cookie, or "" if the request has none."""
+    """Return the value of our cookie, or "" if the request has no such cookie."""
     return named_cookie(scope, cookie_name(scope))
 
 
@@ -76,10 +77,10 @@ def named_cookie(scope: Scope, name: str) -> str:
 def may_name_browser(scope: Scope) -> bool:
     """Return whether the response may name a browser that sent no cookie.
 
-    Only the page itself and its socket may do so. A new page requests several files at once, and
-    otherwise each response would give the browser another name. A link on another site opens this
-    page without its SameSite=Strict cookie. That cookie must not be replaced, because the page's
-    socket sends it.
+    Only responses to the page itself and to its socket may set a new name. A new page requests
+    several files in parallel, and otherwise each response would give the browser another name. A
+    link on another site opens this page without its SameSite=Strict cookie. That cookie must not be
+    replaced, because the page's socket sends it.
     """
     if scope["type"] == "websocket":
         return True
@@ -87,14 +88,15 @@ def may_name_browser(scope: Scope) -> bool:
 
 
 def from_elsewhere(scope: Scope) -> bool:
-    """Return whether the visitor came from another site, so the browser withheld its cookie."""
+    """Return whether the visitor came from another site. Then the browser has withheld its
+    cookie."""
     return Headers(scope=scope).get("sec-fetch-site") == "cross-site"
 
 
 def cookie_line(scope: Scope, value: str) -> str:
     """Return the Set-Cookie header for the page's own path.
 
-    It is Secure behind TLS (api/proxy.py).
+    The cookie is Secure behind TLS (api/proxy.py).
     """
     path = f"{requested_address(scope).root}/"
     line = f"{cookie_name(scope)}={value}; Path={path}; Max-Age={COOKIE_S}; "
@@ -123,10 +125,12 @@ begins with it.
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Content of a cookie with a valid signature. It may have expired, or its token may be revoked.
+    """Content of a cookie with a valid signature. The session may have expired, or its token may be
+    revoked.
 
     Args:
-        person: the person, with their role. If None, the browser used a token, which has a role.
+        person: the person and their role. If None, the browser used a token, which determines the
+            role.
     """
 
     secret: str
@@ -139,7 +143,7 @@ class Sessions:
 
     Args:
         clock: returns Unix time in seconds.
-        vouching: valid names of grants that are not tokens; learning platforms have such grants.
+        vouching: valid names of the grants that learning platforms give.
     """
 
     def __init__(
@@ -181,17 +185,19 @@ class Sessions:
         return sign_new(access, former, Grant(CLASS + class_id, self._clock() + CLASS_SESSION_S))
 
     def name_of(self, cookie: str) -> str:
-        """Return the browser's name in a cookie, even after its session; "" if it is not ours."""
+        """Return the browser's name in a cookie, even after the session has ended. Return "" if we
+        did not sign the cookie."""
         access = self._access()
         claim = None if access is None else read(access, cookie)
         return "" if claim is None else ident_of(claim.secret)
 
     def only_name(self) -> str:
-        """Return a cookie for a browser that is refused, so that it is recognized next time."""
+        """Return a cookie for a refused browser, so that the server recognizes the browser next
+        time."""
         return sign_new(self._file.load(), "", Grant("", 0))
 
     def begin_person(self, grant: str, person: Person, role: Role) -> str:
-        """Return the cookie for a browser whose person a platform vouches for.
+        """Return the cookie for a browser after a platform has vouched for its user.
 
         The browser's name is derived from the person, because a platform's request carries no
         earlier cookie. So runs belong to the person, and the next person at this browser inherits
@@ -207,7 +213,8 @@ class Sessions:
         return sign(access, Claim(secret, Grant(grant, until_s), (person, role)))
 
     def visitor(self, cookie: str) -> Visitor | None:
-        """Return the visitor whom a cookie names, or None if it is not ours or has expired."""
+        """Return the visitor whom a cookie names. Return None if we did not sign the cookie, or if
+        it has expired."""
         access = self._access()
         claim = None if access is None else read(access, cookie)
         if access is None or claim is None or not self._holds(access, claim.grant):
@@ -217,7 +224,7 @@ class Sessions:
             return Visitor(ident_of(claim.secret), role, claim.grant, person)
         token = access.by_ident(claim.grant.token)
         if token is None and not claim.grant.token.startswith(CLASS):
-            return None  # a cookie without a person that names a platform
+            return None  # the cookie names a platform, but no person
         role = Role.STUDENT if token is None else token.role
         return Visitor(ident_of(claim.secret), role, claim.grant)
 
@@ -241,7 +248,7 @@ class Sessions:
     def _access(self) -> Access | None:
         """Return the content of the token file.
 
-        If the file is unusable, return None and log why. Nobody gets in then.
+        If the file is unusable, log the reason and return None. Then all visitors are refused.
         """
         try:
             access = self._file.load()
@@ -274,7 +281,7 @@ def sign(access: Access, claim: Claim) -> str:
 
 
 def read(access: Access, cookie: str) -> Claim | None:
-    """Return the claim in a cookie, or None if the signature is not ours."""
+    """Return the claim in a cookie, or None if we did not sign the cookie."""
     body, _, signature = cookie.rpartition(".")
     if not hmac.compare_digest(_signature(access, body).encode(), signature.encode()):
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Still pictures for browsers without JavaScript: taken one at a time, and cached."""
+"""Takes still pictures for browsers without JavaScript, one at a time, and caches them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from duet.lessons.view import Laid, step_text
 from duet.runs.fitting import best_recording
 from duet.server.director import Director
 
-# The query of a still uses the same parameters as the page's own address (navigation/place.ts).
+# A still's address uses the same query parameters as the page's address (navigation/place.ts).
 
 Millis = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
 Word = Annotated[str, Field(max_length=200)]
 
 
 class StillQuery(BaseModel):
-    """Query parameters that a picture uses. Others are ignored, as on the page."""
+    """Query parameters that a picture uses. Other parameters are ignored, as on the page."""
 
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
@@ -64,7 +64,7 @@ WORDS = tuple(field.alias or name for name, field in StillQuery.model_fields.ite
 
 @dataclass(frozen=True, slots=True)
 class StillRequest:
-    """A still to take, after all checks."""
+    """A checked request for a still."""
 
     folder: LessonFolder
     path: Path
@@ -74,8 +74,8 @@ class StillRequest:
 def resolve_still(query: StillQuery, director: Director) -> StillRequest:
     """Find the file and the moment for a still. Blocking.
 
-    A run that has not ended has no file yet, and its moments mean nothing in another run. So the
-    still of such a run shows the step's own moment in the lesson's recording.
+    A run that has not ended has no file yet. Its moments are meaningless in other runs, so the
+    still shows the step's own moment in the lesson's recording.
 
     Raises:
         InputError: there is no such lesson, step, lane or run.
@@ -86,8 +86,8 @@ def resolve_still(query: StillQuery, director: Director) -> StillRequest:
             f"lesson {folder.slug} has no picture yet.", remedy="Choose another lesson."
         )
     live = _has_no_file_yet(folder, query.run, director)
-    # If the address has a moment but no step, the moment belongs to the first step, as on the page.
-    # If both are absent, the still is the lesson's picture.
+    # If the address contains a moment but no step, the moment belongs to the first step, as on the
+    # page. If the address contains neither, the still is the lesson's picture.
     first = folder.lesson.scenes[0].id if query.at is not None and not live else ""
     scene = scene_of(folder, query.step or first)
     arms = tuple(dict.fromkeys(arm for arm in query.arms.split(",") if arm))
@@ -105,7 +105,7 @@ def _has_no_file_yet(folder: LessonFolder, run: str, director: Director) -> bool
 
 
 def _moment(shot: Shot, query: StillQuery) -> Shot:
-    """Add the moment, window and alignment that the address has."""
+    """Add the moment, window and alignment that the address contains."""
     window = query.start is not None and query.length is not None
     return replace(
         shot,
@@ -127,7 +127,8 @@ def _path(folder: LessonFolder, step: str, run: str, director: Director) -> Path
         best = best_recording(folder, scene_of(folder, step), listing)
         if best is None:
             raise InputError(
-                f"lesson {slug} has no recording.", remedy=f"Record one: ./duet record {slug}."
+                f"lesson {slug} has no recording.",
+                remedy=f"Record the lesson: ./duet record {slug}.",
             )
         return own[best]
     saved = director.saved.paths(slug) if kind == "kept" and director.saved else {}
@@ -141,7 +142,7 @@ def _path(folder: LessonFolder, step: str, run: str, director: Director) -> Path
 
 
 def _check_arms(folder: LessonFolder, path: Path, arms: tuple[str, ...]) -> None:
-    """Refuse lanes that the run does not have, because Chromium would wait for them in vain."""
+    """Refuse lanes that the run does not contain, because Chromium would wait for them in vain."""
     there = [entry.name for entry in read_manifest(path).arms]
     for arm in arms:
         if folder.arm(arm).name not in there:
@@ -170,7 +171,7 @@ class Stills:
     """Takes pictures and caches them.
 
     Args:
-        busy: returns what must not be disturbed now, in words, or None.
+        busy: returns a description of the work that must not be disturbed now, or None.
         take: takes a picture.
     """
 
@@ -194,11 +195,12 @@ class Stills:
             return found
         await self._my_turn()
         try:
-            if (found := self._found(key)) is not None:  # taken while this request waited
+            # the picture was taken while this request waited
+            if (found := self._found(key)) is not None:
                 return found
             if (what := self._busy()) is not None:
                 raise InfraError(
-                    f"no picture is taken while {what}, because taking one would disturb that.",
+                    f"no picture is taken while {what}, which must not be disturbed.",
                     remedy="Try again afterwards.",
                 )
             async with asyncio.timeout(TAKE_S):
@@ -241,7 +243,7 @@ class Stills:
             raise InfraError(
                 f"{asked.path.name} has {status.st_size >> 20} MB, but stills are limited to "
                 f"recordings of at most {LARGE >> 20} MB.",
-                remedy="Play it with JavaScript switched on.",
+                remedy="Play the recording with JavaScript switched on.",
             )
         stamp = (asked.path, status.st_size, status.st_mtime_ns)
         known = self._sums.get(stamp)
@@ -273,10 +275,11 @@ def _stamp(path: Path) -> int:
         return 0
 
 
-# The page without JavaScript: a still of the moment in the address, and the step's text.
+# Makes the page without JavaScript. It contains a still of the moment in the address, and the
+# step's text.
 #
-# Nothing is copied from the address as it is. Only known parameters are used, and they are
-# URL-encoded and HTML-escaped.
+# Nothing is copied unchanged from the address. Only known parameters are used, after URL encoding
+# and HTML escaping.
 
 LONGEST = 200
 """Longer values are ignored. The values that the page itself writes are shorter."""
@@ -322,7 +325,7 @@ def _said(folder: LessonFolder, language: str) -> Laid:
     """
     try:
         return dict(translated_places(folder, language))
-    except DuetError:  # duet lint reports it
+    except DuetError:  # duet lint reports the unusable translation
         return {}
 
 
@@ -354,7 +357,7 @@ def _alt(folder: LessonFolder, words: Mapping[str, str]) -> str:
 
 
 def _contents() -> str:
-    """List all lessons, for an address without a lesson."""
+    """Return a list of all lessons, for an address without a lesson."""
     links = "".join(
         f'<li><a href="?{urlencode({"lesson": f.slug})}">{escape(f.lesson.question)}</a></li>'
         for f in lesson_cache.usable()
@@ -366,10 +369,10 @@ def _contents() -> str:
 
 
 def _words(query: str) -> dict[str, str]:
-    """Return each known parameter's first value, because the page also reads only the first one."""
+    """Return the first value of each known parameter. The page also reads only the first value."""
     try:
         found = parse_qs(query, max_num_fields=FIELDS)
-    except ValueError:  # more fields than a valid address has
+    except ValueError:  # the query has more fields than a valid address
         return {}
     known = {name: found[name][0] for name in (*WORDS, "embed", "lang") if name in found}
     return {name: value for name, value in known.items() if len(value) <= LONGEST}
@@ -378,7 +381,7 @@ def _words(query: str) -> dict[str, str]:
 # Requests that take a second of CPU time or more are limited in number and queued. They never run
 # during a measurement.
 #
-# They run in threads of their own, so that the threads that serve the page stay free.
+# Such requests run in separate threads, so that the threads that serve the page stay free.
 
 T = TypeVar("T")
 ALWAYS: Final = frozenset({"listing", "still"})
@@ -388,7 +391,7 @@ rule applies to pictures.
 
 
 class Busy(InfraError):
-    """The server is busy; the same request may succeed later."""
+    """The server is busy, but the request may succeed later."""
 
     code = "busy"
 
@@ -439,7 +442,7 @@ class Costly:
     """The queues of one server, one for each kind of request.
 
     Args:
-        busy: returns what must not be disturbed now, in words, or None.
+        busy: returns a description of the work that must not be disturbed now, or None.
     """
 
     def __init__(self, busy: Callable[[], str | None]) -> None:
@@ -453,7 +456,7 @@ class Costly:
         """Wait for a turn.
 
         Raises:
-            Busy: see RequestQueue.turn(); or a measurement is running.
+            Busy: a measurement is running, or RequestQueue.turn() refused the request.
         """
         self._undisturbed(kind)
         async with self._lines[kind].turn(address):
@@ -483,10 +486,10 @@ class Costly:
     def _over(self, key: object, task: asyncio.Task[Any]) -> None:
         self._going.pop(key, None)
         if not task.cancelled():
-            task.exception()  # mark it as retrieved: the requester may be gone
+            task.exception()  # mark the exception as retrieved, because the requester may be gone
 
     def close(self) -> None:
-        """Start no further work."""
+        """Cancel work that has not started."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self, kind: str, address: str, work: Callable[[], T]) -> T:
@@ -496,6 +499,6 @@ class Costly:
     def _undisturbed(self, kind: str) -> None:
         if kind not in ALWAYS and (what := self._busy()) is not None:
             raise Busy(
-                f"this request ({kind}) is refused while {what}, because it would disturb that.",
+                f"this request ({kind}) is refused while {what}, which must not be disturbed.",
                 remedy="Try again afterwards.",
             )

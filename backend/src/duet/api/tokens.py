@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tokens: one per role, stored as hashes in one file of the user, and shown once when created.
+"""Tokens, one per role. Hashes of tokens are stored in a file of the user. A token is shown once,
+when it is created.
 
-A token has 256 random bits and cannot be guessed. So in the file a plain SHA-256 protects it no
-worse than a slow hash would. The file also holds the key that signs sessions (sessions.py).
+A token has 256 random bits and cannot be guessed. So a plain SHA-256 in the file protects a token
+as well as a slow hash. The file also holds the key that signs sessions (sessions.py).
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ MOST_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What the file stores about a token.
+    """The facts about a token that the file stores.
 
     Args:
-        ident: public name, by which sessions refer to the token.
+        ident: public name of the token, which sessions contain.
         sha256: hash of the token, as hexadecimal digits.
         created: time in ISO 8601, UTC.
     """
@@ -77,7 +78,7 @@ class Access:
 class AccessFile:
     """The token file.
 
-    It is read again after each change, so a running server follows `duet token`.
+    A changed file is read again, so `duet token` affects a running server.
     """
 
     def __init__(self, path: Path) -> None:
@@ -159,7 +160,7 @@ class AccessFile:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(
                 f"{self.path} is not a token file ({type(error).__name__}: {error!s:.80}).",
-                remedy=f"Delete it and run ./duet token create: rm {self.path}",
+                remedy=f"Delete the file (rm {self.path}), then run ./duet token create.",
             ) from error
         except OSError as error:
             raise self._unreadable(error) from error
@@ -182,7 +183,7 @@ class AccessFile:
         except OSError as error:
             raise InfraError(
                 f"{self.path} cannot be written: {error.strerror or error}.",
-                remedy="Free space there, or set DUET_ACCESS to another file.",
+                remedy="Free disk space, or set DUET_ACCESS to another file.",
             ) from error
 
 
@@ -197,12 +198,13 @@ def _token(tree: dict[str, str]) -> Token:
     return Token(tree["id"], Role[tree["role"].upper()], tree["sha256"].lower(), tree["created"])
 
 
-# The page for a visitor without a session. It is plain HTML, because the app itself is not sent.
+# Makes the page for a visitor without a session. It is plain HTML, because such a visitor does not
+# get the app.
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a visitor is refused.
+    """The reason why a visitor is refused.
 
     Args:
         short: text for a WebSocket's close frame, at most 123 bytes.
@@ -246,7 +248,7 @@ TOO_MANY = Refusal(
     "Many wrong class codes came. Try again in half a minute.",
 )
 
-# Colours and fonts are those of frontend/src/ui/tokens.css.
+# The colours and fonts are copied from frontend/src/ui/tokens.css.
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Modules that every other package may import: errors, settings, limits, files, logs, roles."""
+"""Modules that all other packages can import: errors, settings, limits, files, logs and roles."""

@@ -2,7 +2,7 @@
 """Access control: four roles, and the lowest role that each action requires.
 
 A visitor is one browser. On loopback without a token every visitor is the operator. Any other setup
-requires a token (duet.api.tokens). A run or saved run stores its owner as a visitor's `ident`.
+requires a token (duet.api.tokens). Each live or saved run stores the `ident` of its owner.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NAMES: dict[Role, RoleName] = {
 
 
 class Action(Enum):
-    """Action of a visitor: its name in error texts, and the lowest role that may perform it."""
+    """Action of a visitor, with its name in error texts and the lowest role that may perform it."""
 
     WATCH = ("watch runs and recordings", Role.VIEWER)
     RUN = ("start a live run", Role.STUDENT)
@@ -76,7 +76,7 @@ class Person:
     """Identity of a visitor according to a learning platform or JupyterHub.
 
     Args:
-        key: a hash of the platform and its user; does not change between visits or browsers.
+        key: a hash of the platform and the user; it is the same in all visits and browsers.
         name: the name that the platform shows; may be empty.
     """
 
@@ -103,7 +103,7 @@ class Visitor:
 
     @property
     def key(self) -> str:
-        """Key under which answers are stored: the person's if known, otherwise the browser's."""
+        """Key for storing answers: the key of `person` if known, otherwise the `ident`."""
         return self.ident if self.person is None else self.person.key
 
     def may(self, action: Action) -> bool:
@@ -122,13 +122,13 @@ class Visitor:
         """Raise an error unless the visitor's role allows an action.
 
         Raises:
-            InputError: the role does not allow it; the error code is `forbidden`.
+            InputError: the role does not allow the action; the error code is `forbidden`.
         """
         if not self.may(action):
             raise self.refusal(action)
 
     def refusal(self, action: Action) -> InputError:
-        """Return the error, with code `forbidden`, for an action that the role does not allow."""
+        """Return the error for an action that the role does not allow; its code is `forbidden`."""
         least = action.least
         higher = "" if least is max(Role) else " or higher"
         who = with_article(self.role).capitalize()
@@ -145,5 +145,5 @@ LOCAL = Visitor("local", Role.OPERATOR)
 
 
 def with_article(role: Role) -> str:
-    """Return the role's name with its article: `a student`, `an instructor`."""
+    """Return the role's name with an English article: `a student`, `an instructor`."""
     return f"{'an' if role.word[0] in 'io' else 'a'} {role.word}"

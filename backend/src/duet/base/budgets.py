@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Limits per request, socket, recording, guest or child process, with the usual values.
+"""Limits per request, socket, recording, guest or child process, with usual values.
 
 These limits keep one viewer, file or guest from spoiling another viewer's lesson. Timeouts, and
-sizes that only one package uses, are in that package's `limits.py`. *Usual* is the value in normal
-use; *Above the limit* says what happens when the limit is exceeded.
+sizes that only one package uses, are in that package's `limits.py`. In the texts, *Usual* is the
+value in normal use. *Above the limit* says what happens when the limit is exceeded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ recording, 18,000 for a minute of three live lanes. Above the limit, the oldest 
 and sent as a gap. The number is limited because every `open` and every garbage collection visits
 each packet."""
 
-# Segments into which runs are divided (see stream/segments.py)
+# Size and number of the segments that a run is divided into (stream/segments.py)
 
 SEGMENT_S: Final = 0.25
 SEGMENT_RAW_BYTES: Final = 512 << 10
@@ -57,7 +57,7 @@ PROBE_SEGMENTS: Final = 64
 """Number of segment requests after which the server decides whether an HTTP cache answers such
 requests. The CACHE_PROBES viewers together make this many requests in one second."""
 
-# Connections and sockets (see stream/http.py)
+# Limits on connections and sockets (stream/http.py)
 
 CONNECTIONS: Final = 2048
 """Largest total number of TCP connections; fewer if the limit on open files is low. Usual: 7 per
@@ -83,7 +83,7 @@ KEEP_ALIVE_S: Final = 5
 RESPONSE_STALL_S: Final = 30.0
 """A client that reads no byte of its response for this long is disconnected."""
 
-# Rates of one socket
+# Rate limits of one socket
 
 COMMANDS_PER_S: Final = 10.0
 COMMANDS_BURST: Final = 30
@@ -110,7 +110,7 @@ MESSAGES_BURST: Final = 1000
 """Highest rate and largest burst of all messages from one socket, including acknowledgements.
 Usual: 60/s while a recording arrives. Above the limit, the server reads the socket more slowly."""
 
-# Classes (duet.store, plugins/classroom)
+# Limits of classes (duet.store, plugins/classroom)
 
 CLASS_MEMBERS: Final = 400
 """Largest number of members of one class. Usual: 40, 300 in a lecture. Above the limit, nobody can
@@ -145,7 +145,7 @@ CLASS_WAITING: Final = 2000
 """Largest number of calls queued for the store's thread. Above the limit, a class member's answer
 is refused instead of acknowledged."""
 
-# A busy host
+# Limits that matter on a busy host
 
 CONTENDED_SHARE: Final = 0.5
 """Contention: the share of the CPU time that a run's vCPUs needed but did not get, because the
@@ -158,7 +158,7 @@ CONTENTION_SAMPLE_S: Final = 0.5
 """Interval at which the CPU times of a guest's threads are read. Each reading takes 0.2 ms, in a
 separate thread."""
 
-# Tokens and sessions (duet.api.tokens, sessions, class_codes)
+# Limits of tokens, sessions and class codes (duet.api)
 
 SESSION_S: Final = 30 * 86400
 """Duration of a session that began with a link: four weeks, as long as a course. When the session
@@ -196,7 +196,7 @@ Above the limit, the oldest responses are evicted."""
 
 
 class CodePace(NamedTuple):
-    """Rate limit for class codes: a burst of `free` codes, then one every `every_s` seconds."""
+    """Rate limit for class codes: a burst of `free` codes, then one code per `every_s` seconds."""
 
     free: int
     every_s: float
@@ -217,7 +217,7 @@ CODE_WAIT_S: Final = 30.0
 """Longest time that the rate limit queues a code. Usual: 0. Above the limit, the response has
 status 429 and contains a page that retries automatically."""
 
-# Confined processes (duet.confine): QEMU, the lens worker, Chromium, ffmpeg
+# Limits of confined processes (duet.confine): QEMU, lens workers, Chromium, ffmpeg
 
 QEMU_BEYOND_GUEST_BYTES: Final = 4 << 30
 """Address space of a QEMU process in addition to the guest's memory: 1 GiB of translated code, the
@@ -297,7 +297,7 @@ COMPARISONS_SAVED: Final = 64
 """Number of cached comparison results. Results are cached by the content of both files, so a class
 whose members compare the same files costs one comparison."""
 
-# Parsing of bytes from guests and files (duet.confine, session, bundle)
+# Limits for parsing bytes from guests and files (duet.confine, session, bundle)
 
 CHILD_MEMORY_BYTES: Final = 2 << 30
 """Address space of a child process that parses one lane or file. Usual: 0.3 GiB, of which 10-100
@@ -369,7 +369,7 @@ LANE_YIELD_S: Final = 0.01
 less time.
 """
 
-# Live runs
+# Limits of live runs
 
 LIVE_RUNS_MOST: Final = 8
 """Largest number of concurrent live runs on a host of any size. Usual: 1 or 2 (host/guests.py)."""
@@ -416,7 +416,7 @@ the oldest request is evicted."""
 CONTROL_IDLE_S: Final = 300.0
 """Time without a command after which control of a run is released and held guests resume."""
 
-# A kernel under stress (duet.trials.check)
+# Limits of a stress test of a kernel (duet.trials.check)
 
 STRESS_CONSOLE_BYTES: Final = 8 << 20
 """Largest size of a stressed guest's console output. Usual: 20-300 KB. Above the limit, the guest
@@ -425,7 +425,7 @@ STRESS_LINE_BYTES: Final = 1024
 """Longest line of a stressed guest's console. Usual: under 200. The kernel writes at most
 1024 (CONSOLE_LOG_MAX in kernel/printk/printk.c, Linux 6.1). Longer lines are cut."""
 
-# Patches that visitors change
+# Limits of kernels built from patches that visitors change
 
 UNPACKED_KERNEL_BYTES: Final = 256 << 20
 """Largest unpacked size of a bzImage, which is unpacked to compare it with its vmlinux. Usual:

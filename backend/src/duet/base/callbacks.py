@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Callbacks to call when an event happens."""
+"""Lists of callbacks for events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ P = ParamSpec("P")
 
 
 class Callbacks(Generic[P]):
-    """Registered callbacks. Calling the object calls all of them, in the order of registration."""
+    """List of callbacks. Calling the list calls each callback, in the order of registration."""
 
     def __init__(self) -> None:
         self._registered: list[Callable[P, object]] = []

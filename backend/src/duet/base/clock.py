@@ -2,7 +2,8 @@
 """Types of clocks that a guest can run on.
 
 `wall` is the host's clock. `count` is QEMU's -icount: guest time is the number of instructions that
-the guest has executed, times 2^shift ns. A run then does not depend on the host's load.
+the guest has executed, times 2^shift ns. So a run on the count clock does not depend on the host's
+load.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Types of expected failures, each with a sentence, a remedy and an exit code.
 
-People must be able to act on an error without reading a traceback, and scripts without parsing
-text. Failures of the infrastructure (QEMU, disk, port) and of a guest kernel are different types,
-because they need different remedies.
+A person must be able to act on an error without reading a traceback, and a script must be able to
+do so without parsing text. Failures of the infrastructure (QEMU, disk, port) and of a guest kernel
+are different types, because they need different remedies.
 """
 
 
@@ -13,7 +13,7 @@ class DuetError(Exception):
     Args:
         sentence: what was expected and what happened instead, in one sentence.
         remedy: what to do now, in one sentence.
-        detail: longer text, such as the end of a console or of a log; shown on demand.
+        detail: longer text, such as the end of a console or a log; it is shown on demand.
     """
 
     exit_code: int = 1
@@ -34,21 +34,21 @@ class InputError(DuetError):
 
 
 class InfraError(DuetError):
-    """A failure on the host: of a program, package, disk or port, or a timeout."""
+    """A failure on the host: a program, package, disk or port failed, or a timeout expired."""
 
     exit_code = 3
     code = "infra"
 
 
 class KernelError(DuetError):
-    """A failure of a guest kernel: it does not boot, it panics, or a probe does not resolve."""
+    """A failure of a guest kernel: a failed boot, a panic, or a missing symbol for a probe."""
 
     exit_code = 4
     code = "kernel"
 
 
 def as_duet_error(error: Exception, where: str) -> DuetError:
-    """Return a DuetError unchanged; wrap any other error's type and text, without its traceback.
+    """Return a DuetError unchanged; convert other errors to a DuetError without traceback.
 
     Args:
         where: the place that the sentence names, such as "in the server".

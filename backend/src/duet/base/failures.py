@@ -2,7 +2,8 @@
 """Serialization of errors between processes.
 
 The receiver validates each error, because a child has read untrusted bytes and a host process may
-run strangers' guests. The page's `ErrorMessage` is built from these errors, without their type.
+run strangers' guests. The `ErrorMessage` for the page is built from such an error, without the
+error type.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Failure(BaseModel):
         )
 
     def error(self) -> DuetError:
-        """Return the error to raise here. A subclass is reduced to its base type and its code."""
+        """Return the error for the receiver to raise. Of a subclass, base type and code remain."""
         found = _KINDS[self.exit_code](self.sentence, remedy=self.remedy, detail=self.detail)
         found.code = self.code
         return found

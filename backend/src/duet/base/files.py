@@ -76,7 +76,7 @@ def sync_file(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Sync a folder's entries to disk; ignore file systems that do not support that."""
+    """Sync a folder's entries to disk; do nothing on file systems that do not support this."""
     with contextlib.suppress(OSError):
         _sync(path, os.O_RDONLY | os.O_DIRECTORY)
 
@@ -89,14 +89,14 @@ def _sync(path: Path, flags: int) -> None:
         os.close(handle)
 
 
-# File stamps. A cached result stays valid until a file that it was made from changes.
+# File stamps, for caches: a cached result is valid until one of its input files changes.
 
 Stamp = tuple[int, int, int]
 
 
 def stamp(path: str | Path) -> Stamp | None:
     """Return a file's inode, size in bytes and modification time in ns; None if it is missing."""
-    try:  # a Path would double the cost of this call
+    try:  # pathlib would double the cost of this call
         status = os.stat(path)  # noqa: PTH116
     except OSError:
         return None
@@ -105,7 +105,7 @@ def stamp(path: str | Path) -> Stamp | None:
 
 @dataclass(frozen=True, slots=True)
 class Stamps:
-    """Stamps of several files at one time, to detect later changes."""
+    """Stamps of several files, taken at one time to detect later changes."""
 
     paths: tuple[str, ...]
     were: tuple[Stamp | None, ...]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Framing of messages in a byte stream between two processes.
 
-A frame is a length (u32, which counts kind and payload), a kind (u8) and a payload, in
-little-endian order. The reader limits the payload's length, and refuses a longer payload before it
-allocates memory for it. Each protocol defines its kinds and payloads: children
-(duet.confine.messages), host processes and servers (duet.rpc.link), runners of leases, the x-ray.
-The microscope's C code writes this format (vm-images/microscope/wire.c); the agent has a different
-format (duet.wire.reader).
+A frame consists of a length (u32), a kind (u8) and a payload, in little-endian order. The length
+counts the kind and the payload. The reader limits the payload's length, and refuses a longer
+payload before it allocates memory for it. Each protocol defines its own kinds and payloads. Such
+frames connect a server with its children (duet.confine.messages), its host processes
+(duet.rpc.link), the runners of leases, and the x-ray. The microscope's C code writes this format
+(vm-images/microscope/wire.c); the agent has a different format (duet.wire.reader).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Frame(NamedTuple):
 
 
 def pack_frame(kind: int, *parts: bytes) -> bytes:
-    """Return a frame with the concatenated parts as payload; they must total less than 4 GiB."""
+    """Return a frame whose payload is the concatenated parts, less than 4 GiB in total."""
     return b"".join((_HEAD.pack(1 + sum(map(len, parts)), kind), *parts))
 
 
@@ -87,7 +87,7 @@ class FrameCutter:
                 return
             kind, end = self._held[_LENGTH.size], _LENGTH.size + length
             if kind not in self._kinds:
-                raise self._refusal(f"kind {kind} is unknown here")
+                raise self._refusal(f"frame kind {kind} is unknown")
             if len(self._held) < end:
                 return
             payload = bytes(memoryview(self._held)[_HEAD.size : end])

@@ -37,7 +37,7 @@ def fields(**values: str | float | bool) -> dict[str, object]:
 
 
 class JsonLines(logging.Formatter):
-    """Format log lines as JSON objects: time, level, logger, message, context and own fields."""
+    """Format log lines as JSON objects: time, level, logger, message, context and extra keys."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record as one line; a traceback is stored under `error`."""
@@ -59,7 +59,7 @@ def set_up_logging(to_console: logging.Handler, as_lines: bool) -> None:
 
     Args:
         to_console: the handler, used unless `as_lines` is set.
-        as_lines: write JSON lines to standard error instead. They include one line for each run.
+        as_lines: write JSON lines to standard error instead; these include one line for each run.
     """
     handler = logging.StreamHandler() if as_lines else to_console
     handler.setFormatter(

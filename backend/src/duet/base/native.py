@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compile this project's C files into libraries and programs, at set-up or on first use.
 
-The cache stores a library under a hash of its sources and flags, so a changed source is compiled
-again.
+The path of a library in the cache contains a hash of its sources and flags, so a changed source is
+compiled again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REMEDY = "Install gcc, pkg-config and libtraceevent-dev (apt-get install), then 
 
 
 def library_path(source: Path, rest: Sequence[Path] = (), flags: Sequence[str] = ()) -> Path:
-    """Return the path of the library in the cache, whether or not it has been compiled."""
+    """Return the path of the library in the cache. The library may not have been compiled yet."""
     what = source.read_bytes() + " ".join((*FLAGS, *flags, platform.machine())).encode()
     for file in sorted(rest):
         what += b"\0" + file.name.encode() + b"\0" + file.read_bytes()

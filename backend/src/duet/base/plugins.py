@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Discovery of plug-ins and of the extension points that they implement.
 
-A plug-in is a folder in `duet/plugins` whose `__init__.py` has `register(core)` and, if it depends
-on other plug-ins, `REQUIRES`. The plug-in names a module for each extension point. The module is
-imported when the point is first used, so an unused plug-in costs nothing.
+A plug-in is a folder in `duet/plugins`. Its `__init__.py` defines `register(core)` and, if the
+plug-in depends on other plug-ins, `REQUIRES`. The plug-in names a module for each extension point.
+The module is imported when the point is first used, so an unused plug-in costs nothing.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Registry:
 def found() -> tuple[Registry, ...]:
     """Return all plug-ins whose requirements are met, each after the plug-ins that it requires.
 
-    Plug-ins are otherwise sorted by name. A plug-in that lacks a requirement is logged and left
-    out.
+    Plug-ins that do not require each other are sorted by name. A plug-in that lacks a
+    requirement is logged and left out.
     """
     every = {}
     for info in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__):

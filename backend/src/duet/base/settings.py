@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Read environment variables and the paths that they set: checkout, cache, data folders."""
+"""Read environment variables, and the paths of checkout, cache and data folders."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ EXTRA_LESSONS = "DUET_LESSONS"
 
 
 def extra_lessons() -> tuple[Path, ...]:
-    """Return the folders with more lessons, in order, from $DUET_LESSONS (separated by ':')."""
+    """Return the folders of additional lessons: $DUET_LESSONS, separated by ':'."""
     given = os.environ.get(EXTRA_LESSONS, "")
     return tuple(dict.fromkeys(Path(name).resolve() for name in given.split(":") if name))
 
 
 def default_base() -> str | None:
-    """Return the kernel base for arms that name no base: $DUET_BASE, a name or a path.
+    """Return $DUET_BASE, the name or path of the kernel base for arms that name no base.
 
     None means the default base.
     """
@@ -37,16 +37,16 @@ def default_base() -> str | None:
 
 
 def default_source() -> Path | None:
-    """Return $DUET_SOURCE, the default base's kernel source; None for the base's own source."""
+    """Return $DUET_SOURCE, which replaces the source of the default base; None if it is unset."""
     given = os.environ.get("DUET_SOURCE")
     return Path(given) if given else None
 
 
 def patch_files() -> tuple[str, ...]:
-    """Return patterns of files that outside patches may change, in addition to sources and headers.
+    """Return patterns of files that untrusted patches may change besides sources and headers.
 
-    $DUET_PATCH_FILES: fnmatch patterns separated by ':', such as 'Makefile:*/Makefile'; '*' matches
-    every file.
+    The variable $DUET_PATCH_FILES contains fnmatch patterns separated by ':', such as
+    'Makefile:*/Makefile'. The pattern '*' matches every file.
     """
     return tuple(part for part in os.environ.get("DUET_PATCH_FILES", "").split(":") if part)
 
@@ -54,7 +54,8 @@ def patch_files() -> tuple[str, ...]:
 def build_sandbox() -> str:
     """Return whether patches from outside the repository are built in a box: $DUET_BUILD_SANDBOX.
 
-    The value is "off" (default), "on", or "auto", which means on if this host can create a box.
+    The value is "off" (the default), "on" or "auto". With "auto" a box is used if this host can
+    create one.
 
     Raises:
         InputError: the variable has another value.
@@ -71,7 +72,7 @@ def build_sandbox() -> str:
 def changes_allowed() -> bool:
     """Return whether visitors may change patches: $DUET_CHANGES, on (default) or off.
 
-    Changes also need a host that can create a sandbox.
+    Changes also require a host that can create a sandbox.
 
     Raises:
         InputError: the variable has another value.
@@ -113,7 +114,7 @@ def log_form() -> str:
 def cache_dir() -> Path:
     """Return the folder of kernels, root images and tools: $DUET_CACHE, or the user's cache folder.
 
-    Everything in it can be built again.
+    All files in this folder can be built again.
     """
     given = os.environ.get("DUET_CACHE")
     return Path(given) if given else Path(platformdirs.user_cache_dir("kernel-duet"))
@@ -158,7 +159,7 @@ def runs_dir() -> Path:
 
 
 def trials_dir() -> Path:
-    """Return the folder of `duet try`'s trials: $DUET_TRIALS, or one in the user's data folder."""
+    """Return the folder for trials of `duet try`: $DUET_TRIALS, or a folder in the user's data."""
     given = os.environ.get("DUET_TRIALS")
     return Path(given) if given else Path(platformdirs.user_data_dir("kernel-duet")) / "trials"
 

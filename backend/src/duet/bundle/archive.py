@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read the zip file of an untrusted recording, and check every size, name and checksum.
 
-This module runs in a sandboxed child (service `unpack`), which gets file descriptors, not paths.
-The server calls only `parse_manifest`, with the text that the child returns.
+This module runs in a sandboxed child (service `unpack`), which gets file descriptors instead of
+paths. In the server only `parse_manifest` runs, on the text that the child returns.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ HEAD = struct.Struct("<QhHI")
 
 
 def pack_stream(records: Iterable[Record]) -> bytes:
-    """Pack records into bytes. Long records are split, because only the byte stream matters."""
+    """Pack records into bytes. Long records are split, which does not change the byte stream."""
     parts: list[bytes] = []
     for host_ns, stream, payload in records:
         for at in range(0, len(payload), RECORD_BYTES):
@@ -87,7 +87,7 @@ def check_stream(file: BinaryIO, size: int, name: str) -> None:
 
 
 def _heads(file: BinaryIO, size: int, name: str) -> Iterator[tuple[int, int, int]]:
-    """Yield (host time, stream, payload length) per record, with the file at the payload."""
+    """Yield (host time, stream, payload length) per record; the file is then at the payload."""
     at = 0
     while at < size:
         start = at + HEAD.size
@@ -158,7 +158,7 @@ class Archive:
         return b"".join(self._pieces("manifest.json"))
 
     def unpack(self, manifest: Manifest, scratch: int) -> dict[str, tuple[int, int]]:
-        """Unpack all members into one file; return the offset and length of each.
+        """Unpack all members into one file; return offset and length of each member.
 
         Args:
             scratch: file descriptor of the file to write to.
@@ -216,26 +216,27 @@ class Archive:
         members = self._zip.infolist()
         if len(members) > MEMBERS:
             raise refused(
-                self._name, f"it has {len(members)} members, but only {MEMBERS} are allowed"
+                self._name, f"the file has {len(members)} members, but only {MEMBERS} are allowed"
             )
         for member in members:
             self._check_member(member)
         names = {member.filename for member in members}
         if len(names) != len(members):
-            raise refused(self._name, "a member occurs twice")
+            raise refused(self._name, "two members have the same name")
         total = sum(member.file_size for member in members)
         if total > self._most:
             raise refused(
-                self._name, f"it has {total} bytes when unpacked, but only {self._most} are allowed"
+                self._name,
+                f"the file has {total} bytes when unpacked, but only {self._most} are allowed",
             )
         if "manifest.json" not in names:
-            raise refused(self._name, "it has no manifest.json")
+            raise refused(self._name, "the zip file has no manifest.json")
         return names
 
     def _check_member(self, member: zipfile.ZipInfo) -> None:
         name = member.filename
         if not MEMBER.fullmatch(name):
-            raise refused(self._name, f"it has a member with the invalid name {name[:80]!r}")
+            raise refused(self._name, f"a member has the invalid name {name[:80]!r}")
         most = STREAM_BYTES if name.startswith("lanes/") else PATCH_BYTES
         if name == "manifest.json":
             most = MANIFEST_BYTES
@@ -253,7 +254,7 @@ class Archive:
 
 @contextmanager
 def open_archive(name: str, fd: int, most_bytes: int) -> Iterator[Archive]:
-    """Open the recording of a file descriptor, and turn all zipfile exceptions into InputError.
+    """Open the recording on a file descriptor, and turn all zipfile exceptions into InputError.
 
     Raises:
         InputError: the file is not a recording.
@@ -262,9 +263,9 @@ def open_archive(name: str, fd: int, most_bytes: int) -> Iterator[Archive]:
         with os.fdopen(os.dup(fd), "rb") as file, zipfile.ZipFile(file) as archive:
             yield Archive(name, archive, most_bytes)
     except zipfile.BadZipFile as error:
-        raise refused(name, f"it is not a zip file ({_said(error)})") from error
+        raise refused(name, f"the file is not a zip file ({_said(error)})") from error
     except BROKEN as error:
-        raise refused(name, f"it cannot be unpacked ({_said(error)})") from error
+        raise refused(name, f"the file cannot be unpacked ({_said(error)})") from error
 
 
 class _Part(io.RawIOBase):
@@ -304,7 +305,8 @@ def parse_manifest(file: str, text: bytes, names: set[str]) -> Manifest:
         names: all members of the zip file; the manifest must have a checksum for each.
 
     Raises:
-        InputError: the manifest is malformed, has another format, or lists other members.
+        InputError: the manifest is malformed, has another format, or lists other members than the
+            zip file has.
     """
     try:
         tree = json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)

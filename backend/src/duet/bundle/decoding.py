@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Decode recordings in a sandboxed child, and find the differences between two manifests.
 
-The decoder has the interface of duet.decode.Decoder. Exports and inspection use the decoder. The
-columns that the child returns are validated.
+Exports and inspection use the decoder, which has the interface of duet.decode.Decoder. This process
+validates the columns that the child returns.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ConfinedDecoder:
     Args:
         files: tracefs files from the agent, by name.
         page_bytes: size of a ring-buffer page, including its header.
-        subject: the start of an error text, such as "lane srcu of the recording".
+        subject: the start of error texts, such as "lane srcu of the recording".
 
     Raises:
         DuetError: a format file cannot be parsed, or the child has died.
@@ -124,8 +124,8 @@ def _field(name: object, kind: object, size: object, signed: object, width: obje
     )
 
 
-# Differences between two recordings' kernels, hosts and parameters, which are shown before any
-# numbers.
+# Differences between two recordings in kernels, hosts and parameters. A comparison shows these
+# differences before its numbers.
 
 Of = Literal["run", "kernel", "config", "patches", "build", "host", "programs"]
 ORDER: tuple[Of, ...] = ("run", "kernel", "config", "patches", "build", "host", "programs")
@@ -183,7 +183,7 @@ def _arm(one: ArmEntry, other: ArmEntry) -> Iterator[Difference]:
     yield from _pair("kernel", "source", name, *(str(source)[:12] for source in sources))
     mine, theirs = _patches(one), _patches(other)
     if mine and theirs:
-        # A patch that was only moved or renamed does not count as a difference.
+        # A patch whose path has changed, but not its content, does not count as a difference.
         same = set(map(str, mine.values())) & set(map(str, theirs.values()))
         mine = {path: sha for path, sha in mine.items() if str(sha) not in same}
         theirs = {path: sha for path, sha in theirs.items() if str(sha) not in same}
@@ -195,7 +195,7 @@ def _arm(one: ArmEntry, other: ArmEntry) -> Iterator[Difference]:
 
 
 def _patches(entry: ArmEntry) -> dict[str, JsonValue]:
-    """Return path -> short checksum of every patch of a kernel, including patches of all arms."""
+    """Return path -> short checksum of each patch of a kernel, including shared patches."""
     return {path: sha[:12] for path, sha in patches_of(entry).items()}
 
 

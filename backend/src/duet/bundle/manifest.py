@@ -65,12 +65,12 @@ class ArmEntry(Strict):
             compiler.
         kernel_version: output of `uname -r`; '' if unknown.
         config_sha256: hash of the requested configuration options; '' if unknown.
-        symbols: addresses of the kernel symbols that the lesson's rules use. With them, a replay
-            needs no System.map.
+        symbols: addresses of the kernel symbols that the lesson's rules use, so that a replay needs
+            no System.map.
         loss: number of lost events (`events`) and of loss intervals (`intervals`), and the lost
             events by place ("ring buffer", "kprobe", "host").
         truncated: whether the end is missing because the run sent more data than a recording may
-            have.
+            contain.
         figures: None if the lane failed.
         contention: measured only on the wall clock; None if it was not measured.
     """
@@ -90,7 +90,7 @@ class ArmEntry(Strict):
 
 
 def patches_of(entry: ArmEntry) -> dict[str, str]:
-    """Return, in order, path -> SHA-256 of the diff for every patch in a lane's kernel."""
+    """Return path -> SHA-256 of the diff for each patch of a lane's kernel, in order."""
     listed = entry.kernel.get("patches")
     found = listed if isinstance(listed, list) else []
     return {
@@ -101,16 +101,17 @@ def patches_of(entry: ArmEntry) -> dict[str, str]:
 
 
 class Manifest(Strict):
-    """The whole manifest.
+    """Complete manifest of a recording.
 
     Args:
-        shift: each instruction takes 2^shift ns on the count clock; 0 on the wall clock.
-        seed: seed of the guest's random numbers. Only on the count clock does it make a run
-            repeatable.
+        shift: on the count clock each instruction takes 2^shift ns; 0 on the wall clock.
+        seed: seed of the guest's random numbers. The seed makes a run repeatable only on the count
+            clock.
         window_ms: duration to which each lane was trimmed, from its start marker; None if not
             trimmed.
-        left_out: name of each lane that failed and is not in this recording -> reason.
-        sums: member -> SHA-256; the writer fills in this map.
+        left_out: maps each failed lane, which is not in this recording, to the reason for the
+            failure.
+        sums: SHA-256 of each member; the writer fills in this map.
     """
 
     format: Literal[2] = FORMAT

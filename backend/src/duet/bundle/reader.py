@@ -2,7 +2,7 @@
 """Reader of untrusted bundles.
 
 A sandboxed child checks every size, name and checksum, and unpacks the bundle into an unlinked
-temporary file. A 1 GB recording thus takes disk space, but none of the server's memory.
+temporary file. So a 1 GB recording takes disk space, but no memory of the server.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ def warm() -> None:
 
 
 class UnpackService:
-    """Service that checks a recording, and unpacks it if there is a second file descriptor."""
+    """Service that checks a recording, and unpacks it if it gets a second file descriptor."""
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
         """Return the text of the manifest, and a row for each member.
 
-        A row holds the name, the compressed size, and the offset and unpacked size in the temporary
-        file.
+        A row contains a member's name, its compressed size, its offset in the temporary file, and
+        its unpacked size.
 
         Args:
             fds: the recording, and optionally the temporary file.
@@ -170,7 +170,7 @@ class Bundle:
 
     @property
     def patches(self) -> tuple[str, ...]:
-        """Names of the patch files."""
+        """Names of all patch files."""
         start = "patches/"
         members = self._unpacked.places
         return tuple(name.removeprefix(start) for name in members if name.startswith(start))
@@ -180,9 +180,9 @@ def open_bundle(path: Path) -> Bundle:
     """Open and check a bundle. Blocks for up to REQUEST_WAIT_S.
 
     Raises:
-        InputError: the file is missing, is not a bundle, is too large, has another format or is
-            damaged.
-        InfraError: there is not enough space to unpack it.
+        InputError: the file is missing, damaged or too large, is not a bundle, or has another
+            format.
+        InfraError: there is too little disk space to unpack the bundle.
     """
     with _file(path) as file, _scratch() as scratch:
         manifest, reply = _check_in_child(path, (file, scratch))
@@ -196,7 +196,7 @@ def open_bundle(path: Path) -> Bundle:
         }
         size = os.fstat(scratch).st_size
         if any(at + length > size for at, length in unpacked.places.values()):
-            raise refused(path.name, "its members do not match their zip entries")
+            raise refused(path.name, "the members do not match their zip entries")
         return Bundle(manifest, packed, os.fstat(file).st_size, unpacked)
 
 
@@ -204,14 +204,15 @@ def read_manifest(path: Path) -> Manifest:
     """Read only the manifest, without unpacking or checking the lanes.
 
     Raises:
-        InputError: as for `open_bundle`, except that damage to other members is not detected.
+        InputError: as for `open_bundle`, but damage to members other than the manifest is not
+            detected.
     """
     with _file(path) as file:
         return _check_in_child(path, (file,))[0]
 
 
 def _check_in_child(path: Path, fds: tuple[int, ...]) -> tuple[Manifest, ReplyReader]:
-    """Let a child check the file and, if there is a second descriptor, unpack the members to it."""
+    """Make a child check the first file and, if there is a second, unpack the members into it."""
     terms = ChildLimits(
         f"the recording {path.name}", remedy=REMEDY, file_bytes=limits.TOTAL_BYTES,
         request_cpu_s=budgets.RECORDING_CPU_S,
@@ -246,15 +247,15 @@ def _file(path: Path) -> Iterator[int]:
             f"there is no recording {path.name}.", remedy="Make one with ./duet record."
         ) from error
     except (OSError, ValueError) as error:
-        raise refused(path.name, f"it cannot be read ({error})") from error
+        raise refused(path.name, f"the file cannot be read ({error})") from error
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise refused(path.name, "it is not a regular file")
+            raise refused(path.name, "the path is not a regular file")
         if status.st_size > limits.FILE_BYTES:
             raise refused(
                 path.name,
-                f"it has {status.st_size} bytes, but only {limits.FILE_BYTES} are allowed",
+                f"the file has {status.st_size} bytes, but only {limits.FILE_BYTES} are allowed",
             )
         yield fd
     finally:

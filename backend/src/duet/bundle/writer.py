@@ -72,8 +72,8 @@ def _check(path: Path, members: Mapping[str, bytes]) -> None:
 # Trim a transcript to the pages around its start marker.
 #
 # BEATs are rewritten for the remaining pages. BEATs after the window are dropped, so that the
-# recording ends with its events. Counters keep their losses, but their totals of read events become
-# 0, because otherwise the removed events would look like a loss on the host.
+# recording ends with its events. Counters keep their numbers of lost events. Their numbers of read
+# events become 0, because otherwise the removed events would look like a loss on the host.
 
 PRINT = "events/ftrace/print/format"
 BEFORE_MS = 5
@@ -113,7 +113,7 @@ def trim(records: Iterable[Record], start_marker: str, window_ms: float) -> list
 
 
 def _lens(records: list[Record], low: int, high: int) -> list[Record]:
-    """Keep the lens's states, its samples in the window, and the last sample before the window."""
+    """Keep a lens's states, its samples in the window, and the last sample before the window."""
     within: list[Record] = []
     before: Record | None = None
     for record in records:
@@ -171,7 +171,7 @@ def _find_marker(frames: list[tuple[int, Frame]], pages: list[_Page], marker: st
 
 
 class _SentBytes:
-    """Map `bytes_sent` of the whole recording to `bytes_sent` of the trimmed recording."""
+    """Map each `bytes_sent` of the original recording to its value in the trimmed recording."""
 
     def __init__(self, pages: list[_Page], within: list[_Page]) -> None:
         chosen = {id(page) for page in within}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The table of verbs. A verb's module is imported only when the verb runs or its help is shown.
 
-A verb is a module with a function of the same name (`try_` where the name is a keyword, `_` for
-`-`). The parameters of the function are the verb's options. If the verb takes `--json`, the module
-also has KEYS, the epilog of the verb's help.
+A verb is a module with a function of the same name. The name has `_` instead of `-`, and a final
+`_` if it is a keyword (`try_`). The function's parameters are the verb's options. If the verb has
+the option `--json`, the module also has KEYS, the epilog of the verb's help.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ CORE = (
 
 
 def verbs() -> Iterator[Verb]:
-    """Return the core's verbs, then those of plug-ins."""
+    """Return the core's verbs, then the plug-ins' verbs."""
     yield from CORE
     yield from plugin_verbs()
 
@@ -181,7 +181,7 @@ def load(verb: Verb) -> Any:
 
 
 class LazyCommands(Mapping[str, Any]):
-    """Mapping of names to commands. Each command is loaded when it is looked up."""
+    """Mapping of verb names to commands. A command is loaded when its name is looked up."""
 
     def __init__(self) -> None:
         self._commands: dict[str, Any] = {}
@@ -203,9 +203,9 @@ class LazyCommands(Mapping[str, Any]):
 
 
 class GroupedVerbs(TyperGroup):
-    """Lists the verbs under their groups' headings.
+    """Command group whose help lists the verbs under headings.
 
-    It uses only the table, so it imports no verb.
+    The table has each verb's summary, so the help imports no verb.
     """
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Arguments that several verbs share: they name recordings, runs, layouts and vCPUs."""
+"""Command-line arguments that several verbs share: recordings, runs, layouts and vCPUs."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ REMEDY = "Name a .duet file, a run of ./duet runs, or LESSON/NAME of a lesson's 
 
 
 def find_recording(text: str) -> Path:
-    """Return the recording file that a word on the command line names.
+    """Return the path of the recording that an argument of the command line names.
 
-    Nothing checks here that the file exists and is a recording.
+    This function does not check that the file exists or is a recording.
 
     Raises:
-        InputError: the word names neither a file, nor a saved run, nor a lesson's recording.
+        InputError: the argument is not the name of a file, a saved run or a lesson's recording.
     """
     path = Path(text)
     if path.exists() or path.suffix == ".duet":
         return path
-    # This imports the server's messages, which takes longer than reading a small recording.
+    # Import this module only if needed: it imports the server's messages, which takes longer than
+    # reading a small recording.
     from duet.server.archive import NAME, ArchiveFolder
 
     name = text.removeprefix("kept:").rpartition(":")[2]
@@ -81,7 +82,7 @@ def read_request(lesson: str, arms: str, workload: str, clock: str, settings: li
 
 @contextmanager
 def environment_variable(name: str, value: str | None) -> Iterator[None]:
-    """Set `name` to `value` within the block; None leaves it unchanged."""
+    """Set an environment variable within the block. If `value` is None, change nothing."""
     before = os.environ.get(name)
     if value is not None:
         os.environ[name] = value
@@ -95,9 +96,9 @@ def environment_variable(name: str, value: str | None) -> Iterator[None]:
 
 
 def link_layouts(measurement: MeasurePlan, settings: KernelSettings) -> None:
-    """Link the arms in each order that `--layouts` needs and that is not cached.
+    """Relink the arms in the link orders that `--layouts` requests, with a progress bar.
 
-    Show a progress bar.
+    Arms whose relinked kernels are all cached are skipped.
 
     Raises:
         DuetError: see relink().
@@ -120,13 +121,13 @@ Sweep = tuple[str, tuple[int, ...]] | None
 def with_vcpus(
     folder: LessonFolder, params: dict[str, int], settings: Mapping[str, int]
 ) -> dict[str, int]:
-    """Return `params` with the number of vCPUs from `settings`, which are already checked."""
+    """Return `params` with the number of vCPUs from the checked `settings`, if it is set there."""
     cpus = knob(folder.lesson, "cpus")
     return {**params, cpus: settings[cpus]} if cpus is not None and cpus in settings else params
 
 
 def shares_thread(folder: LessonFolder, params: Mapping[str, int], sweep: Sweep) -> bool:
-    """Return whether any run has several vCPUs. On the count clock they share one host thread."""
+    """Return whether any run has several vCPUs, which share one host thread on the count clock."""
     cpus = knob(folder.lesson, "cpus") or ""
     swept = sweep[1] if sweep and sweep[0] == cpus else ()
     return max(params.get(cpus, 1), *swept, 1) > 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet backup` and `duet restore`: all that a server stores, as one file."""
+"""`duet backup` and `duet restore`: save and restore in one file all that a server stores."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def bisect(
 
 
 def measured_of(tried: TrialOutcome, metric: str) -> tuple[Measured, str]:
-    """Compare the second kernel of a trial with its first.
+    """Compare the second kernel of a trial with the first kernel.
 
     Args:
         metric: the metric's name; "" means the headline metric.
@@ -178,7 +178,7 @@ def measured_of(tried: TrialOutcome, metric: str) -> tuple[Measured, str]:
 
     Raises:
         DuetError: a kernel failed. If the first kernel failed, the error is not a KernelError,
-            because it says nothing about the commit being measured.
+            because this failure says nothing about the measured commit.
     """
     from duet.measure.compare import worse_by
     from duet.trials.bisect import Measured
@@ -201,7 +201,7 @@ def measured_of(tried: TrialOutcome, metric: str) -> tuple[Measured, str]:
     series = [table.of(name, arm) for arm in (first, second)]
     worse, why = worse_by(table, name, (first, second))
     if series[0] is None or series[1] is None:
-        raise InputError(f"{why}.", remedy="Choose one of these with --metric.")
+        raise InputError(f"{why}.", remedy="Choose a measured metric with --metric.")
     values = [one.figure if one else None for one in series]
     return Measured(worse, why, values[0], values[1], series[0].unit), series[0].title
 
@@ -266,7 +266,8 @@ class Bisect:
 
     Args:
         asked: the options of a trial, without kernels.
-        metric: one of METRICS, or "" for the trial's headline; a regular expression is in `asked`.
+        metric: one of METRICS, or "" for the trial's headline metric. A regular expression is
+            stored in `asked` instead.
         trial: whether to compare the culprit with its parent at the end.
     """
 
@@ -356,7 +357,7 @@ def _finish(
     lanes: Asked | None,
     run: Callable[[Asked, TrialOptions], TrialOutcome],
 ) -> int:
-    """Write the report, then run the trial that compares parent and culprit."""
+    """Write the report, then run the trial that compares the culprit with its parent."""
     from duet.cli.trial_run import TrialOptions
     from duet.measure.compare import Judgement
     from duet.trials.bisect import markdown
@@ -370,7 +371,7 @@ def _finish(
         try:
             tried = run(lanes, TrialOptions(repeats=what.repeats))
             result = replace(result, trial_folder=tried.result.folder)
-        except DuetError as error:  # the search is over, and its result stands
+        except DuetError as error:  # this does not change the search's result
             note(f"warning: culprit and parent could not be compared: {error.sentence}")
     durable.write(folder / "report.json", document(result).encode())
     if what.as_json:
@@ -408,5 +409,5 @@ def _at(tree: Path, commit: Commit) -> Path:
 
 
 def _plain(asked: Asked) -> dict[str, object]:
-    """Return the options that the numbers depend on, as texts to store in a file."""
+    """Return the options that affect the measured numbers, as strings to store in a file."""
     return {name: str(value) for name, value in asdict(asked).items()}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shows background kernel builds in the terminal of `duet serve`, as lines or as a bar.
 
-Both show the kernel being built, how many of its objects are compiled, and the time left. The page
-shows the same messages for each lesson.
+The lines and the bar show the kernel being built, how many of its objects are compiled, and the
+time left. The page shows the same messages for each lesson.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DOING: dict[m.BuildPhase, str] = {
 
 @dataclass
 class Estimate:
-    """Time left for one kernel, from the rate of its objects since compiling began.
+    """Estimate of the time left for one kernel, from the rate at which its objects are compiled.
 
     Args:
         objects: number of objects that were compiled at `since_s`.
@@ -55,7 +55,7 @@ class Estimate:
     since_s: float
 
     def left_s(self, build: m.Build, now_s: float) -> float | None:
-        """Return the seconds until the last object is compiled, or None while that is unknown."""
+        """Return the seconds until all objects are compiled, or None without enough data."""
         made, took_s = build.done - self.objects, now_s - self.since_s
         if made < ESTIMATE_AFTER_OBJECTS or took_s < ESTIMATE_AFTER_S:
             return None
@@ -70,7 +70,7 @@ def left_words(left_s: float | None) -> str:
 
 
 def end_words(build: m.Build) -> str:
-    """Return a sentence about a kernel that was built, or whose build failed."""
+    """Return a sentence that says that a kernel was built, or that its build failed."""
     again = " to build; the next try is in a minute" if build.phase == "failed" else ""
     return f"kernel {build.lesson} {build.arm}: {DOING[build.phase]}{again}"
 
@@ -90,7 +90,7 @@ class BuildProgress:
         self._estimate: Estimate | None = None
 
     def show(self) -> None:
-        """Allow drawing on the terminal. Until this call, the greeting is being printed."""
+        """Allow drawing on the terminal. Before this call, the server prints its greeting there."""
 
     def started(self, kernels: int) -> None:
         """Begin a round of builds.
@@ -105,7 +105,7 @@ class BuildProgress:
         if build.phase in ("done", "failed"):
             self._done += build.phase == "done"
             self._kernel = None
-            self._show_end(build)  # the log has the reason for a failure, once per lesson
+            self._show_end(build)  # the log has the reason for a failed build
             return
         is_new = (build.lesson, build.arm) != self._kernel
         if is_new:
@@ -136,7 +136,7 @@ class BuildProgress:
 
 
 class BuildLines(BuildProgress):
-    """For logs: prints a line when a kernel's build begins and ends, and one per minute in between.
+    """Prints lines about builds to a log: when a build begins or ends, and once per minute.
 
     Args:
         out: stream to which the lines are written.
@@ -168,7 +168,7 @@ REFRESH_PER_S = 2.0
 
 
 class BuildBar(BuildProgress):
-    """For a terminal: draws one bar, which disappears when all kernels are built.
+    """Draws one bar on a terminal. The bar disappears when all kernels are built.
 
     Other output of the program appears above the bar.
 
@@ -229,7 +229,7 @@ class BuildBar(BuildProgress):
 
 
 class BuildLog(BuildLines):
-    """For a log that programs read: writes builds as log records."""
+    """Writes builds as log records, for a log that programs read."""
 
     def __init__(self) -> None:
         super().__init__(sys.stderr)
@@ -240,7 +240,7 @@ class BuildLog(BuildLines):
 
 
 class ConsoleLog(logging.Handler):
-    """Prints log records above a bar, in whole lines, with control characters escaped."""
+    """Log handler that prints complete lines above a bar, with control characters escaped."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -255,7 +255,7 @@ class ConsoleLog(logging.Handler):
 
 
 def stderr_console() -> Console:
-    """Return a console for stderr. Callers must escape control characters with visible() first."""
+    """Return a console for stderr. Callers must escape control characters with visible()."""
     return Console(file=raw(sys.stderr))
 
 

@@ -42,7 +42,7 @@ def build_missing(specs: list[ArmSpec], settings: KernelSettings) -> None:
 
 
 def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSettings) -> None:
-    """Build the optional arms among these. A plain `duet build` leaves optional arms out.
+    """Build those of the given arms that are optional. `duet build` alone skips optional arms.
 
     Raises:
         DuetError: a kernel cannot be built.
@@ -55,7 +55,7 @@ def build_optional(folder: LessonFolder, arms: Iterable[str], settings: KernelSe
 def build_with_bar(
     todo: list[ArmSpec], settings: KernelSettings, work: Callable[..., object] = build_kernels
 ) -> None:
-    """Run `work` on these arms. Show progress as a bar on a terminal, otherwise as lines.
+    """Run `work` on the arms. Show progress as a bar on a terminal, otherwise as lines.
 
     Raises:
         DuetError: `work` raised it.
@@ -103,7 +103,7 @@ def _on_terminal(
 
 
 def _plain_lines() -> Callable[[BuildProgress], None]:
-    """Print a line for logs for each phase, each 100 objects, and each link in another order."""
+    """Return a callback that prints a line per phase, per 100 objects, and per extra link order."""
     last: list[tuple[str, Phase, int, str]] = []
 
     def tell(progress: BuildProgress) -> None:

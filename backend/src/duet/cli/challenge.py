@@ -50,7 +50,7 @@ class ListedChallenge:
 
 @dataclass(frozen=True, slots=True)
 class ChallengeResult:
-    """The list of challenges if --patch is not given, otherwise the judgement of the patch."""
+    """The judgement of the patch, or the list of challenges if --patch is not given."""
 
     lesson: str
     challenges: Sequence[ListedChallenge] = key("without --patch")
@@ -103,7 +103,7 @@ def challenge(
     try:
         tables = asyncio.run(_measured(own, arm, found))
         console, verdict = _stressed(own, arm, what.seconds)
-    except DuetError as error:  # neither met nor not
+    except DuetError as error:  # the challenge is not judged
         fail(error, what.as_json)
         return UNBUILT
     judged = judge(one, arm, diff, tables_of(tables, found), verdict)
@@ -124,10 +124,10 @@ FOLDER = "challenges.d"
 
 @dataclass(frozen=True, slots=True)
 class ChallengeRequest:
-    """The options of the verb.
+    """The options of `duet challenge`.
 
     Args:
-        name: the challenge's name; "" prints the list.
+        name: the challenge's name; "" prints the list of challenges.
         patch: a patch on top of the challenge's arm; None shows the challenge.
         seconds: duration of the stress on the debug kernel; 0 means no stress.
     """
@@ -180,7 +180,7 @@ def _list(folder: LessonFolder, what: ChallengeRequest) -> int:
 
 
 async def _measured(folder: LessonFolder, arm: str, found: Sequence[Group]) -> Mapping[int, Table]:
-    """Measure each group. Return group index -> table. Blocks while kernels are built."""
+    """Measure each group of claims. Return group index -> table. Block while kernels are built."""
     from duet.cli.measuring import ProgressBar
     from duet.cli.trial_run import build_arms
     from duet.host.judging import measured
@@ -194,7 +194,7 @@ async def _measured(folder: LessonFolder, arm: str, found: Sequence[Group]) -> M
 
 
 def _stressed(folder: LessonFolder, arm: str, seconds: int) -> tuple[Path | None, Verdict | str]:
-    """Stress the debug kernel. Return the path of its console log, and the verdict."""
+    """Stress the arm's debug kernel. Return the path of its console log, and the verdict."""
     from duet.cli.trial_run import build_arms
     from duet.guests import ensure_root
     from duet.kernels import KernelSettings

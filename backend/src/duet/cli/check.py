@@ -154,7 +154,7 @@ def check(
     return check_kernels(CheckRequest(asked, seconds, as_json, kcsan))
 
 
-# Chooses the debug kernels that a check builds, and the stress that exercises the patched files.
+# Choose the debug kernels that a check builds, and the stress that exercises the patched files.
 
 
 def settings_of(trial: Trial, folder: Path, *, races: bool = False) -> KernelSettings:
@@ -256,7 +256,7 @@ class CheckRequest:
 
 
 def check_kernels(what: CheckRequest) -> int:
-    """Build, stress and report. output.py maps errors to exit codes for a bisection."""
+    """Build the kernels, stress them, and report. output.py maps errors to bisection exit codes."""
     from duet.cli.trial_run import Notes, add_folder, built, prepare
     from duet.guests import ensure_root
     from duet.kernels.arms import arm_spec
@@ -288,10 +288,10 @@ def check_kernels(what: CheckRequest) -> int:
 
 
 def refuse_unchecked(trial: Trial, found: Mapping[str, tuple[str, str]]) -> None:
-    """Print which kernels do not contain their patches.
+    """Print which kernels contain no code of their patches.
 
     Raises:
-        SameKernel: no kernel contains its patches.
+        SameKernel: no kernel contains code of its patches.
     """
     from duet.trials.kernels import same_error
 
@@ -302,7 +302,7 @@ def refuse_unchecked(trial: Trial, found: Mapping[str, tuple[str, str]]) -> None
 
 
 def read_check(asked: Asked) -> Trial:
-    """Read a check's options as a trial. Its name begins with `check-`.
+    """Read a check's options as a trial. The trial's name begins with `check-`.
 
     Raises:
         InputError: an option is wrong.
@@ -343,14 +343,15 @@ def finish(
     run: Callable[[str, str], str],
     tree: Path = Path(),
 ) -> int:
-    """Run each patched kernel, and report.
+    """Run each patched kernel under stress, and write the report.
 
     Args:
         run: boots an arm's kernel with the given program as init, and returns its console output.
         tree: the kernels' source, in which a file's functions are found.
 
     Returns:
-        BAD if any kernel has a problem; otherwise UNKNOWN if a kernel did not boot, or GOOD.
+        BAD if any kernel has a problem, otherwise UNKNOWN if any kernel did not boot, otherwise
+        GOOD.
     """
     from duet.trials.check.chosen import about, fitting, script
     from duet.trials.check.console import judge
@@ -416,7 +417,7 @@ def _races(
 ) -> SortedRaces:
     """Sort an arm's races into new and known.
 
-    The base runs the same stress only if a race may be new.
+    The base kernel runs the same stress, but only if a race may be new.
     """
     from duet.trials.check.races import functions_of, sort
     from duet.trials.check.races import read as read_races
@@ -431,7 +432,7 @@ def _races(
 
 
 def turns_of(what: CheckRequest, trial: Trial, fits: Plan) -> list[str]:
-    """Return what to run, in turn: the command, if there is one, then the stressors."""
+    """Return the commands to run one after another: the user's command, if any, then stressors."""
     from duet.lessons import load as lessons
     from duet.trials.check.machine import turn
 

@@ -39,7 +39,7 @@ def main(
 def _run(arguments: list[str] | None, program: TyperGroup, called: str) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in given
-    # Programs of the Python environment (vng and its helpers) call each other by name.
+    # vng and its helpers call each other by name, so PATH must contain the Python environment.
     programs = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join([programs, os.environ.get("PATH", os.defpath)])
     try:
@@ -65,8 +65,8 @@ def _run(arguments: list[str] | None, program: TyperGroup, called: str) -> int:
     except (KeyboardInterrupt, EOFError):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has closed the pipe (as `| head` does); keep Python from printing an error at
-        # exit.
+        # The reader has closed the pipe (as `| head` does). Without silence(), Python would print
+        # an error at exit.
         silence(sys.stdout)
         return STOP if judges(given) else 1
     except Exception as error:
@@ -87,7 +87,7 @@ def _code(error: DuetError, given: list[str]) -> int:
 
 
 def _report(error: DuetError, as_json: bool) -> None:
-    """Print an error. A full device does not change the exit code."""
+    """Print an error. If the output device is full, print nothing and raise nothing."""
     try:
         fail(error, as_json)
         sys.stdout.flush()

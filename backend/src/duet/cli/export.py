@@ -106,7 +106,7 @@ def export(
     if shot != Shot() and to not in pictures.FORMATS:
         raise InputError(
             f"an export to {to} takes no step, moment, range, lanes, size or theme.",
-            remedy=f"Leave them out, or export to {', '.join(pictures.FORMATS)}.",
+            remedy=f"Leave these options out, or export to {', '.join(pictures.FORMATS)}.",
         )
     if to == "site":
         written = export_site(run, out)
@@ -191,7 +191,7 @@ def recordings_of(run: str) -> tuple[LessonFolder, dict[str, Path]]:
 
 
 def plain_name(stem: str) -> str:
-    """Return a file name's stem as a name that is safe in URLs and script names."""
+    """Return a file name's stem with only characters that are safe in URLs and script names."""
     return re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:60] or "recording"
 
 

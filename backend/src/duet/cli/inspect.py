@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet inspect`: shows what a recording contains. Verifies all checksums, decodes all pages."""
+"""`duet inspect`: shows what a recording contains, verifies all checksums, decodes all pages."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def summarize_lane(bundle: Bundle, entry: ArmEntry) -> LaneSummary:
 
 
 def _samples(lane: LaneContents) -> Counter[str]:
-    """Count samples by probe, and unreadable records. Records of a lens's state are not counted."""
+    """Count samples by probe, and unreadable records. Ignore records about a lens's state."""
     from duet.lenses import LensState, unpack_record
 
     found: Counter[str] = Counter()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Helpers for the models of `--json` output, and for the text about their keys in a verb's help.
+"""Helpers for the models of `--json` output, and for the help text about the models' keys.
 
-It does not use pydantic, because every verb's help imports this and must appear at once.
+This module does not use pydantic, because every verb's help imports the module and must appear
+without delay.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ def key(note: str = "", shape: str = "", per: str = "") -> Any:
     """Declare a key in a JSON document.
 
     Args:
-        note: what the help says about the key, in brackets.
-        shape: describes the value, if it is not a model itself, such as "{role: url}".
-        per: for a mapping to models: what its keys are, such as "arm".
+        note: text about the key, printed in brackets in the help.
+        shape: describes the value, such as "{role: url}". Not needed if the value is a model.
+        per: if the value maps to models, what the mapping's keys are, such as "arm".
     """
     return dataclasses.field(metadata={"note": note, "shape": shape, "per": per})
 
@@ -50,7 +51,7 @@ def keys_text(model: type, more: str = "", when: str = "") -> str:
 
 
 def from_tree(model: type[Model], tree: Mapping[str, object]) -> Model:
-    """Build a model, and the models in it, from a tree that a lower layer made.
+    """Build a model, and the models in it, from nested dicts and lists.
 
     Raises:
         TypeError: the tree's keys differ from the model's.
@@ -73,7 +74,7 @@ def _nested(hint: object, per: str) -> str:
 
 
 def _filled(hint: object, value: Any) -> object:
-    """Replace trees in a value by models wherever its type has models."""
+    """Replace each dict in a value by a model where the value's type has a model."""
     origin, inner = get_origin(hint), get_args(hint)
     if value is None or not _nested(hint, ""):
         return value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests whether KVM works here. Only a guest that really booted under KVM proves it."""
+"""Tests whether KVM works here. Only a guest that booted under KVM proves that KVM works."""
 
 from __future__ import annotations
 

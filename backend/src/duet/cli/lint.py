@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet lint`: checks that lessons are complete, fair and true. Boots nothing."""
+"""`duet lint`: checks that lessons are complete, fair and true. It boots nothing."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _watch(
     result: Result,
     as_json: bool,
 ) -> int:
-    """Print the result, and again after each change, until Ctrl-C."""
+    """Print the result. After each change, check again and print the new result, until Ctrl-C."""
     from duet.lint.lessons import lint as check
     from duet.lint.watch import changes
 

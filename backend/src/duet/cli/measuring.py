@@ -31,12 +31,11 @@ group.
 
 
 async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
-    """Run until the end, or until SIGINT or SIGTERM. Return False if it was interrupted.
+    """Run a measurement to its end, or cancel it on SIGINT or SIGTERM. Return whether it ended.
 
-    Guests have ended in either case. A second signal that comes more than SAME_SIGNAL_S later ends
-    this process and its guests at once. The handler stays installed after an interruption, because
-    the results are still to be written, and a repetition of the first signal must not stop the
-    writing.
+    All guests have ended when this returns. A second signal more than SAME_SIGNAL_S later ends this
+    process and its guests immediately. After an interruption the handler stays installed: the
+    results are still to be written, and a repetition of the first signal must not stop that.
     """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
@@ -66,10 +65,10 @@ async def interruptible(work: Coroutine[Any, Any, object]) -> bool:
 
 
 def interrupted_exit_code() -> int:
-    """Return the exit code of an interrupted measurement, once its report is written.
+    """Return the exit code of an interrupted measurement. Call this when its report is written.
 
-    From here on, repetitions of the signal are ignored. Python has no handlers while it exits, so
-    the signal would kill it.
+    From then on, the process ignores the signals. Python removes its handlers when it exits, so a
+    repeated signal would kill the process.
     """
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)

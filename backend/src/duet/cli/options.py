@@ -50,14 +50,14 @@ File = Annotated[str, typer.Argument(help="A .duet file, a run of ./duet runs, o
 ClockOption = Annotated[str, typer.Option("--clock", help="wall or count; default: the lesson's.")]
 
 
-# The command line as typed, for reports that say how to reproduce them.
+# The command line as typed. Reports quote it, so that readers can reproduce a result.
 
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 
 
 @contextmanager
 def typed(words: Sequence[str]) -> Iterator[None]:
-    """Set the words that typed_line() returns within the block."""
+    """Within the block, let typed_line() return these words."""
     token = _WORDS.set(tuple(words))
     try:
         yield

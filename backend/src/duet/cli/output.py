@@ -163,7 +163,7 @@ def _full() -> Iterator[None]:
     except OSError as error:
         raise OutputFull(
             f"the result could not be written: {error.strerror or error}.",
-            remedy="Free space on the output's device, then run it again.",
+            remedy="Free space on the output's device, then run the command again.",
         ) from error
 
 
@@ -176,9 +176,9 @@ def plain_output() -> Iterator[None]:
 
 
 def raw(stream: TextIO) -> TextIO:
-    """Return the wrapped stream.
+    """Return the wrapped stream, for progress bars.
 
-    It is needed for a progress bar, which moves the cursor and shows no text from others.
+    A progress bar writes control characters to move the cursor, and shows no text from others.
     """
     return stream.stream if isinstance(stream, Plain) else stream
 

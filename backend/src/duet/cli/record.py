@@ -129,7 +129,7 @@ async def record_run(
 
     Args:
         window_ms: how many milliseconds of each lane to keep, from its start; None keeps all.
-        refuse: called with each finished lane; raises if the other lanes need not run.
+        refuse: called with each finished lane; raises an error to stop the recording.
 
     Raises:
         DuetError: a lane failed or sent too much, or the file cannot be written.
@@ -174,7 +174,7 @@ async def record_run(
 
 
 async def _figures(spec: RunSpec, records: list[Record], source: LaneSource) -> Figures | None:
-    """Compute the figures of the trimmed transcript."""
+    """Compute a lane's figures from its trimmed records."""
     from duet.runs.replay import play, records_source
 
     cut = records_source(source.arm, records, source.symbols)
@@ -216,7 +216,7 @@ GUEST_S = 12.0
 
 
 def guest_runs(item: Item) -> int:
-    """Return how many guest runs it takes to record an item."""
+    """Return how many runs of a guest are needed to record an item."""
     from duet.measure.plan import PERTURBED, default_repeats
 
     if item.kind == "recording":
@@ -247,9 +247,9 @@ class Pace:
         self._seconds = 0.0
 
     def left_s(self, items: Iterable[Item]) -> float:
-        """Estimate the seconds that these items take.
+        """Estimate how many seconds the items take.
 
-        An item takes as long as last time. A new item is estimated from a guest run's mean time.
+        For a known item, use its last duration. For a new item, use the mean time of a guest run.
         """
         each = self._seconds / self._runs if self._runs else GUEST_S
         return sum(self._known.get(item.title, each * guest_runs(item)) for item in items)
@@ -293,7 +293,7 @@ async def segment_sizes(slug: str) -> list[int]:
 
 
 def cut(log: RunLog) -> list[int]:
-    """Return the sizes of a finished run's segments (stream.cutting.Cutting.begin)."""
+    """Return the packed sizes of a finished run's segments, cut as in stream.cutting.Cutting."""
     from duet.stream.segments import SegmentLog, pack_cut
 
     segments, sizes = SegmentLog(log.run_id), []

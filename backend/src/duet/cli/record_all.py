@@ -105,16 +105,16 @@ TABLES = "measured"
 
 @dataclass(slots=True)
 class ItemResults:
-    """How long each item took, or why it failed."""
+    """Duration of each finished item, and the error of each failed item."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     errors: dict[str, DuetError] = field(default_factory=dict)
 
 
 def find_items(which: Sequence[str], kernels: KernelSettings) -> list[Item]:
-    """Find the recordings and tables that the words name as LESSON or LESSON/NAME.
+    """Find the recordings and tables that arguments name as LESSON or LESSON/NAME.
 
-    Without words, find the recordings and tables of all lessons.
+    Without arguments, find the recordings and tables of all lessons.
 
     Raises:
         InputError: a lesson or recording does not exist or cannot be opened.

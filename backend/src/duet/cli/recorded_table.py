@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Records a measured table along with a lesson's recordings."""
+"""Stores a measured table with a lesson's recordings."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from duet.session import RunSpec
 
 
 async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
-    """Measure, and store the table with the recordings. It replaces the same run's older table.
+    """Measure, and store the table with the recordings, replacing an older table of the same run.
 
-    The wall clock takes five runs per arm. The count clock takes two identical runs and three
-    perturbed starts, at 1 ns per instruction.
+    On the wall clock there are five runs per arm. On the count clock there are two identical runs
+    and three perturbed starts per arm, at 1 ns per instruction.
 
     Raises:
         DuetError: a kernel is not built, an arm failed, or the file cannot be written.
@@ -47,15 +47,15 @@ async def record_table(request: RunSpec, kernels: KernelSettings) -> Path:
 
 
 def store_table(request: RunSpec, report: Report, perturbed: int, on: str = "") -> Path:
-    """Store a report's headline with the recordings. It replaces the same run's older table.
+    """Store the headline metric of a report, replacing an older table of the same run and host.
 
     Args:
         perturbed: number of perturbed starts on the count clock, in addition to the identical runs.
-        on: name of the other host that measured it; "" for this host.
+        on: name of the other host that measured the report; "" for this host.
     """
     seeds = range(FIRST_SEED + 1, FIRST_SEED + 1 + perturbed)
     message = measured_message(request, report, None, "recorded")
-    if request.folder.lesson.made_by:  # a trial: others do not have this lesson
+    if request.folder.lesson.made_by:  # a trial, which only this machine has
         message = message.model_copy(update={"command": report.command})
     path = request.folder.folder / "recorded" / MEASURED
     usual = {name: param.default for name, param in request.folder.lesson.params.items()}
@@ -64,7 +64,7 @@ def store_table(request: RunSpec, report: Report, perturbed: int, on: str = "") 
 
 
 def _put(path: Path, table: Measured, usual: Mapping[str, int]) -> None:
-    """Write the table into the file, in place of the same run's older table if there is one.
+    """Write the table into the file. It replaces an older table of the same run, if any.
 
     Args:
         usual: the knobs' defaults in the lesson, for knobs that an older table does not have.

@@ -106,7 +106,7 @@ class LaneReplay:
 def differences(recorded: Figures, now: Figures) -> list[dict[str, JsonValue]]:
     """Compare two lanes' figures.
 
-    The comparison ignores three differences: which program counted, tables that only one side has,
+    The comparison ignores the version of the program that counted, tables that only one side has,
     and metrics that were added to the lesson after the recording.
     """
     from duet.runs.compare import flat
@@ -171,7 +171,7 @@ def _cell(value: JsonValue) -> str:
 
 
 def difference_lines(lanes: list[LaneReplay]) -> list[str]:
-    """Say for each lane which figures differ, in at least one sentence per lane."""
+    """Say for each lane which figures differ, or that all are equal, in one or more sentences."""
     lines: list[str] = []
     for lane in lanes:
         if lane.recorded is None:

@@ -2,8 +2,8 @@
 """`duet reproduce`: runs the same arms again, says what differs, and checks the claims.
 
 Patches in a recording are never built, because makefiles run on this host and a recording may come
-from anywhere. Instead, this checkout's arms run. The verb first says how they differ from the
-recording's.
+from anywhere. Instead, this checkout's arms run. `duet reproduce` first prints how these arms
+differ from the recorded arms.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def reproduce(
     return 1 if holds is False else 0
 
 
-# Measures the lesson's claims that fit the recording again, without tracing.
+# Find the lesson's claims that fit the recording, and measure them again without tracing.
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class CheckedClaim:
 
     Args:
         trouble: why the claim does not hold; None if it holds.
-        own_knobs: whether it was measured with the claim's own knobs instead of the recording's.
+        own_knobs: whether the claim's own knobs were used instead of the recording's knobs.
     """
 
     claim: Claim
@@ -165,10 +165,10 @@ def claims_about(request: RunSpec, shift: int) -> tuple[list[Claim], bool]:
     """Find the claims about these arms, this workload and this clock.
 
     Returns:
-        The claims, and whether to measure them with their own knobs. If some claims have exactly
-        the recording's knobs, these are returned, with False. Otherwise the claims that contradict
-        none of the recording's knobs are returned, or all claims if each contradicts some, with
-        True.
+        The claims, and whether to measure each with the knobs of the claim. If some claims have
+        exactly the recording's knobs, the result is these claims, and False. Otherwise it is the
+        claims that contradict no knob of the recording, and True. If every claim contradicts a
+        knob, it is all claims, and True.
     """
     lesson = request.folder.lesson
     first = next(iter(lesson.workloads))
@@ -202,7 +202,7 @@ def _knobs(request: RunSpec, claim: Claim | None = None) -> dict[str, int]:
 
 
 def check_claims(request: RunSpec, shift: int, kernels: KernelSettings) -> list[CheckedClaim]:
-    """Measure the claims about the recording.
+    """Measure the claims that fit the recording.
 
     Raises:
         DuetError: nothing could be measured.
@@ -317,7 +317,7 @@ def figure_lines(bundle: Bundle, rows: list[dict[str, JsonValue]]) -> list[str]:
 
 
 def figure_table(rows: list[dict[str, JsonValue]], heads: tuple[str, str]) -> list[str]:
-    """Format both sides' figures, and the change from the first side to the second."""
+    """Format a table with both recordings' figures, and the change from the first to the second."""
     cells = [("arm", "figure", *heads, "change")]
     for row in rows:
         ratio = row["ratio"]

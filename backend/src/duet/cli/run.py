@@ -129,7 +129,7 @@ class RunRow:
             self.ops.append(lane.ops)
 
     def add_traced(self, lane: LaneResult) -> None:
-        """Add the waits and counts from a traced run. If events were lost, refuse the numbers."""
+        """Add the waits and counts from a traced run. If events were lost, add only the reason."""
         self._learn(lane)
         if lane.error is not None:
             return

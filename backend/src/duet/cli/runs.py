@@ -54,7 +54,7 @@ def runs(
     from duet.server.archive import ArchivedRuns, ArchiveFolder
 
     if add is not None and delete:
-        raise InputError("--add and --delete exclude each other.", remedy="Use one at a time.")
+        raise InputError("--add and --delete exclude each other.", remedy="Use --add or --delete.")
     folder = ArchiveFolder.default()
     added = folder.add(add) if add is not None else None
     if delete:

@@ -74,7 +74,7 @@ def selftest(
         if not works:
             raise InfraError(
                 f"guests cannot be tested under KVM here: {why.rstrip('.')}.",
-                remedy="Run it on a host with KVM. ./duet doctor says what is missing here.",
+                remedy="Use a host with KVM. ./duet doctor says what is missing here.",
             )
     settings = KernelSettings.default()
     spec = shortest_run(read_request(lesson or _ready_lesson(), "", "", "wall", []))

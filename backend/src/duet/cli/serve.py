@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet serve`: listens first, prints the address at once, and ends within END_S after a signal."""
+"""`duet serve`: listens, prints its address without delay, and ends within END_S after a signal."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServeResult:
-    """Printed once the server listens."""
+    """JSON document that is printed when the server listens."""
 
     url: str
     host: str
@@ -142,12 +142,12 @@ def serve(
     return 0
 
 
-# Decides who is let in: everybody on this machine, people with a link, or the users of a hub.
+# Decide who may enter: everybody on this machine, people with a link, or users of JupyterHub.
 
 
 @dataclass(frozen=True, slots=True)
 class TokenOptions:
-    """The options of `duet serve` about tokens.
+    """The options of `duet serve` that control access.
 
     Args:
         required: require tokens even on loopback, and create missing ones.
@@ -162,10 +162,10 @@ class TokenOptions:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """How visitors are let in.
+    """How the server authenticates visitors.
 
     Args:
-        links: tokens that were just created.
+        links: tokens that were just created, by role.
         who: what authenticates visitors, for the greeting.
         foreign: what pages on other sites may do.
     """
@@ -229,7 +229,7 @@ def hub_admission(tokens: TokenOptions, front: Front) -> Admission:
         raise InputError(
             "--hub lets in the users of JupyterHub, but --token-required lets in people with a "
             "link.",
-            remedy="Leave one of them out.",
+            remedy="Leave out --hub or --token-required.",
         )
     hub = next(iter(plugins.offered("hub")), None)
     if hub is None:
@@ -264,7 +264,7 @@ OPEN_PROXY = (
 
 
 def front_of(public: str | None, proxies: list[str] | None) -> Front:
-    """Read the public address and the trusted proxies from options or else from the environment.
+    """Return the public address and the trusted proxies, from options or the environment.
 
     Raises:
         InputError: an address is invalid.
@@ -279,15 +279,15 @@ def front_of(public: str | None, proxies: list[str] | None) -> Front:
 
 
 def link(url: str, token: str) -> str:
-    """Return the address that lets a browser in."""
+    """Return a link that contains a token. A browser that opens the link is authenticated."""
     return f"{url}?{urlencode({'token': token})}"
 
 
 def shown_name(host: str, names: tuple[str, ...]) -> str:
     """Return the server's name for links.
 
-    A loopback address is used as it is. Otherwise the first name from --allow-host is used, or the
-    server's address if there is none.
+    This is the loopback address that the server listens on, or else the first --allow-host name.
+    Without either, it is the server's network address.
     """
     from duet.api.guard import is_loopback
 

@@ -59,7 +59,7 @@ def bind(host: str, port: int) -> socket.socket:
     except PermissionError:
         raise InfraError(
             f"port {port} may not be used by this user.",
-            remedy="Choose one above 1023 with --port, e.g. --port 8643.",
+            remedy="Choose a port above 1023 with --port, e.g. --port 8643.",
         ) from None
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
@@ -69,7 +69,7 @@ def bind(host: str, port: int) -> socket.socket:
             ) from None
         raise InfraError(
             f"port {port} is taken by another program.",
-            remedy=f"Choose another one with --port, e.g. --port {port + 1}.",
+            remedy=f"Choose another port with --port, e.g. --port {port + 1}.",
         ) from None
 
 
@@ -109,7 +109,7 @@ class DuetServer(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Let SIGINT, SIGTERM and SIGHUP end the server.
 
-        A second signal ends the process, and so does a server that needs more than END_S to end.
+        The process is ended by force after a second signal, or if the server needs more than END_S.
         """
         with ending(self._end):
             yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sinks that store what a verb needs from a run. Lanes' phases and losses go to stderr."""
+"""Sinks that store what a verb needs from a run, and print lanes' phases and losses to stderr."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ConsoleSink(SessionSink):
 
 
 class CollectingConsoleSink(CollectingSink):
-    """Counts what arrives, and prints phases and losses like ConsoleSink."""
+    """CollectingSink that also prints lanes' phases and losses."""
 
     def on_lane(self, state: m.Lane) -> None:
         ConsoleSink().on_lane(state)
@@ -48,7 +48,7 @@ class SampleSink(ConsoleSink):
     steady: asyncio.Event = field(default_factory=asyncio.Event)
 
     def on_sample(self, arm: str, sample: Sample, t_ns: float) -> None:
-        """Store the sample. The transcript's limit also limits the memory used here."""
+        """Store the sample. The limit on the transcript's size also bounds these samples."""
         self.samples.append((sample, t_ns))
         last = {size_of(pair) for pair in self.samples[-EQUAL_SAMPLES:] if pair[1] > 0}
         if len(self.samples) > EQUAL_SAMPLES and len(last) == 1:

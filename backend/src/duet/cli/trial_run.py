@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a trial, which is two or more kernels and a command: writes, builds, records and measures
-it.
-"""
+"""Runs a trial (two or more kernels and a command): writes, builds, records and measures it."""
 
 from __future__ import annotations
 
@@ -60,7 +58,7 @@ async def measured(request: RunSpec, repeats: str, kernels: KernelSettings, tria
 async def counted(trial: Trial, kernels: KernelSettings) -> Report:
     """Run each arm once under the microscope.
 
-    It counts the watched functions' accesses to shared lines.
+    The microscope counts the watched functions' accesses to shared cache lines.
 
     Raises:
         DuetError: no arm has a number.
@@ -85,7 +83,7 @@ async def _run(plan: MeasurePlan, kernels: KernelSettings, trial: Trial) -> Repo
 
 
 def refuse_late(lane: LaneResult) -> None:
-    """Raise if the command exceeded its time limit. This ends the verb.
+    """Raise if the lane's command exceeded its time limit. The error ends the verb.
 
     Raises:
         KernelError: the command exceeded its time limit.
@@ -95,14 +93,14 @@ def refuse_late(lane: LaneResult) -> None:
 
 
 def refuse_over_limit(error: DuetError) -> None:
-    """Raise if a run ended because its command exceeded the time limit."""
+    """Raise if this error says that the command exceeded its time limit."""
     if OVER_LIMIT in error.sentence:
         remedy = "Raise --timeout SECONDS, or let the command do less."
         raise KernelError(error.sentence, remedy=remedy, detail=error.detail)
 
 
 def shared_counts(report: Report | None) -> dict[str, dict[str, float]]:
-    """Return arm -> metric -> value for lines that CPUs share, or {} if nothing was watched."""
+    """Return arm -> metric -> value for shared cache lines, or {} if nothing was watched."""
     found: dict[str, dict[str, float]] = {}
     tables = report.tables if report else []
     for one in (one for table in tables for one in table.series):
@@ -122,7 +120,7 @@ def elapsed_ms(lane: LaneResult) -> float | None:
 
 
 def call_ms(report: Report | None, tracing: Tracing) -> float:
-    """Return the mean time of a call to the first function, on the slowest kernel; 0 if unknown."""
+    """Return the mean duration of the first function's calls on the slowest kernel, or 0."""
     if report is None or not tracing.functions:
         return 0.0
     name = f"{tracing.functions[0].key}_us"
@@ -288,7 +286,7 @@ def run_trial(asked: Asked, how: TrialOptions) -> TrialOutcome:
 def distinct_kernels(
     trial: Trial, folder: Path, kernels: KernelSettings, tell: Notes
 ) -> tuple[Trial, dict[str, KernelImage]]:
-    """Build the kernels that differ, and drop kernels that turn out to be identical to another.
+    """Build the trial's kernels, and drop each kernel that is identical to an earlier kernel.
 
     Args:
         folder: the trial's folder; removed if nothing is left to compare.
@@ -305,7 +303,7 @@ def distinct_kernels(
         images = built(lessons.load(trial.slug), specs, kernels)
         trial = distinct(trial, by_build(specs, images, kernels))
     except SameKernel:
-        shutil.rmtree(folder, ignore_errors=True)  # so that no verb compares a kernel with itself
+        shutil.rmtree(folder, ignore_errors=True)  # no verb may compare a kernel with itself
         raise
     return trial, {arm.name: images[arm.name] for arm in trial.arms}
 
@@ -321,7 +319,8 @@ def trial_specs(trial: Trial, folder: Path) -> dict[str, ArmSpec]:
 def trial_diffs(trial: Trial, specs: Mapping[str, ArmSpec], kernels: KernelSettings) -> list[str]:
     """Return the diffs between the kernels.
 
-    If the kernels' source is there, whole files are compared; otherwise the patches are the diffs.
+    If the kernels' sources are available, complete files are compared. Otherwise the patches are
+    returned.
     """
     first = trial.arms[0]
     found: dict[str, None] = {}
@@ -369,7 +368,7 @@ class Notes:
 
 
 def add_folder(folder: Path) -> None:
-    """Let this process find the trial as it finds lessons."""
+    """Add the trial's folder to those in which this process finds lessons."""
     known = os.environ.get(EXTRA_LESSONS, "").split(":")
     if str(folder) not in known:
         os.environ[EXTRA_LESSONS] = ":".join(part for part in (*known, str(folder)) if part)

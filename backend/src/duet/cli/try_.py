@@ -204,7 +204,7 @@ def try_kernels(asked: Asked, how: TrialOptions) -> int:
     if how.result is not None and not how.measure:
         raise InputError(
             "--result needs numbers, but --no-measure leaves them out.",
-            remedy="Remove one of these options.",
+            remedy="Leave out --result or --no-measure.",
         )
     try:
         tried = run_trial(asked, how)

@@ -175,7 +175,7 @@ def _page(kind: str, view: View, catalogue: Catalogue) -> Iterator[str]:
 
 
 def _focus(view: View) -> Iterator[str]:
-    """Say which kinds of things a step may put in focus."""
+    """Say which kinds of objects a step may put in focus."""
     if view.layers:
         yield f"every kind of the layers {', '.join(view.layers)}"
     if view.marks == "points":

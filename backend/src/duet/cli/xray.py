@@ -72,9 +72,9 @@ def xray(
 ) -> int:
     """Read a structure of a running kernel with drgn. Boots an arm and runs the workload.
 
-    The guest is not stopped. The verb shows one sample: the largest one, with most memcgs and
-    shrinkers, inodes or extents. It does not show the last sample, because a workload removes at
-    its end what it created. Of equally large samples it shows the last.
+    The guest is not stopped. The verb shows the largest sample, which has the most memcgs and
+    shrinkers, inodes or extents. A workload removes at its end what it created, so the last sample
+    would be small. Of equally large samples, the verb shows the last.
     """
     from duet.cli.arguments import read_request
     from duet.lenses import Wanted, probe_names
@@ -103,7 +103,7 @@ DTYPES = {"f8": "<f8", "i4": "<i4", "u1": "u1", "u4": "<u4", "i2": "<i2"}
 def _holding(
     given: tuple[str, str, str, str, list[str]],
 ) -> tuple[str, str, str, str, list[str]]:
-    """If no workload and no clock is named, prefer a workload that waits for a command."""
+    """Choose a workload that waits for a command if neither workload nor clock was named."""
     from duet.lessons.load import load
 
     lesson, arm, workload, clock, settings = given
@@ -113,7 +113,7 @@ def _holding(
 
 
 async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
-    """Run the workload once and take samples all the time. The run's only events are markers.
+    """Run the workload once, and take samples during the run. Only markers are traced.
 
     Raises:
         DuetError: the lane failed, or the lens took no sample.
@@ -149,7 +149,7 @@ async def sample_run(request: RunSpec, wanted: Wanted) -> SampleSink:
 
 
 async def end_when_steady(taken: SampleSink, session: RunSession) -> None:
-    """End a workload that waits for a command once its samples stay equal in size."""
+    """Wait until successive samples have the same size, then end the workload."""
     await taken.steady.wait()
     await session.stop()
 

@@ -4,7 +4,7 @@
     server --(one request at a time)--> child      `Child`, one per lane or file
       \\--(descriptors of a new child)--> zygote --fork--> child
 
-The zygote imports everything once and forks on request, so a child starts in about 10 ms. A child
+The zygote imports all modules once and forks on request, so a child starts in about 10 ms. A child
 has limits (duet.base.budgets) and no privileges (duet.confine.sandbox). Requests are pickled,
 because the server is trusted. Replies are msgpack maps and blobs of stated sizes; they are
 validated, never unpickled.

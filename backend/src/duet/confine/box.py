@@ -23,7 +23,7 @@ from duet.base.errors import DuetError, InfraError, InputError
 from duet.confine.control_groups import STOP_S, Budget, Group
 from duet.confine.sandbox import Identity
 
-# Copy a file out of a box. No link is followed. Before the copy, size and first bytes are checked.
+# Copy a file out of a box after checking its size and first bytes. No link is followed.
 
 HEAD_BYTES = 1024
 _X86_64 = 62
@@ -57,8 +57,8 @@ def copy_result(top: Path, wanted: Wanted) -> int:
     All processes of the box must have ended.
 
     Raises:
-        BadResult: the file is missing, not regular, reached through a link, too large, or of
-            another kind.
+        BadResult: the file is missing, too large, not a regular file, reached through a link, or of
+            another kind than wanted.
     """
     source = _open(top, wanted.name)
     try:
@@ -200,12 +200,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Programs that run on one folder, which stays unchanged outside the box.
+    """Programs that run in a box on one folder. Outside the box, the folder stays unchanged.
 
     Args:
-        tree: absolute path of the folder, also in the box, where the folder is writable.
+        tree: absolute path of the folder. The box shows it at the same path, writable.
         files: name -> content; the box shows them as INPUTS/name, read-only.
-        readable: absolute folders that the box shows read-only at the same paths, such as ccache's.
+        readable: absolute paths of other folders, such as ccache's, which the box shows read-only
+            at the same paths.
         environment: all environment variables of the programs.
         results: files that are copied out if all steps exit with 0.
     """
@@ -223,11 +224,11 @@ INPUTS = "/inputs"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A job, and everything else that the helper needs to run it.
+    """A job, with all settings that the helper needs to run the job.
 
     Args:
         scratch: an empty folder that every user may traverse.
-        uid: user of the box; None for the helper's user.
+        uid: user id for the processes of the box; None for the helper's user.
         groups: `cgroup.procs` files that the first process of the box writes its pid to.
     """
 
@@ -330,7 +331,7 @@ def run_boxed(
 ) -> Outcome:
     """Run a job in a box and block until it ends.
 
-    All its processes have ended when this returns or raises.
+    When this function returns or raises, all processes of the job have ended.
 
     Args:
         on_line: called with each line of output, cut to LINE_CHARACTERS.
@@ -343,7 +344,7 @@ def run_boxed(
     """
     limits = limits or BoxLimits()
     scratch = Path(tempfile.mkdtemp(prefix="duet-box-"))
-    scratch.chmod(0o711)  # the box's user must traverse it
+    scratch.chmod(0o711)  # the box's user must be able to traverse this folder
     try:
         with Identity() as who, Group(limits.budget()) as group:
             order = Order(job, limits, str(scratch), who.uid, tuple(group.procs_files()))
@@ -390,13 +391,13 @@ class _Follower:
             if self.stop is not None and self.stop.is_set():
                 raise BoxStopped("the build was stopped.", remedy="Start it again.")
             if time.monotonic() - self.began > limits.wall_s:
-                raise self._ended(f"ran for more than {limits.wall_s:g} s")
+                raise self._ended(f"the build ran for more than {limits.wall_s:g} s")
             if not select.select([process.stdout], [], [], 0.1)[0]:
                 continue
             chunk = os.read(process.stdout.fileno(), 65536)
             self.seen += len(chunk)
             if self.seen > limits.output_bytes:
-                raise self._ended(f"printed more than {limits.output_bytes:,} bytes")
+                raise self._ended(f"the build printed more than {limits.output_bytes:,} bytes")
             *lines, pending = (pending + chunk).split(b"\n")
             pending = pending[:LINE_CHARACTERS]
             for raw in lines if chunk else [pending] if pending else []:
@@ -409,9 +410,7 @@ class _Follower:
         self.on_line(line)
 
     def _ended(self, what: str) -> BoxEnded:
-        return BoxEnded(
-            f"the build {what}, and was ended.", remedy=REMEDY, detail="\n".join(self.tail)
-        )
+        return BoxEnded(f"{what}, and was ended.", remedy=REMEDY, detail="\n".join(self.tail))
 
     def _result(self, report: Report) -> Outcome:
         tail = "\n".join(self.tail)
@@ -429,7 +428,7 @@ class _Follower:
             )
         if report.failed and self.group.killed_for_memory():
             raise self._ended(
-                f"used more than {self.order.limits.memory_bytes >> 20} MiB of memory"
+                f"the build used more than {self.order.limits.memory_bytes >> 20} MiB of memory"
             )
         return Outcome(
             failed=report.failed,
@@ -457,7 +456,7 @@ def _start(report: int) -> subprocess.Popen[bytes]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the helper; bubblewrap and all processes of the box die with it."""
+    """Kill the helper, and with it bubblewrap and all processes of the box."""
     if process.poll() is None:
         process.kill()
     process.wait(STOP_S)
@@ -469,7 +468,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _drain(process: subprocess.Popen[bytes]) -> None:
-    """Wait until all processes of the box have closed their output, and therefore have ended."""
+    """Wait until all processes of the box have closed their output, which shows that they ended."""
     assert process.stdout is not None
     until = time.monotonic() + STOP_S
     while time.monotonic() < until:

@@ -61,7 +61,7 @@ def _run(order: Order) -> Report:
 
 
 class _BoxMounts:
-    """Mounts of a box: the writable tree, the inputs, the readable folders."""
+    """Mounts of a box: the writable tree, the inputs and the readable folders."""
 
     def __init__(self, order: Order) -> None:
         top, limits, uid = Path(order.scratch), order.limits, order.uid
@@ -84,7 +84,7 @@ class _BoxMounts:
             self.readable[source] = top / f"r{number}"
 
     def written(self) -> int:
-        """Return the bytes used in the tmpfs that holds all writes."""
+        """Return the number of bytes used in the tmpfs that stores everything the box wrote."""
         used = os.statvfs(self._upper)
         return (used.f_blocks - used.f_bfree) * used.f_frsize
 
@@ -98,7 +98,7 @@ def _prefix(order: Order) -> list[str]:
         file_bytes=limits.file_bytes,
         processes=limits.processes,
     )
-    # bubblewrap creates the network namespace.
+    # `network=True`, because bubblewrap creates the network namespace.
     return sandbox.prefix(each, uid=order.uid, network=True)
 
 

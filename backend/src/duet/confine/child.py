@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Owner's side of a sandboxed child: blocking requests with a timeout, and shutdown."""
+"""The owner's interface to a sandboxed child: blocking requests with a timeout, and shutdown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from duet.confine.namespaces import pid_namespace_prefix
 from duet.confine.sandbox import Limits
 from duet.confine.zygote import STATUS
 
-# This process's zygote is started on first use, and ended when this process exits.
+# The zygote of this process starts on first use, and ends when this process exits.
 
 END_S: Final = 5.0
 """Timeout for the zygote to exit after its socket is closed. Usual: 2 ms."""
@@ -75,7 +75,7 @@ class _Zygote:
 
     def _started(self) -> socket.socket:
         if self._control is not None:
-            return self._control  # may be inherited from the process that this one was forked from
+            return self._control  # after a fork this may be the parent process's zygote
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         program = [sys.executable, "-m", "duet.confine.zygote", str(theirs.fileno())]
         words = [*pid_namespace_prefix(), *program]
@@ -87,7 +87,8 @@ class _Zygote:
                 stdout=quiet,
                 stderr=quiet,
                 pass_fds=(theirs.fileno(),),
-                start_new_session=True,  # Ctrl-C must reach the owner alone
+                # Ctrl-C must reach only the owner
+                start_new_session=True,
                 env={**os.environ, **ENVIRONMENT},
             )
         except OSError as error:
@@ -95,7 +96,8 @@ class _Zygote:
             raise _refused(error) from error
         finally:
             theirs.close()
-        with contextlib.suppress(RuntimeError):  # no thread available: the next fork reaps it
+        # If no thread can start, the zygote stays a zombie until a later fork reaps it
+        with contextlib.suppress(RuntimeError):
             threading.Thread(target=self._process.wait, name="zygote", daemon=True).start()
         self._control, self._owner = ours, os.getpid()
         atexit.register(self.end)
@@ -137,7 +139,7 @@ def start() -> None:
     ZYGOTE.start()
 
 
-# Limits of a child, and the error messages about it.
+# Limits of a child, and error messages about exceeded limits.
 
 LATER: Final = "Get the file anew, or record it again."
 
@@ -147,8 +149,8 @@ class ChildLimits:
     """Limits of one child, and the error to raise when it ends.
 
     Args:
-        subject: the start of that error's text, such as "the events of lane srcu".
-        blame: type of that error.
+        subject: the start of the error's text, such as "the events of lane srcu".
+        blame: type of the error.
         remedy: remedy that the error shows.
         memory_bytes: address space.
         cpu_s: CPU time over the child's whole life.
@@ -178,9 +180,9 @@ FILES: Final = 32
 class Child:
     """Child process that runs one service. Thread-safe; handles one request at a time.
 
-    `close`, garbage collection of this object and the end of this process all end the child. An
-    error that the child did not report closes the child. Every later request then raises that error
-    again.
+    `close`, garbage collection of this object and the end of this process all end the child. If a
+    request fails with an error that the child did not report, the child is closed. Every later
+    request then raises the same error.
 
     Args:
         service: a name in `SERVICES` of confine.zygote.
@@ -230,7 +232,8 @@ class Child:
             self._broken = self._ended("the request was cancelled")
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        if self._turn.acquire(blocking=False):  # else the thread in `call` ends the child
+        # If another thread is in `call`, that thread ends the child.
+        if self._turn.acquire(blocking=False):
             self._end()
             self._turn.release()
 
@@ -240,8 +243,7 @@ class Child:
         """Send a request and block until its reply arrives.
 
         Args:
-            turn_s: how long to wait for requests from other threads to finish first; default:
-                wait_s.
+            turn_s: timeout for requests of other threads that must finish first; default: wait_s.
 
         Raises:
             DuetError: an error that the child reports, or the reason why it ended.
@@ -286,7 +288,7 @@ class Child:
             return self._socket
 
         body = pickle.dumps({**request, "cpu_s": terms.request_cpu_s})
-        # A child that lacked memory for the request has sent an error and exited. Read its reply.
+        # If the child has exited, sending fails. Read its reply, which can report lack of memory.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             send(lambda part: patient().send(part), body, blobs)
         return ReplyReader.unpack(
@@ -339,6 +341,6 @@ def _memory(terms: ChildLimits) -> str:
 
 
 def _close(data: socket.socket, status: int) -> None:
-    """Close socket and status pipe; the zygote kills a child whose status pipe has no reader."""
+    """Close socket and status pipe. The zygote kills a child whose status pipe has no reader."""
     data.close()
     os.close(status)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Control group (cgroup v1 or v2) that limits all processes of a box or lane together.
 
-If no group can be created, only the per-process limits apply, and `missing` names the limits that
+If no group can be created, only the limits per process apply, and `missing` lists the limits that
 are not enforced. Sources: cgroups(7); Documentation/admin-guide/cgroup-v1/memory.rst,
 Documentation/scheduler/sched-design-CFS.rst (cpu.shares), Documentation/admin-guide/cgroup-v2.rst.
 """
@@ -76,7 +76,7 @@ class Group:
             if self._make(kind, name):
                 continue
             self.missing_controllers.append(kind)
-            if kind == "memory":  # a user has a limit of processes
+            if kind == "memory":  # processes are also limited per user
                 self.missing.append(
                     "Memory is limited for each process, and not for all of them together:"
                     " no control group can be made here."
@@ -120,14 +120,14 @@ class Group:
 
 
 def groups_of(pid: int) -> list[Path]:
-    """Return the folders of existing groups that a process in our PID namespace has created."""
+    """Return the folders of the groups that the process `pid` of our PID namespace has created."""
     return sorted(folder for top in _tops() for folder in top.glob(f"duet-*-{_maker(pid)}-*"))
 
 
 def remove_own_groups() -> None:
-    """Kill the remaining processes of this process's groups, and remove the groups.
+    """Kill all processes in the groups that this process created, and remove the groups.
 
-    Called when this process ends.
+    This function is called when this process ends.
     """
     until = time.monotonic() + STOP_S
     for folder in groups_of(os.getpid()):
@@ -138,8 +138,8 @@ def groups_without_maker(ours: bool = True) -> list[Path]:
     """Return the folders of groups whose creator has ended.
 
     Args:
-        ours: return groups of our PID namespace. If False, return all groups of other namespaces,
-            whose creators may still run.
+        ours: whether to return groups of our PID namespace. If False, return all groups of other
+            PID namespaces; their creators may still run.
     """
     here = _maker(0).partition("-")[2]
     found = []
@@ -154,7 +154,7 @@ def groups_without_maker(ours: bool = True) -> list[Path]:
 def sweep_groups() -> list[Path]:
     """Remove groups that a killed creator has left behind; return the removed folders.
 
-    The kernel refuses to remove a group that has processes, so groups in use stay.
+    Groups in use remain, because the kernel refuses to remove a group that contains processes.
     """
     removed = []
     for ours, least_s in ((True, SWEEP_S), (False, FOREIGN_SWEEP_S)):
@@ -176,7 +176,7 @@ def _tops() -> set[Path]:
 
 
 def _parents(kind: str) -> list[tuple[Path, int]]:
-    """Return groups in which a child with the controller `kind` may be created, best first.
+    """Return groups, best first, in which a child group with controller `kind` can be created.
 
     Returns:
         (folder, cgroup version) of each group.
@@ -193,7 +193,8 @@ def _parents(kind: str) -> list[tuple[Path, int]]:
         elif kind_of == "cgroup2":
             path = next((p for number, _, p in own if number == "0"), "/")
             here = _within(top, inner, path)
-            for folder in (here, here.parent):  # v2: a group with processes has no child groups
+            # In cgroup v2 a group that contains processes cannot give controllers to child groups.
+            for folder in (here, here.parent):
                 with contextlib.suppress(OSError):
                     if kind in (folder / "cgroup.controllers").read_text().split():
                         with contextlib.suppress(OSError):
@@ -203,7 +204,7 @@ def _parents(kind: str) -> list[tuple[Path, int]]:
 
 
 def _within(top: Path, inner: str, path: str) -> Path:
-    """Return a group's folder below a mount that may show only part of the cgroup hierarchy."""
+    """Return a group's folder in a mount that may show only a part of the cgroup hierarchy."""
     under = path.removeprefix(inner) if inner != "/" else path
     folder = top / under.lstrip("/")
     return folder if folder.is_dir() else top

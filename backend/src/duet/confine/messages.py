@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests to a child and its replies. Each is a body followed by blobs, which are not copied.
+"""Requests to a child, and its replies. Each message is a body and blobs; blobs are not copied.
 
 A message starts with a frame (duet.base.frames) whose payload is the number of blobs (u32), the
 length of each blob (u64) and the body. The bytes of the blobs follow the frame. The reader sets all
@@ -142,7 +142,7 @@ class ReplyReader:
         return {as_text(key): value for key, value in found.items()}
 
 
-# Functions that check one value of a reply. Each raises BadReply if type or range is wrong.
+# Functions that check one value of a reply, and raise BadReply if type or range is wrong.
 
 
 def as_integer(found: object, low: int = 0, high: int = INT64_MAX) -> int:
@@ -167,4 +167,4 @@ def as_choice(found: object, choices: Iterable[str]) -> str:
     for choice in choices:
         if found == choice:
             return choice
-    raise BadReply("a field is not one of the expected words")
+    raise BadReply("a field is not one of the expected strings")

@@ -52,7 +52,7 @@ def system_words() -> list[str]:
 def _passable(paths: Sequence[Path]) -> list[str]:
     """Return bubblewrap arguments that create the parent folders of paths with mode 0755.
 
-    bubblewrap alone would create them for root only.
+    By default, bubblewrap creates parent folders that only root can enter.
     """
     above = {folder for path in paths for folder in path.parents if folder != Path("/")}
     there = [Path(name) for name in ("/usr", "/dev", "/proc", *SYSTEM_FOLDERS)]
@@ -109,7 +109,7 @@ def pid_namespace_prefix(*, proc: bool = False) -> list[str]:
     all processes in the namespace end.
 
     Args:
-        proc: mount that namespace's /proc, in which bubblewrap (0.12) looks for its child.
+        proc: mount the new namespace's /proc, in which bubblewrap (0.12) looks for its child.
     """
     return [] if missing_namespaces() else _pids(proc)
 
@@ -121,14 +121,14 @@ def _pids(proc: bool) -> list[str]:
 
 
 def outside_system(program: str) -> list[Path]:
-    """Return the folders to show for a program that is installed outside /usr, otherwise []."""
+    """Return the folders to show for a program installed outside /usr; [] for other programs."""
     found = shutil.which(program)
     path = Path(found).resolve() if found else None
     return [] if path is None or path.is_relative_to("/usr") else [path.parent.parent]
 
 
 def program_pid(launched: int) -> int:
-    """Return the pid, in the host's namespace, of the program inside bubblewrap; 0 if not started.
+    """Return the host's pid of the program that bubblewrap runs; 0 if it has not started.
 
     Args:
         launched: pid of the command that begins with `pid_namespace_prefix` and `namespace_prefix`.
@@ -171,11 +171,11 @@ def missing_namespaces() -> str:
 
 # Mounts in a separate mount namespace, which disappear when its processes end.
 #
-# A confined child gets an empty root (`enter_empty_root`). A box gets a tree; overlayfs writes
-# changes to a tmpfs, so the tree stays unchanged. If the server is root, the box has a separate
-# user. An id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) makes this user the tree's
-# owner. Otherwise a user namespace grants the right to mount; the box then runs as the server's
-# user.
+# A confined child gets an empty root (`enter_empty_root`). A box gets a source tree; overlayfs
+# stores changes in a tmpfs, so the tree itself stays unchanged. If the server is root, the box has
+# a separate user. An id-mapped mount (mount_setattr(2), Linux 5.19 for overlayfs) makes this user
+# the tree's owner. Otherwise a user namespace grants the right to mount; the box then runs as the
+# server's user.
 
 _NEW_USER, _NEW_MOUNTS = 0x10000000, 0x00020000
 _RECURSIVE, _PRIVATE, _READ_ONLY, _NO_DEVICES, _NO_SETUID = 0x4000, 0x40000, 1, 4, 2
@@ -205,7 +205,7 @@ class _Attributes(ctypes.Structure):
 
 
 def enter_mount_namespace(*, own_user: bool) -> None:
-    """Enter a new mount namespace and, with `own_user`, also a new user namespace, as its root.
+    """Enter a new mount namespace and, with `own_user`, also a new user namespace as root user.
 
     Raises:
         OSError: the kernel or a security module does not permit this.
@@ -223,21 +223,21 @@ def enter_empty_root(shown: Mapping[str, Path]) -> None:
     """Give this single-threaded process a read-only root that contains only `shown`.
 
     Args:
-        shown: name in the new root -> the file or folder that appears there, read-only. Sockets in
-            such a folder still accept connections.
+        shown: maps a name in the new root to the file or folder that appears there, read-only.
+            Sockets in a read-only folder still accept connections.
 
     Raises:
         OSError: the kernel or a security module does not permit this.
     """
     enter_mount_namespace(own_user=False)
-    top = Path("/proc")  # every root has this folder, and none of our files is below it
+    top = Path("/proc")  # every root has /proc, and none of our files is in it
     mount_tmpfs(top, _ROOT_BYTES, _ROOT_FILES)
     for name, source in shown.items():
         place = top / name
         place.mkdir() if source.is_dir() else place.touch()
         bind_read_only(source, place, None)
     os.chdir(top)
-    # pivot_root(2) allows both roots to be the same folder. The old root is then mounted over the
+    # Both arguments of pivot_root(2) may be the same folder. The old root is then mounted over the
     # new root.
     _check(_libc.syscall(ctypes.c_long(_PIVOT_ROOT_CALL), b".", b"."), "another root")
     _check(_libc.umount2(b".", _DETACH), "leaving the root before")
@@ -260,7 +260,7 @@ def bind_read_only(folder: Path, at: Path, uid: int | None) -> None:
     """Bind `folder` read-only at `at`.
 
     Args:
-        uid: the user that owns, in the new mount, the files that `folder`'s owner owns; None for no
+        uid: in the new mount, owner of the files that belong to the owner of `folder`; None for no
             change.
 
     Raises:

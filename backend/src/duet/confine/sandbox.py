@@ -8,10 +8,11 @@ setpriv(1), prlimit(1) and unshare(1) from util-linux.
 What `enter` guarantees on x86-64 if it reports nothing missing:
 
 - Address space, CPU time, open files and the size of written files are limited. The process writes
-no core file. - The process has a separate unprivileged user and group, no supplementary groups,
-empty
-  capability sets, an empty bounding set, and cannot gain privileges (PR_SET_NO_NEW_PRIVS).
-- It cannot start, trace or signal processes, nor mount, load modules or use io_uring or bpf.
+  no core file.
+- The process has a separate unprivileged user and group, no supplementary groups, empty capability
+  sets and an empty bounding set. It cannot gain privileges (PR_SET_NO_NEW_PRIVS).
+- It cannot start, trace or signal processes. It cannot mount file systems, load kernel modules, or
+  use io_uring or bpf.
 - It has no network interfaces and no sockets, except AF_UNIX sockets if `Permits.unix` is set.
 - Its root folder contains only what `shown` names (a separate mount namespace).
 - It opens files only as `Permits` allows, and then only files that its user may read.
@@ -21,9 +22,9 @@ If the server is not root, the child keeps the server's user, and `enter` report
 limits and the other measures still apply. A refused system call returns EPERM. An allocation beyond
 the memory limit raises MemoryError, or crashes a C library that does not check for failure.
 
-CPython imports modules lazily, from folders that another user may be unable to read (a checkout in
-/root). A child must therefore import everything before it calls `enter`. A later import fails with
-ModuleNotFoundError or PermissionError.
+A child must import all modules before it calls `enter`. A later import fails with
+ModuleNotFoundError or PermissionError, because the child's user may be unable to read the modules'
+folder (such as a checkout in /root).
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ from typing import Final
 from duet.base.errors import InfraError
 from duet.confine import namespaces as mounts
 
-# System-call filter for a process that only computes. It refuses calls that such a process never
+# System-call filter for a process that only computes. The filter refuses calls that computing never
 # needs.
 #
 # The filter is classic BPF, installed by seccomp(2) for all threads of the process. A refused call
@@ -111,7 +112,7 @@ Instruction = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Permits:
-    """What a process may do besides computing and using open descriptors.
+    """Permissions of a process, beyond computing and using open descriptors.
 
     Args:
         reads: open files for reading.
@@ -127,7 +128,7 @@ class Permits:
 
 
 def _load_argument(number: int) -> Instruction:
-    """Load the low 32 bits of an argument, which hold all tested flags and socket families."""
+    """Load the low 32 bits of an argument, which contain all tested flags and socket families."""
     return (_LOAD, 0, 0, _ARGUMENTS_AT + 8 * number)
 
 
@@ -140,7 +141,7 @@ def _only_if(call: int, argument: int, test: tuple[int, int], when_true: bool) -
 
 
 def refuse_rules(calls: Mapping[str, int]) -> list[Instruction]:
-    """Return the start of a filter, which refuses `calls` and calls for other architectures."""
+    """Return the start of a filter; it refuses `calls`, and all calls of other architectures."""
     rules: list[Instruction] = [
         (_LOAD, 0, 0, _ARCH_AT),
         (_EQUAL, 1, 0, _ARCH_X86_64),
@@ -181,8 +182,8 @@ def filter_rules(permits: Permits) -> list[Instruction]:
     if permits.peek:
         del refused["process_vm_readv"]
     rules = refuse_rules(refused)
-    # Each block returns if it matches the call. Otherwise the call number is still loaded after the
-    # block.
+    # Each of the following blocks of instructions returns if it matches the call. If not, the
+    # accumulator still contains the call number after the block.
     rules += _only_if(_CLONE, 0, (_ANY_BIT, _CLONE_THREAD), True)
     if permits.unix:
         rules += _only_if(_SOCKET, 0, (_EQUAL, _AF_UNIX), True)
@@ -252,7 +253,8 @@ class Limits:
     """Resource limits of a process; None leaves a limit unchanged.
 
     Args:
-        memory_bytes: address space (RLIMIT_AS), including libraries and reserved stacks.
+        memory_bytes: size of the address space (RLIMIT_AS), including libraries and reserved
+            stacks.
         cpu_s: CPU time of all threads together; beyond it the process gets SIGKILL.
         files: open file descriptors.
         file_bytes: size of the largest file that the process may write.
@@ -275,7 +277,7 @@ def can_change_user() -> bool:
 
 
 def missing_user() -> str:
-    """Return a sentence about why children keep the server's user; '' if they do not."""
+    """Return a sentence that says why children keep the server's user; '' if they do not."""
     if can_change_user():
         return ""
     if os.geteuid():
@@ -323,7 +325,7 @@ def enter(
     _drop_capabilities(libc)
     _prctl(libc, _NO_NEW_PRIVS, 1)
     _prctl(libc, _DUMPABLE, 0)
-    # Set the parent-death signal after the change of user, which clears it.
+    # Set the parent-death signal after the change of user, because that change clears the signal.
     _prctl(libc, _PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         raise InfraError("the parent of this process has ended.", remedy="Start it again.")
@@ -349,7 +351,7 @@ def prefix(
     Args:
         uid: user and group id, from `Identity`; None keeps the user.
         groups: supplementary groups; used only with `uid`.
-        network: keep the host's interfaces. Unix sockets in folders always work.
+        network: keep the host's network interfaces. Unix sockets in folders work with both values.
         death_signal: signal that the program gets when its parent dies.
 
     Raises:
@@ -466,7 +468,7 @@ def _limit(limits: Limits) -> None:
 def _change_user(libc: ctypes.CDLL, uid: int) -> None:
     for bit in range(64):
         if libc.prctl(_CAPBSET_DROP, bit, 0, 0, 0):
-            break  # beyond the last capability of this kernel
+            break  # this kernel has no more capabilities
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)

@@ -3,9 +3,9 @@
 
 The zygote imports everything once and reads no untrusted bytes. For each child it receives
 descriptors over the control socket: the child's data socket, a status pipe, and the descriptors
-that the service needs. It writes the wait status of a child to the status pipe, and kills a child
-whose status pipe has lost its reader. The process with the read end owns the child, so no child
-outlives the server.
+that the service needs. The process that holds the read end of the status pipe owns the child. The
+zygote writes the child's wait status to this pipe, and kills the child if the pipe has lost its
+reader. So no child outlives the server.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from duet.confine.sandbox import Limits, enter
 
 # Services that children run, and the loop that answers requests.
 #
-# A service is a class without constructor arguments; `answer` is called once for each request. Its
-# module may have `warm()`, which the zygote calls once. Afterwards a child cannot import or open
-# anything.
+# A service is a class without constructor arguments, whose method `answer` is called once for each
+# request. The module of the class may define `warm()`, which the zygote calls once before it forks.
+# Children cannot import modules or open files.
 
 SERVICES: Final = {
     "lane": "duet.session.engine:LaneEngine",
@@ -54,7 +54,7 @@ Answer = tuple[Mapping[str, object], Sequence[Blob]]
 
 
 class Service(Protocol):
-    """Interface of a service."""
+    """Interface of services in children."""
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
         """Return a reply: a map that msgpack can pack, and blobs.
@@ -85,8 +85,9 @@ def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
     while True:
         try:
             body, blobs = receive(lambda part: os.readv(fd, [part]), REQUEST_BYTES, REQUEST_BYTES)
-            request: dict[str, Any] = pickle.loads(body)  # from the server, which is trusted
-            # This limits the CPU time of the request. Beyond the limit SIGPROF ends the process.
+            # Requests are pickled, because they come from the server, which is trusted.
+            request: dict[str, Any] = pickle.loads(body)
+            # This timer limits the CPU time of the request. At the limit SIGPROF ends the process.
             signal.setitimer(signal.ITIMER_PROF, request.pop("cpu_s"))
             reply, out = _answer(service, request, blobs, fds)
             packed: bytes = msgpack.packb(reply)
@@ -100,7 +101,7 @@ def serve(service: Service, fd: int, fds: Sequence[int]) -> None:
 
 
 class FailedService:
-    """Service of a child that could not be confined. Every request raises the error."""
+    """Service of a child that could not be confined. Every request raises the given error."""
 
     def __init__(self, error: DuetError) -> None:
         self._error = error
@@ -118,7 +119,7 @@ def _answer(
         return {"died": "memory"}, ()
     except Exception as error:
         known = as_duet_error(error, "in a child")
-        if known is not error:  # nobody sees a child's terminal
+        if known is not error:  # a child's standard error goes nowhere
             known.detail = "".join(traceback.format_exception(error))
         return {"error": pack_error(known)}, ()
 
@@ -144,7 +145,7 @@ class Zygote:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
 
     def run(self) -> None:
-        """Serve until the server closes the socket. The children die with this process."""
+        """Fork children until the server closes the socket. All children die with this process."""
         while True:
             poll = select.poll()
             poll.register(self._control, select.POLLIN)
@@ -158,7 +159,8 @@ class Zygote:
             self._reap()
             for pid, status in self._children.items():
                 if ready.get(status, 0) & select.POLLERR:
-                    os.kill(pid, signal.SIGKILL)  # not reaped yet, so the pid was not reused
+                    # The pid is still this child's, because the child is not reaped yet.
+                    os.kill(pid, signal.SIGKILL)
             if self._control.fileno() in ready and not self._fork_child():
                 return
 
@@ -220,7 +222,7 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     warm()
     gc.collect()
-    gc.freeze()  # keeps a collection in a child from copying the zygote's memory
+    gc.freeze()  # keeps garbage collection in children from copying this memory
     Zygote(control).run()
     return 0
 

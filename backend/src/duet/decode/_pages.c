@@ -2,10 +2,10 @@
 /*
  * Stage 5: decode ring-buffer pages into columns with libtraceevent.
  *
- * tep_parse_event() parses formats and kbuffer_* walks pages. This file checks
- * bounds first, since the library trusts its input and recordings are
- * untrusted, and copies fields into columns. Python calls it through ctypes,
- * without the interpreter lock.
+ * tep_parse_event() parses formats, and kbuffer_* reads pages. This file first
+ * checks bounds, because recordings are untrusted but the library trusts its
+ * input. Then it copies fields into columns. Python calls these functions
+ * through ctypes, without the interpreter lock.
  *
  * A struct duet is not thread-safe.
  */
@@ -34,9 +34,9 @@ struct field {
 	char name[64];
 	int kind;
 	int offset;
-	int size; /* in the record */
+	int size; /* bytes in the record */
 	int is_signed;
-	int width; /* in the column */
+	int width; /* bytes in the column */
 	char *cells;
 };
 
@@ -56,7 +56,7 @@ struct table {
 struct loss {
 	uint64_t t0;
 	uint64_t t1;
-	int64_t count; /* -1: the kernel did not count */
+	int64_t count; /* -1: not counted by the kernel */
 	int64_t page;  /* number of the page that follows the loss */
 };
 
@@ -156,8 +156,8 @@ const char *duet_error(const struct duet *d)
 }
 
 /*
- * header_page gives the offsets of the length and the data of a page. Only the
- * layout that kbuffer was set up for is accepted: 64-bit commit, data at 16.
+ * header_page contains the offsets of a page's length and data. Only the layout
+ * for which kbuffer was set up is accepted: 64-bit commit, data at offset 16.
  */
 int duet_header_page(struct duet *d, char *text, long bytes)
 {
@@ -199,7 +199,7 @@ static int add_field(struct duet *d, struct table *table, struct tep_format_fiel
 		field->kind = KIND_CHARS;
 		field->width = from->size < TEXT_WIDTH ? from->size : TEXT_WIDTH;
 	} else if (is_array || is_dynamic) {
-		return 0; /* no lesson uses arrays of numbers */
+		return 0; /* arrays of numbers are left out: no lesson uses them */
 	} else if (is_pointer && strstr(from->type, "char") && from->size == 8) {
 		field->kind = KIND_STRING;
 		field->width = 8;
@@ -219,8 +219,8 @@ static int add_field(struct duet *d, struct table *table, struct tep_format_fiel
 }
 
 /*
- * Return whether a format is lines of ASCII text with closed brackets. At an unclosed bracket
- * libtraceevent 1.7 searches past the last token, and then dereferences NULL.
+ * Return whether a format consists of lines of ASCII text with closed brackets. At an unclosed
+ * bracket libtraceevent 1.7 searches past the last token, and then dereferences NULL.
  */
 static bool is_text(const char *text, long bytes)
 {
@@ -241,8 +241,8 @@ static bool is_text(const char *text, long bytes)
 }
 
 /*
- * Parse a format file without its "print fmt" line. No column needs that line, and
- * libtraceevent parses it recursively, so 64 KiB of "- - - " would overflow the stack.
+ * Parse a format file without its "print fmt" line. No column needs this line, and
+ * libtraceevent parses the line recursively, so 64 KiB of "- - - " would overflow the stack.
  */
 static int parse_format(struct duet *d, const char *group, const char *text, long bytes)
 {
@@ -258,13 +258,13 @@ static int parse_format(struct duet *d, const char *group, const char *text, lon
 		return fail(d, "out of memory");
 	memcpy(plain, text, length);
 	memcpy(plain + length, none, sizeof(none));
-	/* its return value is ignored: the caller checks that the event exists */
+	/* the return value is ignored, because the caller checks that the event exists */
 	tep_parse_event(d->tep, plain, length + sizeof(none) - 1, group);
 	free(plain);
 	return 0;
 }
 
-/* Add an event type; return the number of its table, or -1. */
+/* Add an event type; return the number of the event's table, or -1. */
 int duet_add_event(struct duet *d, const char *group, const char *name, const char *text,
 		   long bytes)
 {
@@ -285,7 +285,7 @@ int duet_add_event(struct duet *d, const char *group, const char *name, const ch
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return fail(d, "out of memory");
-	d->tables[d->ntables] = table; /* owned by d from here on */
+	d->tables[d->ntables] = table; /* from here on owned by d */
 	table->id = event->id;
 	table->pid_offset = -1;
 	for (from = event->format.common_fields; from; from = from->next) {
@@ -429,9 +429,9 @@ static int copy_record(struct duet *d, struct table *table, const unsigned char 
 }
 
 /*
- * Return the length of a page with its two flags: the lower 32 bits of commit. The kernel adds
- * the int (1 << 31) to a long, so with lost events all upper bits are set
- * (ring_buffer_read_page() of 6.1).
+ * Return the lower 32 bits of a page's commit field, which contain the page's length and two
+ * flags. The kernel adds the int (1 << 31) to a long, so all upper bits are set if events were
+ * lost (ring_buffer_read_page() of 6.1).
  */
 static uint32_t commit_of(const unsigned char *page)
 {
@@ -439,8 +439,8 @@ static uint32_t commit_of(const unsigned char *page)
 }
 
 /*
- * Check that every record of a page ends within the page, which kbuffer does not check.
- * *size becomes the number of bytes with records: a padding without length
+ * Check that every record of a page ends within the page, because kbuffer does not check this.
+ * Set *size to the number of bytes with records, since a padding record without a length
  * ends the page early.
  */
 static int check_page(struct duet *d, const unsigned char *page, int cpu, long number, long *size)
@@ -517,7 +517,7 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 	if (check_page(d, page, cpu, number, &size))
 		return -1;
 	if ((commit_of(page) & ~(MISSED_EVENTS | MISSED_STORED)) != size) {
-		/* kbuffer would read the count of lost events elsewhere: report it as unknown */
+		/* kbuffer would read a wrong number of lost events: report no number */
 		uint64_t commit = size;
 
 		if (commit_of(page) & MISSED_EVENTS)
@@ -569,7 +569,7 @@ static int decode_page(struct duet *d, int cpu, unsigned char *page, long number
 	return 0;
 }
 
-/* Decode complete pages of one CPU, and append rows to the tables; return 0 or -1. */
+/* Decode complete pages of one CPU and append rows to the tables; return 0, or -1 on error. */
 int duet_decode(struct duet *d, int cpu, unsigned char *pages, long count)
 {
 	long p;
@@ -588,7 +588,7 @@ long duet_rows(const struct duet *d, int t)
 	return d->tables[t]->rows;
 }
 
-/* Return a column: -3 ts, -2 seq, -1 pid, else the field of that number. */
+/* Return a column: ts for -3, seq for -2, pid for -1, otherwise the field with this number. */
 const void *duet_column(const struct duet *d, int t, int column)
 {
 	const struct table *table = d->tables[t];
@@ -611,13 +611,13 @@ long duet_losses(const struct duet *d, const struct loss **losses)
 	return d->nlosses;
 }
 
-/* Return, by id, the number of all events so far whose id has no format. */
+/* Return, by id, the total number of events whose id has no format. */
 const uint64_t *duet_unknown(const struct duet *d)
 {
 	return d->unknown;
 }
 
-/* Drop rows and losses after Python has copied them; times and sequence numbers continue. */
+/* Drop rows and losses after Python has copied them. Times and sequence numbers are kept. */
 void duet_clear(struct duet *d)
 {
 	int t;

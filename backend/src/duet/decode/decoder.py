@@ -71,7 +71,7 @@ def library() -> ctypes.CDLL:
     return load_library(ensure(), _SIGNATURES)
 
 
-# Interned strings, to which events refer by index or by kernel address.
+# Interned strings. Events refer to strings by index or by kernel address.
 
 PRINTK_LINE = re.compile(rb'^(0x[0-9a-f]{1,16}) : "(.*)"$', re.MULTILINE)
 
@@ -113,7 +113,7 @@ class StringTable:
         return ids[places]
 
 
-# Results: one table for each event type, with one numpy column for each field.
+# Results of decoding: one table per event type, with one numpy column per field.
 
 Ints = NDArray[np.int64]
 
@@ -160,7 +160,7 @@ class EventType:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """All records of one event type on one CPU, in the order in which they were written.
+    """All records of one event type on one CPU, in the order in which the kernel wrote them.
 
     Args:
         seq: sequence number over all events of this CPU, which orders events with equal times.
@@ -177,7 +177,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class LostEvents:
-    """One CPU's events that the kernel overwrote; `count` is None if they were not counted."""
+    """Events of one CPU that the kernel overwrote; `count` is None if they were not counted."""
 
     cpu: int
     t0_ns: int
@@ -200,7 +200,7 @@ DATA_FIELD = re.compile(rb"char data;\s*offset:([0-9]{1,9});\s*size:([0-9]{1,9})
 
 
 class DecodeError(InputError):
-    """The pages or format files are malformed: no kernel writes such data."""
+    """The pages or format files are malformed; no kernel writes such data."""
 
     code = "decode"
 
@@ -214,7 +214,7 @@ class DecodeError(InputError):
 class Decoder:
     """Decoder for the pages of one guest in one run.
 
-    Not thread-safe. The C code runs without the interpreter lock.
+    This class is not thread-safe, and its C code runs without the interpreter lock.
 
     Args:
         files: tracefs files from the agent, by name: header_page, printk_formats,
@@ -256,8 +256,8 @@ class Decoder:
 
         Args:
             complete: (page number, guest time) pairs. When the page arrived, the CPU's events up to
-                that time were already complete, so events lost before the page happened after that
-                time.
+                this time had all arrived. So events that were lost just before the page have a
+                later time.
 
         Raises:
             DecodeError: a page is incomplete, or a record exceeds its page. The error names page
@@ -360,7 +360,7 @@ class Decoder:
 
 
 def _loss_start(loss: Loss, complete: Sequence[tuple[int, int]]) -> int:
-    """Return the earliest possible time of a loss: after the last event and the complete time."""
+    """Return the earliest possible time of a loss, according to the last event and `complete`."""
     place = bisect_right(complete, loss.page, key=itemgetter(0))
     here_ns = complete[place - 1][1] + 1 if place else 0
     return max(int(loss.t0), min(here_ns, int(loss.t1)))

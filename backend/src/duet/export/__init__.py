@@ -22,8 +22,8 @@ def export(bundle: Bundle, to: str, out: Path, *, force: bool = False) -> dict[s
 
     Args:
         to: one of FORMATS.
-        out: a file for perfetto, or a folder for trace.dat (one file per lane) and csv (one file
-            per table).
+        out: path of the result: a file for perfetto, a folder for trace.dat (one file per lane) and
+            csv (one file per table).
         force: replace existing files.
 
     Returns:

@@ -48,7 +48,7 @@ FLAGS = (
     *("--hide-scrollbars", "--mute-audio", "--force-color-profile=srgb"),
 )
 LIMITS = Limits(
-    # Address space is not limited, because V8 reserves a terabyte that it never uses.
+    # The address space is not limited, because V8 reserves a terabyte that it never uses.
     cpu_s=CHROMIUM_CPU_S,
     files=CHROMIUM_FILES,
     file_bytes=CHROMIUM_FILE_BYTES,
@@ -104,7 +104,7 @@ def find_chromium() -> str:
 
 @cache
 def can_make_user_namespace() -> bool:
-    """Return whether Chromium can create a user namespace, which its sandbox needs."""
+    """Return whether Chromium can create a user namespace, as its sandbox requires."""
     with Identity() as identity:
         return _makes_namespace(prefix(LIMITS, uid=identity.uid))
 
@@ -122,8 +122,9 @@ def _makes_namespace(before: list[str]) -> bool:
 class Browser:
     """A Chromium with one page. Use as an asynchronous context manager, which ends all processes.
 
-    Commands and answers use two pipes, so Chromium listens on no port (--remote-debugging-pipe:
-    JSON messages that end with a NUL byte, input on descriptor 3, output on 4).
+    Commands and answers use two pipes (--remote-debugging-pipe), so Chromium listens on no port.
+    They are JSON messages that end with a NUL byte. Chromium reads from descriptor 3 and writes to
+    descriptor 4.
     """
 
     def __init__(self, screen: Screen) -> None:
@@ -164,11 +165,11 @@ class Browser:
 
     @property
     def pid(self) -> int:
-        """Pid of the process whose descendants are Chromium's processes."""
+        """Pid of the process from which all Chromium processes descend."""
         return self._process.pid
 
     async def uri(self, path: Path) -> str:
-        """Return the URL of a file for Chromium, which may need a copy of the file's folder."""
+        """Return a URL at which Chromium can open a file. This may copy the folder of the file."""
         folder = await asyncio.to_thread(self._helper.copy_readable, path.parent.resolve())
         return (folder / path.name).as_uri()
 
@@ -208,7 +209,7 @@ class Browser:
         return result.get("value") if isinstance(result, dict) else None
 
     async def screenshot(self, form: str = "png") -> bytes:
-        """Take a screenshot as png or webp. webp loses a little quality and is half as large."""
+        """Take a screenshot as png or webp. A webp has slightly less quality and half the size."""
         answer = await self._call("Page.captureScreenshot", format=form, quality=60)
         return base64.b64decode(str(answer["data"]))
 

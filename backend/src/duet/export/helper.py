@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sandboxed helper programs for pictures and films: Chromium and ffmpeg.
 
-A helper gets a private folder. If the folder's owner was killed, the next start removes the folder.
-A parent process (duet.processes.reaper) ends all of the helper's processes, even if the server is
-killed. Each helper has separate namespaces (duet.confine.namespaces). If the server is root, it
-also has a separate user and no capabilities: helpers never run as root.
+A helper gets a private folder. If the process that owns the folder is killed, the next process that
+starts removes the folder. A parent process (duet.processes.reaper) ends all of the helper's
+processes, even if the server is killed. Each helper has separate namespaces
+(duet.confine.namespaces). If the server is root, it also has a separate user and no capabilities:
+helpers never run as root.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Helper:
 
     @property
     def process(self) -> OwnedProcess:
-        """The reaper's process, which ends with the program."""
+        """Process of the reaper, which ends when the program ends."""
         assert self._process is not None, "the program was not started"
         return self._process
 
@@ -92,7 +93,7 @@ class Helper:
         Raises:
             InfraError: the program cannot be started.
         """
-        # Chromium and its libraries store their user data in the private folder.
+        # With these variables, Chromium and its libraries store user data in the private folder.
         home = {
             name: str(self.folder)
             for name in ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")

@@ -39,8 +39,8 @@ class Packets:
     """Writer of trace packets.
 
     Args:
-        before_ns: the longest time by which records may precede the workloads' start. The trace's
-            time 0 is this long before the start.
+        before_ns: longest time by which records may precede the workloads' start. The trace begins
+            this long before the start.
     """
 
     def __init__(self, file: BinaryIO, before_ns: int = 0) -> None:
@@ -85,7 +85,7 @@ class Packets:
     def slices(
         self, track: int, spans: Iterable[tuple[float, float, str, Mapping[str, float]]]
     ) -> None:
-        """Write properly nested spans, sorted by begin. A span whose end is inf stays open."""
+        """Write properly nested spans, sorted by begin. A span stays open if its end is `inf`."""
         ends: list[float] = []
         for begin, end, name, notes in spans:
             while ends and ends[-1] <= begin:
@@ -106,7 +106,7 @@ class Packets:
         self._event(end, t_ns, 3, f"{name}: it", {}, ends_flow=self._flow)
 
     def counter(self, parent: int, name: str, values: Iterable[tuple[float, float]]) -> None:
-        """Write a counter track from (time, value) pairs; if there are no pairs, write no track."""
+        """Write a counter track from (time, value) pairs, or nothing if there are no pairs."""
         track = 0
         for t_ns, value in values:
             if not track:
@@ -250,7 +250,7 @@ class _Lane:
                     self._spans(track, name or one.name, spans)
 
     def _spans(self, parent: int, name: str, spans: list[Span]) -> None:
-        """Write spans; those that overlap without nesting go to additional tracks."""
+        """Write spans. Spans that overlap but are not nested go to additional tracks."""
         for number, nested in enumerate(split_nested(spans), 1):
             label = name if number == 1 else f"{name} ({number})"
             track = self._packets.track(parent, label, number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Export pictures and films of a recording, as drawn on the page by Chromium."""
+"""Export pictures and films of a recording, as Chromium draws them on the page."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Scene
 from duet.processes.run_dir import RunDir
 
-# Pictures as SVG, in which text stays text and marks stay shapes.
+# Export pictures as SVG, in which texts remain text and marks remain shapes.
 #
 # A script (frontend/src/svg) draws the open page again, with a canvas context that writes SVG.
-# Printing to PDF from Chromium would turn canvases into pixels and text into outlines.
+# Printing the page to PDF would turn canvases into pixels, and text into outlines.
 
 SCRIPT = "frontend/dist/svg/svg.js"
 ID_DIGITS = 8
@@ -187,16 +187,16 @@ class Shot:
     """Parameters of a picture or film.
 
     Args:
-        step: the name of a scene of the lesson; '' for the front page's scene, or the first scene
-            if the front page has none.
+        step: name of a scene of the lesson. With '' the picture shows the front page's scene, or
+            the first scene if the front page has none.
         at_ms: guest time of a picture since the workload's start; None for the scene's default.
         from_ms: start of a film, in guest time since the workload's start.
         to_ms: end of the film's range of guest time.
         seconds: duration of the film.
         arms: lanes to show; () for the scene's lanes.
         screen: viewport.
-        align: how lanes are aligned; None for the scene's default.
-        nth: number of the operation at which lanes are aligned, counted from 1.
+        align: alignment of the lanes; None for the scene's default.
+        nth: number of the operation that aligns the lanes, counted from 1.
     """
 
     step: str = ""
@@ -246,12 +246,12 @@ async def take_still(folder: LessonFolder, path: Path, shot: Shot) -> bytes:
         InputError: the recording cannot be played.
         InfraError: Chromium or the built page is missing or fails.
     """
-    find_chromium()  # fail before decoding, which takes seconds
+    find_chromium()  # raises an error before decoding, which takes seconds
     with RunDir() as scratch:
         writing = asyncio.ensure_future(asyncio.to_thread(_write_site, scratch, folder, path))
         try:
             out = await asyncio.shield(writing)
-        finally:  # the thread outlives a cancelled task, and still needs its folder
+        finally:  # if this task is cancelled, the thread still runs and needs its folder
             await asyncio.wait([writing])
         async with Browser(shot.screen) as browser:
             return await still(browser, out, folder, shot)
@@ -261,8 +261,8 @@ def scene_of(folder: LessonFolder, step: str) -> Scene:
     """Return the scene of a step.
 
     Args:
-        step: the step's name; '' for the front page's scene, or the first scene if the front page
-            has none.
+        step: the step's name. With '' the scene is the front page's, or the first scene if the
+            front page has none.
 
     Raises:
         InputError: the lesson has no such step.
@@ -308,11 +308,11 @@ def address(folder: LessonFolder, shot: Shot, at_ms: float | None, *, embed: boo
     """Return the query string of the page's URL for a moment.
 
     Args:
-        at_ms: guest time; None to play the scene.
+        at_ms: guest time of the moment; None if the page plays the scene.
         embed: show the page as it looks when it is embedded.
     """
     query: dict[str, str] = {"lesson": folder.slug, "step": scene_of(folder, shot.step).id}
-    query["lang"] = "en"  # not the host's language
+    query["lang"] = "en"  # otherwise the page would use the host's language
     if at_ms is not None:
         query["at"] = f"{at_ms:.6f}"
     if shot.from_ms is not None and shot.to_ms is not None:
@@ -353,7 +353,8 @@ async def open_moment(browser: Browser, out: Path, folder: LessonFolder, shot: S
     if at_ms is None:
         at_ms = await usual_moment(browser, page + address(folder, shot, None, embed=False))
     await browser.open(page + address(folder, shot, at_ms))
-    await browser.evaluate(BARE)  # before waiting: the stage grows into the legend's space
+    # This hides the legend, so the stage grows. The wait must therefore come afterwards.
+    await browser.evaluate(BARE)
     await browser.wait_until_idle()
 
 
@@ -381,7 +382,8 @@ async def film_frames(
     """Yield the frames of a film. The page loads once, then navigates by popstate events."""
     page = await browser.uri(out / "index.html")
     await browser.open(page + address(folder, shot, frames[0]))
-    await browser.evaluate(BARE)  # before waiting: the stage grows into the legend's space
+    # This hides the legend, so the stage grows. The wait must therefore come afterwards.
+    await browser.evaluate(BARE)
     await browser.wait_until_idle()
     for at_ms in frames:
         where = json.dumps(address(folder, shot, at_ms))

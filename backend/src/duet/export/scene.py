@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Played recordings with each lane's whole tables, and output files, for exports."""
+"""Recordings with complete tables of each lane, and output files, for exports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from duet.session import TABLES, Columns, Row
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Result of a replay with `with_batches`."""
+    """A recording that was replayed completely (with `with_batches`)."""
 
     lesson: Lesson
     manifest: Manifest
@@ -82,10 +82,10 @@ class Scene:
         return found
 
 
-# Destination of an export, which is one file or the files in one folder. Nothing is written
-# elsewhere.
+# Destination of an export: one file, or the files in one folder. An export writes nothing outside
+# this destination.
 #
-# Files appear atomically. Existing files stay, unless the caller allows their replacement.
+# Each file appears atomically. An existing file stays unless the caller allows replacing it.
 
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$")
 FORCE = "Choose another place, or add --force."

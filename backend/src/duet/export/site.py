@@ -2,8 +2,8 @@
 """Export a lesson with its recordings as a static site, which needs no server.
 
 The folder contains the built page, and scripts with the messages that a server would send. The page
-handles these messages with the code that handles WebSocket messages. They are stored as scripts
-because a page that was opened as a file may not load other types of files.
+handles these messages with the code that handles WebSocket messages. The messages are stored as
+scripts, because a page that was opened as a file may load no other types of files.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ file."""
 
 
 class NoKernels:
-    """Implementation of server.interfaces.Kernels that has no kernels."""
+    """Implementation of server.interfaces.Kernels for a process without kernels."""
 
     def ready(self, slug: str) -> dict[str, bool]:
         return {arm.name: False for arm in lessons.load(slug).lesson.arms}
@@ -69,12 +69,12 @@ class NoKernels:
         return []
 
     async def work(self, tell: Callable[[m.ServerMessage], None]) -> None:
-        """Return at once, because there is nothing to build."""
+        """Return immediately, because there is nothing to build."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitePackets:
-    """Messages that a server would send at the start, for the lesson, and for each run (by id)."""
+    """Messages that a server would send: at the start, for the lesson, and for each run by id."""
 
     greeting: list[Packet]
     lesson: list[Packet]
@@ -95,7 +95,7 @@ async def site_packets(slug: str, recordings: ChosenRecordings) -> SitePackets:
     sent = SitePackets(drain_outbox(viewer), [], {})
     for name in recordings.paths(slug):
         run_id = f"recorded:{slug}:{name}"
-        await director.find_run(run_id)  # decode the whole recording before opening it
+        await director.find_run(run_id)  # decodes the complete recording
         await director.command(viewer, m.Open(type="open", lesson=slug, run=run_id))
         packets = drain_outbox(viewer)
         sent.lesson[:] = [packet for packet in packets if packet.type in m.lasting_types()]
@@ -172,7 +172,7 @@ def write(target: Target, folder: LessonFolder, chosen: Mapping[str, Path]) -> l
 
 
 def translated_words(folder: LessonFolder) -> dict[str, str]:
-    """Return language -> encoded catalogues, for each language that both page and lesson have."""
+    """Return encoded catalogues by language, for each language that both page and lesson have."""
     found = {}
     for language in languages(folder):
         page = page_words(language, folder)
@@ -185,7 +185,7 @@ def translated_words(folder: LessonFolder) -> dict[str, str]:
 
 
 def page_words(language: str, folder: LessonFolder) -> dict[str, str]:
-    """Return the catalogue that a lesson's page needs if there is no server.
+    """Return the catalogue that a lesson's page needs without a server.
 
     The catalogue has the parts that frontend/src/lang/parts.ts lists.
     """

@@ -84,10 +84,10 @@ def _derived(target: Target, scene: Scene) -> None:
 
 
 def _samples(target: Target, scene: Scene, probe: str) -> None:
-    """Write the samples of one probe. Each row of the file has one number from a sample's column.
+    """Write the samples of one probe, with one number from a column of a sample per row.
 
-    One row cannot hold a whole sample, because the columns of a sample may differ in length. A map,
-    for example, has more words than owners.
+    A row cannot contain a complete sample, because the columns of a sample may differ in length.
+    For example, a map may have more words than owners.
     """
     _write(
         target,
@@ -165,5 +165,5 @@ def _cell(cell: object) -> object:
 
 
 def _file(name: str) -> str:
-    """Return the name of a probe or event, using only characters that are safe in a file name."""
+    """Return the name of a probe or event with only characters that are safe in a file name."""
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)[:100]

@@ -36,7 +36,7 @@ def write(file: BinaryIO, entry: ArmEntry, lane: LaneContents) -> None:
     """Write one lane.
 
     Raises:
-        InputError: its formats or pages are malformed.
+        InputError: format files or pages of the lane are malformed.
     """
     files = lane.files
     if "header_page" not in files:
@@ -69,7 +69,7 @@ def write(file: BinaryIO, entry: ArmEntry, lane: LaneContents) -> None:
 
 
 def _formats(files: dict[str, bytes]) -> Iterator[bytes]:
-    """Encode the formats of ftrace's own events, then the formats of each event system."""
+    """Encode first the formats of ftrace's own events, then the formats of each event system."""
     systems: dict[str, list[bytes]] = {}
     for name, text in sorted(files.items()):
         if match := FORMAT_FILE.match(name):
@@ -100,7 +100,7 @@ def _pages(file: BinaryIO, lane: LaneContents, cpus: int) -> None:
 
 
 def command_lines(lane: LaneContents) -> bytes:
-    """Return lines `pid name` as in saved_cmdlines, with each task's name in its last switch event.
+    """Return lines `pid name` for saved_cmdlines. Each name is from the task's last switch event.
 
     Raises:
         InputError: formats or pages are malformed.

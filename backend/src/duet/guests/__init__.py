@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stage 3: guests, which are machines that boot one arm and stream its agent's bytes.
 
-`open_guest(kind, spec)` returns a sealed QEMU guest or a virtme-ng guest. These and ReplayGuest
-(a recording) implement the interface in types.py.
+`open_guest(kind, spec)` returns a sealed QEMU guest or a virtme-ng guest. Both classes, and
+ReplayGuest for recordings, implement the interface in types.py.
 """
 
 from duet.guests.registry import REGISTRY, GuestOptions, default_kind, open_guest

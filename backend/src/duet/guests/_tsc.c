@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Measures the frequency of the host's time stamp counter. */
+/* Measure the frequency of the host's time stamp counter (TSC). */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <time.h>
@@ -24,7 +24,7 @@ static int64_t now_ns(void)
 	return now.tv_sec * NSEC_PER_SEC + now.tv_nsec;
 }
 
-/* The tightest of TRIES pairs of clock and TSC: a pair that was interrupted is wide. */
+/* Read clock and TSC together TRIES times, and return the reading that took the least time. */
 static struct moment look(void)
 {
 	struct moment best = {0};
@@ -44,7 +44,7 @@ static struct moment look(void)
 }
 #endif
 
-/* Frequency in kHz, measured over `span_ns`; 0 on a host without a TSC. */
+/* Return the TSC's frequency in kHz, measured over `span_ns`; 0 on a host without a TSC. */
 long duet_tsc_khz(long span_ns)
 {
 #if defined(__x86_64__)

@@ -41,7 +41,7 @@ class BootReport:
 
 
 class BootFailed(Exception):
-    """All boot attempts failed. Carries the error to raise and the report of each attempt."""
+    """All boot attempts failed. Contains the error to raise, and the report of each attempt."""
 
     def __init__(self, error: DuetError, reports: tuple[BootReport, ...]) -> None:
         super().__init__(error.sentence)
@@ -50,7 +50,7 @@ class BootFailed(Exception):
 
 
 class Bootable(Protocol):
-    """Interface that boot() needs from a machine."""
+    """Interface of a machine that boot() can start."""
 
     spec: GuestSpec
 
@@ -71,8 +71,8 @@ async def boot(make: Callable[[bool], M], deadline_s: float) -> tuple[M, tuple[B
     """Start up to BOOT_ATTEMPTS machines, until a machine comes up.
 
     Args:
-        make: creates a machine. Its argument is true for the second attempt. The kernel then logs
-            verbosely, because a person will read the end of its console output.
+        make: creates a machine. Its argument is True for the second attempt, in which the kernel
+            logs verbosely, because a person will read the console output.
         deadline_s: longest time from spawn to the agent's first byte.
 
     Raises:
@@ -106,7 +106,7 @@ async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
     try:
         await asyncio.wait((spoke, ended), timeout=deadline_s, return_when=asyncio.FIRST_COMPLETED)
         if machine.ports.spoke.is_set():
-            machine.seal()  # the agent has no plan yet, so no untrusted program runs
+            machine.seal()  # no untrusted program runs yet, because the agent has no plan
             return None
         if ended.done():
             return machine.failure() or InfraError(
@@ -128,8 +128,8 @@ async def try_boot(machine: Bootable, deadline_s: float) -> DuetError | None:
 
 # Choose KVM or TCG. KVM is chosen only if a guest has booted under it.
 #
-# Opening /dev/kvm and creating a virtual machine does not prove that KVM works. On some hosts an
-# ordinary kernel still dies in its first instructions. `-accel kvm:tcg` does not help either,
+# KVM may not work even if /dev/kvm can be opened and a virtual machine can be created. On some
+# hosts an ordinary kernel then dies in its first instructions. `-accel kvm:tcg` does not help,
 # because KVM itself starts. So we boot the given kernel under KVM with a deadline, once per boot of
 # the host and per QEMU version.
 
@@ -175,7 +175,7 @@ def _cached(path: Path, key: str) -> bool | None:
 
 
 def kvm_groups() -> tuple[int, ...]:
-    """Return the group that lets a guest's user open /dev/kvm; () if no group does."""
+    """Return the group whose members can open /dev/kvm; () if there is no such group."""
     try:
         found = KVM_DEVICE.stat()
     except OSError:
@@ -185,9 +185,10 @@ def kvm_groups() -> tuple[int, ...]:
 
 
 def kvm_refusal() -> str:
-    """Return a sentence about why a guest may not open /dev/kvm; "" if it may.
+    """Return a sentence that says why a guest cannot open /dev/kvm; "" if it can.
 
-    If we run as root, each guest gets a separate user. A group or all users then need access.
+    If this process runs as root, each guest gets a separate user, so a group or all users must have
+    access to /dev/kvm.
     """
     if not KVM_DEVICE.exists():
         return "There is no /dev/kvm."

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Confine a QEMU process with a separate user, resource limits and few privileges. Where the host
-allows it, the process also gets namespaces and a control group with the lane's budget.
+"""Confine a QEMU process with a separate user, resource limits and few privileges.
+
+If the host allows it, the process also gets namespaces, and a control group with the lane's budget.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def lane_budget(memory_mib: int) -> Budget:
 
 
 class Enclosure:
-    """Wrap a QEMU's command line, and find the QEMU's process id inside the namespaces.
+    """Wrap the command line of a QEMU process, and find the QEMU process inside its namespaces.
 
     Args:
         stack: exit stack that closes everything that this object opens.
@@ -53,18 +54,19 @@ class Enclosure:
         self._group: Group | None = None
 
     def join(self, budget: Budget) -> None:
-        """Create the lane's control group, as far as the host allows."""
+        """Create the lane's control group, if the host allows it."""
         self._group = Group(budget, "lane").__enter__()
-        # Leaving the group waits until the kernel has removed all its processes.
+        # `__exit__` runs in a thread, because it blocks until all processes of the group have
+        # ended.
         self._stack.push_async_callback(asyncio.to_thread, self._group.__exit__)
 
     @property
     def joins(self) -> list[str]:
-        """Files of the control group to which the process writes its id."""
+        """Files of the control group; the process writes its id to these files."""
         return self._group.procs_files() if self._group else []
 
     def used_up(self) -> bool:
-        """Return whether the kernel killed QEMU because the lane's memory was used up."""
+        """Return whether the kernel killed QEMU because the lane exceeded its memory limit."""
         return self._group is not None and self._group.killed_for_memory()
 
     def wrap(
@@ -80,7 +82,7 @@ class Enclosure:
 
         Args:
             folder: the only folder that QEMU may write to.
-            readable: paths that QEMU may read in addition to the system's.
+            readable: paths that QEMU may read in addition to system files.
             user: user id (None for the server's user) and supplementary groups.
         """
         uid, groups = user

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that tell this user's other programs about running lanes; each run directory has one."""
+"""Files that describe running lanes for other programs of this user, one per run directory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LaneInfo:
 
 
 def publish(folder: Path, info: LaneInfo) -> None:
-    """Write the lane's file. On failure `duet drgn` cannot find the lane."""
+    """Write the lane's file. If writing fails, `duet drgn` does not find the lane."""
     try:
         draft = folder / f"{NAME}.new"
         draft.write_text(json.dumps(asdict(info)))
@@ -46,5 +46,5 @@ def running(base: Path | None = None) -> list[LaneInfo]:
             tree = json.loads((folder / NAME).read_text())
             found.append(LaneInfo(**tree))
         except (OSError, ValueError, TypeError):
-            continue  # the guest is booting, or belongs to no lane
+            continue  # the guest is still booting, or belongs to no lane
     return sorted(found, key=lambda info: (info.lesson, info.arm, info.pid))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Base of `qemu` and `vng`: a guest's process, its ports, its console and its end."""
+"""Base of `qemu` and `vng`: a guest's process with its ports, its console and its exit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from duet.processes.owned import OwnedProcess
 from duet.processes.run_dir import OWNER, RunDir
 from duet.wire.frames import FrameType
 
-# Last bytes of a serial console, and the panic or OOM kill that they report.
+# Last bytes of a serial console, and the panic or OOM kill that these bytes report.
 
 _PANIC = re.compile(r"Kernel panic - not syncing: ?([^\n\r]*)")
 _OUT_OF_MEMORY = re.compile(
@@ -56,7 +56,7 @@ class Console:
         return _ESCAPES.sub("", self._tail.decode("utf-8", "replace")).lstrip("\x00")
 
     def panic(self) -> str | None:
-        """Return the reason for a kernel panic; None if the kept bytes contain no panic.
+        """Return the reason for a kernel panic; None if the kept bytes report no panic.
 
         Source: panic() in kernel/panic.c, 6.1.
         """
@@ -67,7 +67,8 @@ class Console:
 def killed_for_memory(text: str) -> str | None:
     """Return the name of the last process that the guest's OOM killer killed, or None.
 
-    Kills at a memory cgroup's limit do not count, because a workload may intend them.
+    Kills caused by a memory cgroup's limit do not count, because a workload may cause them
+    intentionally.
 
     Source: __oom_kill_process() in mm/oom_kill.c, 6.1.
     """
@@ -104,7 +105,7 @@ class Machine(ABC):
         self.uid: int | None = None
         """User id of the process, if the process has a separate user."""
 
-    folder_base: Path | None = None  # parent of the private directory; None: RunDir's default
+    folder_base: Path | None = None  # parent of the run directory; None: the default of RunDir
     confines = False
     """Whether the process gets a separate user, limits and namespaces (duet.guests.enclosure)."""
 
@@ -119,9 +120,9 @@ class Machine(ABC):
     def reach(self, path: Path) -> str:
         """Return a path through which the process can read a file.
 
-        A separate user may lack access to the parent folders, so the process gets an open file
-        descriptor. An unreadable file is made readable for all, because kernels and root images are
-        not secret.
+        The process may run as a user that cannot access the parent folders, so it gets an open file
+        descriptor. A file that this user cannot read is made readable for all, because kernels and
+        root images are not secret.
 
         Raises:
             InfraError: the file cannot be opened.
@@ -160,7 +161,7 @@ class Machine(ABC):
         """Start the process, and return before the agent has sent a byte.
 
         Raises:
-            InfraError: the spec asks for an impossible number of vCPUs, or QEMU cannot start.
+            InfraError: the spec has an invalid number of vCPUs, or QEMU cannot start.
         """
         check_cpus(self.cpus)
         if self.confines:
@@ -202,8 +203,8 @@ class Machine(ABC):
         await self._stack.aclose()
 
     def _on_exit(self) -> None:
-        # The sockets may still contain bytes. They close when QEMU's buffers are empty. We wait at
-        # most HANG_UP_S for that.
+        # The sockets may still contain bytes, and close when QEMU's buffers are empty. This wait is
+        # limited to HANG_UP_S.
         loop = asyncio.get_running_loop()
         loop.call_later(0.0 if self.ports.closed.is_set() else HANG_UP_S, self.ports.finish)
 
@@ -225,12 +226,12 @@ class Machine(ABC):
         await self.ports.send(frame)
 
     def tail(self) -> str:
-        """Return the console's and standard error's last output, for the detail of an error."""
+        """Return the last output on console and standard error, for the detail of an error."""
         errors = self.errors.tail().strip()
         return self.console.tail() + (f"\n--- standard error ---\n{errors}\n" if errors else "")
 
     def failure(self) -> DuetError | None:
-        """Return why the process ended; None if it runs, or we ended it."""
+        """Return an error that says why the process ended; None if it still runs or we ended it."""
         code = self._enclosure.code(self._process.returncode if self._process else None)
         return why_ended(
             self.spec.arm,
@@ -275,12 +276,13 @@ def open_for_all(path: Path, arm: str) -> int:
 def why_ended(
     arm: str, *, panic: str | None, code: int | None, used_up: bool, detail: str
 ) -> DuetError | None:
-    """Return the error of a machine that ended; None if it runs, or we ended it.
+    """Return the error of a machine that ended; None if the machine runs or we ended it.
 
     Args:
         panic: reason for the guest kernel's panic, if any.
-        code: exit code, negative for a signal; None if the machine runs, or we ended it.
-        used_up: whether the host's kernel killed the machine at its lane's memory limit.
+        code: exit code, negative for a signal; None if the machine runs or we ended it.
+        used_up: whether the host's kernel killed the machine because the lane exceeded its memory
+            limit.
         detail: last output on console and standard error.
     """
     if panic is not None:
@@ -385,7 +387,7 @@ class MachineGuest(ABC):
         return self._machine.tail() if self._machine else ""
 
 
-# Measure the memory that a guest's process takes from the host.
+# Measure how much memory of the host a guest's process uses.
 
 
 def pss_bytes(pid: int) -> int:

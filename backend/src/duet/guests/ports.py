@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Host ends of a guest's virtio-serial ports.
 
-The host listens and QEMU connects, so a guest cannot start if its owner has ended. All ports feed
-one queue. When QUEUE_BYTES of trace are queued, the host stops reading trace ports. QEMU then
-throttles the port, the agent waits, and the guest's ring buffer overruns. The guest's kernel counts
-the lost events. The control port has a separate limit, so trace bytes never block it.
+The host listens on the sockets and QEMU connects, so a guest cannot start after its owner has
+ended. All ports feed one queue. When QUEUE_BYTES of trace are queued, the host stops reading trace
+ports. QEMU then throttles the port, the agent waits, and the guest's ring buffer overruns. The
+guest's kernel counts the lost events. The control port has a separate limit, so trace bytes never
+block it.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from duet.guests.types import CTL_STREAM, Chunk
 
 
 def port_name(stream: int) -> str:
-    """Return the name under which the agent finds the port."""
+    """Return the port's name in the guest, by which the agent finds the port."""
     return "duet.ctl" if stream == CTL_STREAM else f"duet.cpu{stream}"
 
 
 class _Port(asyncio.Protocol):
-    """One connection from QEMU, which pushes received bytes into the queue of its Ports."""
+    """Connection from QEMU for one port. It adds received bytes to the queue of all ports."""
 
     def __init__(self, owner: Ports, stream: int) -> None:
         self.owner = owner
@@ -130,7 +131,7 @@ class Ports:
             self.closed.set()
 
     def push(self, port: _Port, payload: bytes) -> None:
-        """Queue received bytes, and stop reading the port when its limit is reached."""
+        """Queue received bytes, and stop reading the port when the queue's limit is reached."""
         now = int(asyncio.get_running_loop().time() * 1e9)
         self._queue.append(Chunk(port.stream, payload, now))
         if port.stream == CTL_STREAM:
@@ -146,7 +147,7 @@ class Ports:
         self._arrived.set()
 
     def queue_control(self, payload: bytes) -> None:
-        """Queue bytes of the control port that the template sent before it was copied."""
+        """Queue bytes that the template sent on its control port before it was copied."""
         now = int(asyncio.get_running_loop().time() * 1e9)
         self._queue.append(Chunk(CTL_STREAM, payload, now))
         self._ctl_bytes += len(payload)
@@ -189,7 +190,7 @@ class Ports:
         """Write one frame to the control port.
 
         Raises:
-            InfraError: the port is closed, or accepts nothing for SEND_S.
+            InfraError: the port is closed, or accepts no bytes for SEND_S.
         """
         port = self._ports.get(CTL_STREAM)
         if port is None or port.transport is None:

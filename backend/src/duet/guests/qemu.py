@@ -37,13 +37,13 @@ from duet.processes.owned import find_program
 
 # Several vCPUs on the count clock. QEMU runs them round robin in one thread.
 #
-# In each round QEMU 7.2 lets a vCPU run for the time left until the guest clock's next timer, and
-# runs timers only after the round. The first vCPU therefore uses all of this time, the second vCPU
-# gets none, and a kernel that waits for its second CPU hangs. However, a vCPU that has no time left
-# makes QEMU run the timers, and the next vCPU then gets a whole slice. Hence we leave every second
-# vCPU offline: the guest boots on CPU 0, and the agent brings up CPUs 2, 4, 6 and so on. Since QEMU
-# 8.1 all vCPUs share a slice. This guest runs there too, with shorter slices. docs/COUNT-CLOCK.md
-# has the measurements.
+# In each round QEMU 7.2 lets a vCPU run for the time left until the next timer of the guest's
+# clock, and runs timers only after the round. The first vCPU therefore uses all of this time and
+# the second vCPU gets none. So a kernel that waits for its second CPU hangs. However, a vCPU that
+# has no time left makes QEMU run the timers, and the next vCPU then gets a complete slice. Hence we
+# leave every second vCPU offline: the guest boots on CPU 0, and the agent brings up CPUs 2, 4, 6
+# and so on. Since QEMU 8.1 all vCPUs share a slice; this setup also works there, with shorter
+# slices. docs/COUNT-CLOCK.md has the measurements.
 
 SLICE_US: Final = 10
 """Guest time after which QEMU 7.2 switches to the next vCPU."""
@@ -56,8 +56,8 @@ keep the LOCK prefixes."""
 def smp_args(vcpus: int) -> list[str]:
     """Return QEMU's arguments for vCPUs that share one thread, and for a timer that ends slices.
 
-    The timer belongs to a packet filter on an empty network. It fires every SLICE_US of the
-    guest's clock and does nothing else.
+    The timer belongs to a packet filter on an empty network, and has no effect except that it fires
+    every SLICE_US of the guest's clock.
     """
     if vcpus == 1:
         return ["-smp", "1"]
@@ -83,9 +83,9 @@ def sharing_words(vcpus: int) -> str:
 
 # Frequency of the TSC. A guest under TCG reads the host's TSC.
 #
-# A guest calibrates the TSC at boot against an emulated timer. On a busy host the result is wrong:
-# one guest measured 287 MHz instead of 2,596 MHz, and its clock ran nine times too fast. The
-# command line therefore states the frequency.
+# At boot a guest measures the TSC's frequency with an emulated timer. On a busy host the result is
+# wrong: one guest measured 287 MHz instead of 2,596 MHz, and its clock ran nine times too fast.
+# Therefore the kernel command line contains the frequency.
 
 SOURCE = Path(__file__).with_name("_tsc.c")
 SPAN_NS = 50_000_000
@@ -139,7 +139,8 @@ guest, so smaller guests keep PORTS."""
 def kernel_cmdline(spec: GuestSpec, verbose: bool, accel: Accel = Accel.TCG) -> str:
     """Return the kernel command line, which contains "quiet" unless `verbose` is set."""
     clock: tuple[str, ...] = COUNT_CMDLINE
-    if spec.clock == "wall":  # under KVM the host's kernel tells the guest its TSC frequency
+    # Under KVM the guest gets the TSC frequency from the host's kernel.
+    if spec.clock == "wall":
         khz = host_tsc_khz() if accel is Accel.TCG else 0
         clock = (f"tsc_early_khz={khz}",) if khz else ()
     scope = SCOPE_CMDLINE if spec.microscope else ()
@@ -152,9 +153,9 @@ def port_args(sockets: dict[int, Path], clock: Clock = "wall") -> list[str]:
     """Return QEMU's arguments for a virtio-serial device that has one port per socket.
 
     The host listens, and QEMU connects. On the count clock QEMU handles a write to a port within
-    the instruction that notifies the device (ioeventfd=off). Otherwise its main loop would handle
-    the write at some moment of host time, and the interrupt would hit a different instruction in
-    every run.
+    the instruction that notifies the device (ioeventfd=off). Otherwise QEMU's main loop would
+    handle the write at a time that depends on the host, and the interrupt would arrive at a
+    different instruction in every run.
     """
     ports = next(number for number in (PORTS, *MANY_PORTS) if len(sockets) < number)
     device = f"virtio-serial-pci,id=duet,max_ports={ports}"
@@ -168,9 +169,9 @@ def port_args(sockets: dict[int, Path], clock: Clock = "wall") -> list[str]:
 
 
 def qmp_args(folder: Path) -> list[str]:
-    """Return QEMU's arguments for a monitor per client, and for the vmcoreinfo that drgn reads.
+    """Return QEMU's arguments for one monitor per client, and for vmcoreinfo, which drgn reads.
 
-    Clients cannot share a monitor, because a monitor serves one client at a time.
+    Clients cannot share a monitor, because each monitor serves only one client at a time.
     """
     args = ["-device", "vmcoreinfo"]
     for name in QMP_SOCKETS.values():
@@ -187,15 +188,15 @@ def clock_args(spec: GuestSpec, accel: Accel) -> list[str]:
     return [
         *("-accel", "tcg,thread=single", "-cpu", "max"),
         *("-icount", f"shift={spec.icount_shift},sleep=off"),
-        # The guest must depend neither on the host's clock nor on the host's random numbers.
+        # The guest must not depend on the host's clock or on the host's random numbers.
         *("-rtc", "base=2020-01-01T00:00:00,clock=vm", "-seed", str(spec.seed)),
     ]
 
 
 def plan_args(spec: GuestSpec, folder: Path) -> list[str]:
-    """Write the plan into `folder` and return QEMU's arguments that pass it to the agent at boot.
+    """Write the plan into `folder`; return QEMU's arguments that pass the plan to the agent.
 
-    Such a run has no input from the host.
+    A run with such a plan has no input from the host.
     """
     if spec.boot_plan is None:
         return []
@@ -207,9 +208,9 @@ def plan_args(spec: GuestSpec, folder: Path) -> list[str]:
 def disk_args(spec: GuestSpec, folder: Path) -> list[str]:
     """Create empty disks as sparse files in `folder`, and return QEMU's arguments for them.
 
-    The disks are removed with the folder, so no write needs to reach the host's disk
-    (cache=unsafe). The host's I/O errors are reported to the guest; otherwise QEMU would silently
-    stop the guest.
+    The disks are removed with the folder, so QEMU need not flush writes to the host's disk
+    (cache=unsafe). The guest gets the I/O errors of the host; otherwise QEMU would silently stop
+    the guest.
 
     Raises:
         InfraError: the host has too little free space.
@@ -238,7 +239,7 @@ def scope_args(spec: GuestSpec, folder: Path, reach: Callable[[Path], str] = str
     """Write the microscope's functions file into `folder` and return QEMU's arguments for it.
 
     Args:
-        reach: function that returns the path through which QEMU opens the plugin.
+        reach: function that returns a path at which QEMU can open the plugin.
 
     Raises:
         InfraError: the guest has more than MICROSCOPE_CPUS vCPUs.
@@ -265,7 +266,7 @@ def scope_args(spec: GuestSpec, folder: Path, reach: Callable[[Path], str] = str
 class QemuMachine(Machine):
     """One QEMU process with a sealed root.
 
-    It starts in its run directory and names files there by relative paths, because its user may
+    QEMU starts in its run directory and opens files there by relative paths, because its user may
     lack access to the parent folders.
     """
 
@@ -277,7 +278,7 @@ class QemuMachine(Machine):
             memory_bytes=(spec.memory_mib << 20) + QEMU_BEYOND_GUEST_BYTES,
             files=QEMU_FILES,
             file_bytes=max(max(spec.disks_mib, default=0) << 20, QEMU_FILE_BYTES),
-            # This limit needs a separate user, because the kernel counts processes per user.
+            # This limit requires a separate user, because the kernel counts processes per user.
             processes=QEMU_THREADS if self.uid is not None else None,
         )
 
@@ -326,7 +327,7 @@ class QemuGuest(MachineGuest):
         self.policy = policy
         if spec.clock == "count":
             self.deadline_s = COUNT_BOOT_DEADLINE_S
-        elif spec.vcpus > BOOT_CPUS:  # the kernel brings vCPUs up one after another
+        elif spec.vcpus > BOOT_CPUS:  # the boot is slower, as vCPUs come up one after another
             self.deadline_s = BOOT_DEADLINE_S * spec.vcpus / BOOT_CPUS
 
     async def prepare(self) -> tuple[Accel, str]:
@@ -344,7 +345,8 @@ class QemuGuest(MachineGuest):
             self.policy, self.spec, version, lambda spec: QemuMachine(spec, Accel.KVM, False)
         )
         if accel is Accel.TCG and self.spec.clock == "wall":
-            await asyncio.to_thread(host_tsc_khz)  # the first call takes 50 ms
+            # This call runs in a thread, because the first call takes 50 ms.
+            await asyncio.to_thread(host_tsc_khz)
         return accel, version
 
     def machine(self, accel: Accel, verbose: bool) -> Machine:
@@ -353,7 +355,7 @@ class QemuGuest(MachineGuest):
 
 @cache
 def _version_text(path: str) -> list[str]:
-    """Return the list that caches the version of the QEMU at `path`; it is empty at first."""
+    """Return the list that caches the version of the QEMU at `path`; initially empty."""
     return []
 
 
@@ -371,7 +373,7 @@ async def qemu_version() -> str:
 
 
 def known_version() -> str | None:
-    """Return the cached result of qemu_version(); None if it was never called."""
+    """Return the cached result of qemu_version(); None if that function was never called."""
     path = shutil.which(QEMU)
     return next(iter(_version_text(path)), None) if path else None
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Client for a guest's QEMU monitor (QEMU's docs/interop/qmp-spec.rst).
 
-The client runs one command at a time. It supports only a few commands, so no library is needed.
+The client runs one command at a time. It supports only a few commands, so it uses no library.
 """
 
 from __future__ import annotations

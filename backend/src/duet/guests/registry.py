@@ -22,7 +22,7 @@ class GuestOptions:
     """Options that some kinds need in addition to the spec.
 
     Args:
-        policy: accelerator: auto, tcg, kvm; None for $DUET_ACCEL or auto.
+        policy: accelerator (auto, tcg or kvm); with None, $DUET_ACCEL or auto.
         programs: GuestRoot.programs, for vng.
         templates: templates to copy, for qemu; None to boot every guest.
     """
@@ -55,7 +55,7 @@ class Registry:
         return tuple(sorted(self._factories))
 
     def open(self, kind: str, spec: GuestSpec, options: GuestOptions) -> Guest:
-        """Create a guest, which boots when it is entered with `async with`.
+        """Create a guest; `async with` boots it.
 
         Raises:
             InputError: the kind is unknown.
@@ -91,7 +91,7 @@ REGISTRY.register("vng", _vng)
 
 
 def open_guest(kind: str, spec: GuestSpec, options: GuestOptions | None = None) -> Guest:
-    """Create a guest of a registered kind, which boots when it is entered with `async with`.
+    """Create a guest of a registered kind; `async with` boots it.
 
     Raises:
         InputError: the kind is unknown.

@@ -49,5 +49,5 @@ class ReplayGuest:
         """Ignore the frame: a recording cannot be changed."""
 
     def console_tail(self) -> str:
-        """Return "", because consoles are not recorded."""
+        """Return "", because recordings contain no console output."""
         return ""

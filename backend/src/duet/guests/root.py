@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sealed root image, which the recipe vm-images/root/build builds."""
+"""Sealed root image, which the script vm-images/root/build (the recipe) builds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from duet.guests.machine import Console
 from duet.processes.limits import TERM_S
 from duet.processes.owned import OwnedProcess, reaper_prefix
 
-# File stamps of the recipe's inputs. As long as they are unchanged, the root is unchanged too.
+# File stamps of the recipe's inputs. If no stamp has changed, the root is also unchanged.
 
 TOOLS = ("busybox", "stress-ng", "fio", "mkfs.xfs", "mkfs.ext4")
 """Programs that vm-images/root/build copies. Their libraries change when their packages change."""
@@ -31,7 +31,7 @@ Stamp = tuple[str, int, int, int]
 
 
 def stamps(repo: Path) -> tuple[Stamp | str, ...]:
-    """Return the stamps of all inputs, and the paths of compiler and tools. Takes 2 ms.
+    """Return stamps of all inputs, and the paths of compiler and tools. This takes 2 ms.
 
     Args:
         repo: the checkout.
@@ -71,7 +71,7 @@ longer."""
 
 @dataclass(frozen=True, slots=True)
 class GuestRoot:
-    """A guest's files, except its kernel.
+    """Files of a guest other than its kernel.
 
     Args:
         key: hash of the content.
@@ -112,7 +112,7 @@ async def ensure_root(repo: Path | None = None, cache: Path | None = None) -> Gu
     """
     where = (repo or repo_root(), cache or cache_dir())
     async with _making.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
-        now = await asyncio.to_thread(stamps, where[0])  # before the recipe reads the files
+        now = await asyncio.to_thread(stamps, where[0])  # taken before the recipe reads the files
         made = _made.get(where)
         fresh = made is not None and time.monotonic() - made.at_s < TRUST_S
         if made is None or not fresh or made.stamps != now or not made.root.image.is_file():
@@ -126,7 +126,7 @@ async def run_recipe(repo: Path, cache: Path) -> GuestRoot:
     words = [sys.executable, str(recipe), "--json", "--cache", str(cache)]
     out, errors = Console(OUTPUT_BYTES), Console(OUTPUT_BYTES)
     process = OwnedProcess(
-        [*reaper_prefix(), *words],  # the recipe starts compilers
+        [*reaper_prefix(), *words],  # the reaper also ends compilers that the recipe starts
         console=out,
         errors=errors,
         on_exit=lambda: None,
@@ -143,7 +143,7 @@ async def run_recipe(repo: Path, cache: Path) -> GuestRoot:
         ) from None
     if process.returncode:
         log = errors.tail().strip()
-        if NO_ROOM in log:  # printed by the compiler, the linker or the recipe
+        if NO_ROOM in log:  # compiler, linker or recipe have printed NO_ROOM
             raise InfraError(
                 f"the guest's root image cannot be built: {cache} has no space left.",
                 remedy="Free some space there, or name another folder with DUET_CACHE.",

@@ -58,14 +58,16 @@ class GuestSpec:
             can be traced.
         seed: seed of all random numbers in the guest on the count clock. Runs with the same seed
             are identical to the instruction; a different seed perturbs the start.
-        disks_mib: sizes of empty virtio disks (/dev/vda, ...) that exist as long as the guest. They
-            are ignored by vng, and on the count clock, because a disk would complete requests at
-            times that depend on the host.
+        disks_mib: sizes of empty virtio disks (/dev/vda, ...), which exist until the guest ends.
+            There are no such disks with vng. On the count clock there are none either, because a
+            disk completes requests at times that depend on the host.
         boot_plan: plan that the agent reads at boot (fw_cfg). On the count clock a run with such a
-            plan repeats exactly if the plan starts its workload without the host.
-        plan: plan that the agent will be sent, if known. A copy of a template with this plan may
-            then be used instead of a boot.
-        microscope: microscope to load. It forces TCG even if KVM works; vng does not support it.
+            plan repeats exactly, provided that the plan starts the workload without a command from
+            the host.
+        plan: plan that the agent will get, if already known. Then a copy of a template with this
+            plan may replace the boot.
+        microscope: microscope to load. A microscope requires TCG even if KVM works, and does not
+            work with vng.
     """
 
     arm: str
@@ -90,7 +92,8 @@ class Chunk:
 
     Args:
         stream: CTL_STREAM or a CPU number.
-        payload: the next bytes of the stream, split anywhere; never empty.
+        payload: the next bytes of the stream, never empty; a chunk may end anywhere in a frame or
+            page.
         host_ns: monotonic host time of arrival. In a replay it is the replay's start time plus the
             recorded time.
     """
@@ -104,8 +107,8 @@ class Chunk:
 class GuestFacts:
     """Facts about a running guest, for manifests and the page.
 
-    `cloned` tells whether the guest is a copy of a template; `boot_s` is then the time to copy.
-    `uid` is the user id of the process if it is not the server's. `scope_socket` is the socket of
+    If the guest is a copy of a template, `cloned` is True and `boot_s` is the time to copy. `uid`
+    is the user id of the process if it differs from the server's. `scope_socket` is the socket of
     the microscope, which serves one client at a time (lenses/scope).
     """
 
@@ -130,7 +133,7 @@ class Guest(Protocol):
         """Boot the guest, and wait until the agent's port opens.
 
         Raises:
-            KernelError: the guest did not come up before its deadline; the detail has its last
+            KernelError: the guest did not boot before its deadline; the detail contains the last
                 console output.
             InfraError: QEMU is missing, could not start, or died.
         """
@@ -149,7 +152,7 @@ class Guest(Protocol):
         ...
 
     async def send(self, frame: bytes) -> None:
-        """Write one whole frame to the control port.
+        """Write one complete frame to the control port.
 
         Raises:
             InfraError: the port is closed, or accepts nothing for SEND_S.

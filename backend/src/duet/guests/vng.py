@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest started by virtme-ng, a launcher for kernel developers.
 
-The guest sees the host's files, including your tools and kernel tree, as copy-on-write. Use such
-guests on your own machine, never for a class. The agent runs from its path on the host and finds
-the same ports as in a sealed guest.
+The guest sees the host's files, including your tools and kernel tree, copy-on-write. Use virtme-ng
+guests only on your own machine, never for a class. The agent runs from its path on the host and
+finds the same ports as in a sealed guest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VNG_REMEDY = "Install it: pip install virtme-ng==1.42"
 
 
 class VngMachine(Machine):
-    """One vng process. It runs under a reaper, because QEMU is its grandchild."""
+    """One vng process. It runs under a reaper, because QEMU is a grandchild of vng."""
 
     death_signal = "TERM"
     grace_s = TERM_S
@@ -70,7 +70,8 @@ class VngGuest(MachineGuest):
     """A guest started by virtme-ng.
 
     Args:
-        spec: `initrd` is used only to probe KVM, because the guest uses the host's root.
+        spec: parameters of the guest. `initrd` serves only to probe KVM, because the guest uses the
+            host's root.
         programs: GuestRoot.programs.
         policy: auto, tcg or kvm.
     """

@@ -27,11 +27,12 @@ class Feed(SessionSink):
     """Publishes the reports of a session as messages.
 
     Args:
-        run: the run's message before its start; its phase and message are updated.
-        send: function that receives packets: the hub and log of a live run, or the log of a
-            recording.
-        contention: lane -> contention, for a recording; a live run reports its contention itself.
-        cpus: number of CPUs of the guests' host; None to use the number of this process's CPUs.
+        run: the run's message before the run starts; later its phase and message are updated.
+        send: function that gets each packet and passes it to the hub and log of a live run, or to
+            the log of a recording.
+        contention: contention of each lane of a recording; a live run reports its contention
+            itself.
+        cpus: number of CPUs of the host on which the guests run; None for the CPUs of this process.
         vcpus: number of vCPUs of each guest.
     """
 
@@ -49,7 +50,7 @@ class Feed(SessionSink):
         self._contention = dict(contention or {})
         self._bound = contention_bound(max(1, vcpus), cpus or len(os.sched_getaffinity(0)))
         self._seq: Counter[tuple[str, str]] = Counter()
-        # This offset is needed because chunks have monotonic host times, but pages need Unix times.
+        # This offset converts the monotonic host times of chunks to the Unix times that pages need.
         self._to_unix_ns = time.time_ns() - time.monotonic_ns()
 
     def announce(self, **changes: object) -> None:
@@ -83,7 +84,7 @@ class Feed(SessionSink):
         self._send(pack(m.Rows(run_id=self.run.run_id, arm=arm, rows=body)))
 
     def on_batch(self, arm: str, new: Batch) -> None:
-        """Publish a batch, numbered per table and lane."""
+        """Publish a batch. Batches are numbered per table and lane."""
         seq = self._seq[arm, new.table]
         self._seq[arm, new.table] += 1
         newest: float | None = None

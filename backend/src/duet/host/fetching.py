@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fetch kernels that this host lacks from its server by their keys, and verify them.
+"""Fetch kernels that this host lacks from the server, by key, and verify the files.
 
-If server and hosts share a cache folder, nothing is fetched. If the server lacks a kernel too, the
-later lookup fails and reports that the kernel is not built.
+If server and hosts share a cache folder, nothing is fetched. If the server also lacks a kernel,
+nothing is fetched either; the later lookup then reports that the kernel is not built.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class KernelList(BaseModel):
     @model_validator(mode="after")
     def _whole(self) -> KernelList:
         if set(self.files) != set(FILES):
-            raise ValueError("its files are not those that a kernel has")
+            raise ValueError("the list does not contain the files of a kernel")
         return self
 
 
@@ -64,7 +64,7 @@ FetchKernels = Callable[[LessonFolder, Iterable[str], KernelSettings], Awaitable
 async def fetch_nothing(
     folder: LessonFolder, arms: Iterable[str], settings: KernelSettings
 ) -> None:
-    """Do nothing. Used by a host process on the server's machine, which shares its cache."""
+    """Do nothing: a host process on the server's machine shares the server's cache."""
 
 
 class BadAnswer(Exception):
@@ -75,7 +75,8 @@ class KernelFetcher:
     """Fetch kernels from one server.
 
     Args:
-        url: URL of the server's /hosts/join; the kernels are at /hosts/kernels.
+        url: URL of the server's /hosts/join. Kernels are fetched from /hosts/kernels on the same
+            server.
     """
 
     def __init__(self, url: str) -> None:
@@ -97,7 +98,8 @@ class KernelFetcher:
         for arm in arms:
             key = await asyncio.to_thread(lacking, folder, arm, settings)
             if key is not None:
-                async with self._turn:  # released after each kernel, so that other runs get turns
+                # The lock is released after each kernel, so that other runs can fetch too.
+                async with self._turn:
                     await self._fetch(arm, key, settings)
 
     async def _fetch(self, arm: str, key: KernelKey, settings: KernelSettings) -> None:
@@ -138,18 +140,19 @@ class Fetch:
         Raises:
             BadAnswer, OSError, HTTPException, ValueError, DuetError: the transfer failed.
         """
-        if lookup(self._key, self._settings) is not None:  # fetched by another run meanwhile
+        # Another run may have fetched this kernel meanwhile.
+        if lookup(self._key, self._settings) is not None:
             return
         with self._answer(str(self._key)) as answer:
             if answer.status == 404:
                 return
             text = answer.read(limits.KERNEL_LIST_BYTES + 1)
         if len(text) > limits.KERNEL_LIST_BYTES:
-            raise BadAnswer("its list of files is too long")
+            raise BadAnswer("the list of the kernel's files is too long")
         found = KernelList.model_validate_json(text)
         if found.manifest.key != self._key:
-            raise BadAnswer("it sent a different kernel")
-        # If this process is killed, the next process removes this folder at its start.
+            raise BadAnswer("the server sent a different kernel")
+        # If this process is killed, the next host process removes this folder at its start.
         with RunDir(self._settings.cache / "fetching") as scratch:
             files = {name: scratch / name for name in found.files}
             for name, facts in found.files.items():
@@ -182,7 +185,7 @@ class Fetch:
     def _answer(self, path: str) -> Iterator[HTTPResponse]:
         """Send a GET request and yield the response if its status is 200 or 404; retry after 503.
 
-        Redirects are not followed, so that no other server gets the secret.
+        Redirects are not followed, so that the secret goes only to this server.
         """
         parts = urlsplit(self._url)
         make = HTTPSConnection if parts.scheme == "wss" else HTTPConnection
@@ -199,4 +202,4 @@ class Fetch:
                     return
             if answer.status != 503:
                 raise BadAnswer(f"it answered {answer.status}")
-            self.stop.wait(limits.FETCH_AGAIN_S)  # the server is serving other hosts
+            self.stop.wait(limits.FETCH_AGAIN_S)  # status 503: the server is busy with other hosts

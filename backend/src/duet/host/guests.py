@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sources of guests for lanes: copies of templates if there are any, otherwise booted guests."""
+"""Sources of guests for lanes: copies of templates, or booted guests if there is no template."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Others = Callable[[], Sequence[RunSpec]]
 
 
 def _key(request: RunSpec) -> Hashable:
-    """Return a key that is the same for identical requests."""
+    """Return a key that is equal for identical requests."""
     knobs = tuple(sorted(request.params.items()))
     return request.folder.slug, request.arms, request.workload, knobs, request.clock
 
@@ -104,7 +104,7 @@ class Parking:
         return await self.sources(request)
 
     def counts(self) -> TemplateCounts:
-        """Return the template counts; zeros if every guest boots."""
+        """Return the counts of templates; all are 0 if every guest boots."""
         return TemplateCounts() if self.templates is None else self.templates.counts()
 
     def expect(self, request: RunSpec, others: Others) -> None:
@@ -118,7 +118,8 @@ class Parking:
         """
         if self.templates is None:
             return
-        if _key(request) not in self._expected:  # else another page has opened the lesson
+        # If the request is already expected, another page has opened the lesson.
+        if _key(request) not in self._expected:
             self._expected.add(_key(request))
             self._tasks.spawn(self._expect_once(request), f"expect {request.folder.slug}")
         if not self._looking:
@@ -145,24 +146,24 @@ class Parking:
             return
         try:
             sources = await (self.sources if later else self.fetch_sources)(request)
-            for arm in reversed(request.arms):  # the last request is served first
+            for arm in reversed(request.arms):  # reversed, because the last request is served first
                 source = sources[arm]
                 plugin = None
                 if request.scope and source.scope:
                     plugin = await source.scope(request.scope)
                 if source.park is not None:
                     await source.park(guest_of(request, source, plugin), later)
-        except DuetError as error:  # a later run reports this error to its viewers
+        except DuetError as error:  # if viewers start such a run, it reports the error to them
             LOG.info("%s: no guest is parked: %s", request.folder.slug, error.sentence)
 
 
-# Number of concurrent live runs, and memory for templates.
+# Number of concurrent live runs, and memory size for templates.
 
 MIB_DIGITS = 7
 
 
 def live_runs() -> int:
-    """Return the number of concurrent live runs: $DUET_LIVE_RUNS, or what CPUs and memory allow.
+    """Return the number of concurrent live runs: $DUET_LIVE_RUNS, or else by CPUs and memory.
 
     Raises:
         InputError: $DUET_LIVE_RUNS is not a whole number from 1 to budgets.LIVE_RUNS_MOST.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Judge a changed patch by a lesson's challenge, with measurements and stress on a debug kernel."""
+"""Judge a changed patch by a lesson's challenge: measure it, and stress its debug kernel."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def measured(
     """Measure all groups, and return a map from each group's index to its table.
 
     Args:
-        progress: called when a guest starts, with the number of guests of earlier groups.
+        progress: called when a guest starts, with the number of guests that earlier groups used.
 
     Raises:
         InfraError: a kernel is not built, or the guests' root cannot be built.
@@ -67,7 +67,7 @@ class Judging:
     """One judgement of an arm.
 
     Args:
-        kernels: settings of the usual kernels. Debug kernels use the same settings with `debug`.
+        kernels: settings of the ordinary kernels. Settings of debug kernels differ only in `debug`.
         publish: called with each step's message and with the result.
     """
 
@@ -101,12 +101,12 @@ class Judging:
         self._tell(phase="done", **_fields(judged))
 
     def _own_patches(self) -> list[Path]:
-        """Return the arm's patches that the challenge's arm does not have."""
+        """Return those patches of the changed arm that the challenge's arm does not have."""
         before = self._folder.patch_files(self._challenge.arm)
         return [path for path in self._folder.patch_files(self._arm) if path not in before]
 
     async def _stress(self) -> Verdict | str:
-        """Return the verdict from the debug kernel's console, or why there is no debug kernel."""
+        """Return the verdict on the debug kernel's console, or say why there is no such kernel."""
         debug = replace(self._kernels, debug=True)
         spec = arm_spec(self._folder, self._arm)
         if lookup(plan(spec, debug), debug) is None:
@@ -124,7 +124,8 @@ class Judging:
         said = await _stoppable(
             lambda stop: stress.run(self._folder, image.bzimage, root, STRESS_S, stop)
         )
-        return await asyncio.to_thread(stress.judge, self._folder, said)  # reads up to some MB
+        # In a thread, as it reads MBs
+        return await asyncio.to_thread(stress.judge, self._folder, said)
 
     async def _built(self, debug: KernelSettings) -> KernelImage:
         spec = arm_spec(self._folder, self._arm)
@@ -144,7 +145,7 @@ def _fields(judged: Judgement) -> dict[str, object]:
 
 
 async def _stoppable(work: Callable[[Event], Made]) -> Made:
-    """Run `work` in a thread. If this is cancelled, stop the thread and wait for it."""
+    """Run `work` in a thread. If this task is cancelled, stop the thread and wait for its end."""
     stop = Event()
     task = asyncio.create_task(asyncio.to_thread(work, stop))
     try:
@@ -176,7 +177,7 @@ def measure_plan(request: RunSpec, repeats: int) -> MeasurePlan:
 def measured_message(
     request: RunSpec, step: Progress | Report, run_id: str | None, source: m.Source = "live"
 ) -> m.Measured:
-    """Return the message with the table, which is partial for Progress and final for Report."""
+    """Return the message with the table: partial for a Progress, final for a Report."""
     report = step.report if isinstance(step, Progress) else step
     table = report.tables[0]
     metric = headline(request.folder.lesson, request.workload, table.condition.clock)
@@ -219,7 +220,7 @@ def measured_row(one: Series, first: Series, table: Table) -> m.MeasuredRow:
     samples = list(one.samples)
     bounds = mean_ci(samples) if table.condition.clock == "wall" else None
     base, middle = first.figure, one.figure
-    shown = None if middle is None else float(f"{middle:.12g}")  # hides binary rounding of a mean
+    shown = None if middle is None else float(f"{middle:.12g}")  # 12 digits hide binary rounding
     to = first.arm if one.arm != first.arm and base and middle is not None else None
     return m.MeasuredRow(
         arm=one.arm,
@@ -250,7 +251,7 @@ def _verdict(one: Series, table: Table) -> str:
 
 
 def command_line(request: RunSpec, repeats: int, shift: int = 0) -> str:
-    """Return the command that repeats this measurement in a terminal."""
+    """Return the shell command that repeats this measurement."""
     knobs = [
         f"--set {name}={value}"
         for name, value in request.params.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Life of a host process, which serves an inherited socket or connects to its server."""
+"""Main functions of a host process, which serves an inherited socket or connects to a server."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from duet.rpc.peer import Peer
 
 
 class Ending:
-    """Lets any thread end the host process.
+    """Ends the host process at the request of any thread.
 
     Args:
-        begins: called once when the end begins, to start the timeout for ending.
+        begins: called once when the process begins to end, to start the timeout for ending.
     """
 
     def __init__(self, begins: Callable[[], None]) -> None:
@@ -46,7 +46,7 @@ class Ending:
             self._tell()
 
     def serves(self, peer: Peer) -> None:
-        """Set the peer to close when the process is asked to end. Call this on the event loop."""
+        """Set the peer to close when the process must end. Call this on the event loop."""
         loop = asyncio.get_running_loop()
 
         def tell() -> None:
@@ -58,7 +58,7 @@ class Ending:
                 tell()
 
     def lost(self, peer: Peer, why: str) -> None:
-        """End now, with a reason for the log. Call this on the event loop."""
+        """Begin to end immediately; `why` is logged. Call this on the event loop."""
         if not peer.connection.over.is_set():
             self._begins()
         peer.connection.end(why)
@@ -68,7 +68,7 @@ def run(work: Callable[[Ending], Coroutine[None, None, None]]) -> None:
     """Run a host process until its work is over or a signal ends it.
 
     Raises:
-        DuetError: `work` raised it.
+        DuetError: an error from `work`.
     """
     end = Ending(lambda: arm(LEAVE_S))
     try:
@@ -79,7 +79,7 @@ def run(work: Callable[[Ending], Coroutine[None, None, None]]) -> None:
 
 
 async def work(given: socket.socket, end: Ending) -> None:
-    """Serve the server's requests until it disconnects or the process must end.
+    """Serve a server's requests until the server disconnects or the process must end.
 
     Args:
         given: socket that is connected to the server.
@@ -103,8 +103,8 @@ async def work(given: socket.socket, end: Ending) -> None:
 
 # Host process that connects to its server, and reconnects.
 #
-# The token is valid once. The server answers with a secret, with which the host reconnects. If the
-# server is unreachable for AWAY_S, the host process ends, with its guests.
+# The token is valid once. The server answers with a secret, which the host process uses to
+# reconnect. If the server is unreachable for AWAY_S, the host process and its guests end.
 
 
 class _Dialer:
@@ -139,7 +139,7 @@ class _Dialer:
             await asyncio.sleep(limits.RETRY_S)
 
     async def _once(self) -> None:
-        """Connect once, and serve that connection until it ends."""
+        """Connect once, and serve the connection until it ends."""
         connection, channel = self._worker.peer.connection, SocketChannel()
         headers = {"Authorization": f"Bearer {self._secret}"}
         try:
@@ -197,7 +197,7 @@ async def join(url: str, token: str, ending: Ending) -> None:
 
     Args:
         url: URL of the server's /hosts/join, with ws:// or wss://.
-        token: token of this host, valid once.
+        token: token of this host, which can be used once.
 
     Raises:
         DuetError: the server refuses the host, or is unreachable for AWAY_S.

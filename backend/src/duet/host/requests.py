@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Encode requests to a host process: lessons as names, visitors' changes as text."""
+"""Encode requests to a host process. They contain lessons as names, and changes as text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read(kind: type[P], body: bytes) -> P:
     """Decode a body.
 
     Raises:
-        InfraError: the body is not of the expected kind.
+        InfraError: the body does not match the expected model.
     """
     try:
         return kind.model_validate(msgpack.unpackb(body, raw=False))
@@ -54,7 +54,7 @@ def read(kind: type[P], body: bytes) -> P:
 
 
 class OwnArm(Part):
-    """Arm that a visitor has made from an arm of the lesson by adding a patch."""
+    """Arm that a visitor has made by adding a patch to an arm of the lesson."""
 
     name: str
     summary: str
@@ -79,8 +79,8 @@ class Perform(Part):
     """Request to perform a run on the guests of a slot.
 
     Args:
-        lanes: lanes that run here while the other lanes run on other hosts. They start when the
-            note 'go' arrives. [] if all lanes run here.
+        lanes: if other hosts run some lanes, the lanes that run here; these start when the note
+            'go' arrives. [] if all lanes run here.
     """
 
     slot: int
@@ -89,7 +89,7 @@ class Perform(Part):
 
 
 class Expect(Part):
-    """Note about a run that may be requested soon. The call 'others' asks for further runs."""
+    """Note about a run that may be requested soon. The call 'others' returns further such runs."""
 
     what: SentRun
 
@@ -116,7 +116,7 @@ class JudgeIt(Part):
 
 
 class OfRun(Part):
-    """Request about a run: stop it, perform an act, hold it, or return records near a moment."""
+    """Request about a run: to stop or hold it, to perform an act, or to return records."""
 
     run_id: str
     name: str = ""
@@ -141,7 +141,7 @@ class Begin(Part):
     Args:
         slots: number of concurrent runs.
         source: kernel source; None for the default.
-        base_name: base of the kernels; None for the default.
+        base_name: name of the kernel base; None for the default.
     """
 
     slots: int = Field(ge=1, le=64)
@@ -165,7 +165,7 @@ def first_message(spec: RunSpec) -> m.Run:
 
 
 def sent_run(spec: RunSpec) -> SentRun:
-    """Encode a run, and read the visitor's patches. This blocks while some KiB are read."""
+    """Encode a run, and read the visitor's patches. This blocks while it reads some KiB."""
     folder = spec.folder
     own = [
         OwnArm(
@@ -183,14 +183,15 @@ class Requests:
     """Convert decoded bodies to requests.
 
     Args:
-        folder: folder to which patches of visitors' changes are written, by content.
+        folder: folder for patches of visitors' changes; the path of a patch contains a digest of
+            its content.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def run(self, of: SentRun) -> RunSpec:
-        """Convert a run.
+        """Convert the description of a run.
 
         Raises:
             InputError: this host has no such lesson or arm.
@@ -209,7 +210,7 @@ class Requests:
         )
 
     def measurement(self, of: MeasureIt) -> MeasureRequest:
-        """Convert a measurement.
+        """Convert the request for a measurement.
 
         Raises:
             InputError: this host has no such lesson or arm.
@@ -217,7 +218,7 @@ class Requests:
         return MeasureRequest(self.run(of.what), of.repeats)
 
     def judgement(self, of: JudgeIt) -> JudgeRequest:
-        """Convert a judgement.
+        """Convert the request for a judgement.
 
         Raises:
             InputError: this host has no such lesson or arm.
@@ -235,7 +236,8 @@ class Requests:
     def _patch(self, own: OwnArm) -> Path:
         """Write a patch to `kernel-patches/DIGEST/ARM.patch` and return its path.
 
-        A patch's path in manifests starts at `kernel-patches` (recipe.read_patch).
+        In manifests, paths of patches are relative to a folder `kernel-patches`
+        (recipe.read_patch).
         """
         text = own.patch.encode()
         digest = hashlib.sha256(text).hexdigest()
@@ -258,7 +260,7 @@ SEQ_BYTES: Final = 8
 
 
 def packed(packet: Packet) -> bytes:
-    """Encode a packet as its body, preceded by its line number, which the body lacks."""
+    """Encode a packet as its body after a line number, which the body itself does not contain."""
     seq = packet.span.seq if packet.type == "line" and packet.span is not None else 0
     return seq.to_bytes(SEQ_BYTES, "little") + packet.body
 
@@ -270,7 +272,7 @@ def read_packet(
 
     Args:
         of: the run's first message.
-        arms: lanes of the run that the host has; None for all lanes.
+        arms: lanes of the run on this host; None for all lanes.
 
     Raises:
         InfraError: the message is malformed, or belongs to another run or lane.
@@ -281,14 +283,14 @@ def read_packet(
             msgpack.unpackb(body, raw=False)
         )
     except (ValueError, TypeError, ValidationError, msgpack.UnpackException) as error:
-        raise _invalid("it is malformed") from error
+        raise _invalid("the message is malformed") from error
     if message.run_id != of.run_id:
-        raise _invalid(f"it belongs to the run '{message.run_id:.80}'")
+        raise _invalid(f"the message belongs to the run '{message.run_id:.80}'")
     if isinstance(message, m.Run):
         if any(getattr(message, name) != getattr(of, name) for name in FIXED):
-            raise _invalid("it changes a fixed field of the run")
+            raise _invalid("the message changes a fixed field of the run")
     elif (arm := getattr(message, "arm", "")) not in (of.arms if arms is None else arms):
-        raise _invalid(f"it belongs to a lane '{arm:.80}'")
+        raise _invalid(f"the message belongs to a lane '{arm:.80}'")
     if isinstance(message, m.Line):
         seq = int.from_bytes(travelled[:SEQ_BYTES], "little")
         return message, pack_line(message, seq, body)

@@ -47,11 +47,12 @@ class GuestRun:
     """A live run on a host process's guests.
 
     Args:
-        pool: guests in the run's slot.
-        parking: creates the sources of its lanes.
-        first: the first Run message, as it is before the start.
+        pool: guests of the run's slot.
+        parking: creates the sources of the run's lanes.
+        first: the first Run message, from before the start of the run.
         send: receives packets.
-        together: if True, the lanes start only after `go`, together with lanes on other hosts.
+        together: whether the lanes wait for `go`, because they start together with lanes on other
+            hosts.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class GuestRun:
     async def perform(self) -> None:
         """Copy or boot missing guests, run the lanes and drain them.
 
-        The failure of a single lane becomes a message.
+        If a single lane fails, its failure becomes a message.
 
         Raises:
             DuetError: no lane can start.
@@ -104,7 +105,7 @@ class GuestRun:
     async def _unless_stopped(
         self, getting: Coroutine[Any, Any, dict[str, LaneSource]]
     ) -> dict[str, LaneSource] | None:
-        """Wait for the lanes' sources, which may fetch kernels. None if the run was stopped."""
+        """Wait for the lanes' sources, which may fetch kernels; None if the run was stopped."""
         tasks = asyncio.create_task(getting), asyncio.create_task(self._stopping.wait())
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -129,8 +130,8 @@ class GuestRun:
     def close(self) -> None:
         """Release transcripts, packets and child processes.
 
-        These objects form reference cycles. Without this call, several hundred MB could wait for
-        the garbage collector, which counts objects and not bytes.
+        These objects form reference cycles. Without this call, several hundred MB could stay
+        allocated for long, because the garbage collector counts objects and not bytes.
         """
         if self._session is not None:
             self._session.close()
@@ -151,7 +152,7 @@ class GuestRun:
         await self._session.send_line(line)
 
     async def hold(self, on: bool, after: int) -> None:
-        """Hold the guests, or let them resume.
+        """Hold the guests, or resume them.
 
         Args:
             on: True to hold them, False to resume them.
@@ -170,7 +171,7 @@ class GuestRun:
     def raw_events(
         self, arm: str, around_ns: float, row: int | None, n: int, cpu: int | None = None
     ) -> list[dict[str, JsonValue]]:
-        """Return decoded records near a moment, as RunSession.raw_events does. Blocking."""
+        """Return decoded records near a moment; see RunSession.raw_events. Blocking."""
         if self._session is None:
             return []
         return self._session.raw_events(arm, around_ns, row, n, cpu)
@@ -182,7 +183,7 @@ class GuestRun:
 
 
 async def make_room(pool: Lanes, arms: Sequence[str]) -> None:
-    """Close earlier runs' guests until the slot has room for the new run's guests."""
+    """Close guests of earlier runs until the slot has room for the guests of the new run."""
     for arm in pool.up:
         if arm not in arms and len({*pool.up, *arms}) > SLOT_GUESTS:
             await pool.close(arm)

@@ -87,7 +87,7 @@ class Worker:
 
     @property
     def guests(self) -> HostGuests:
-        """Return the guests.
+        """Return the guests of this host process.
 
         Raises:
             InputError: the server has not sent 'begin' yet.
@@ -107,7 +107,7 @@ class Worker:
             self._guests = await self._owned.enter_async_context(guests)
         return b""
 
-    # Live runs
+    # Requests for live runs
 
     async def _perform(self, body: bytes, event: Events) -> bytes:
         asked = r.read(r.Perform, body)
@@ -181,7 +181,7 @@ class Worker:
             raise InputError("that run has ended on its host.", remedy="Start the run again.")
         return run
 
-    # Measurements, and guests without a run
+    # Requests for measurements, and for guests without a run
 
     def _leave(self, body: bytes) -> None:
         self.peer.connection.end("the server no longer needs this host")
@@ -212,12 +212,13 @@ class Worker:
 
         def others() -> list[RunSpec]:
             asking = self.peer.call("others", b"", limits.CALL_S)
-            with contextlib.suppress(DuetError):  # the server has disconnected
+            with contextlib.suppress(DuetError):  # an error means that the server has disconnected
                 found = asyncio.run_coroutine_threadsafe(asking, loop).result()
                 return [self._requests.run(one) for one in r.read(r.Others, found).runs]
             return []
 
-        with contextlib.suppress(DuetError):  # a later run reports this error to its viewers
+        # An error is ignored: if viewers start this run, the run reports the error to them.
+        with contextlib.suppress(DuetError):
             self.guests.expect(await asyncio.to_thread(self._requests.run, asked.what), others)
 
 
@@ -226,7 +227,7 @@ def _sender(event: Events) -> Callable[[m.Measured | m.Judged], None]:
 
 
 async def report_counts(worker: Worker) -> None:
-    """Send the template counts after each change, once the worker has begun."""
+    """Send the template counts after each change, beginning after the request 'begin'."""
     last: dict[str, int] = {}
     while True:
         await asyncio.sleep(COUNTS_S)

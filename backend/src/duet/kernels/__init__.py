@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels: build bootable images from kernel-patches/ once, and store them by content."""
+"""Build bootable kernels from kernel-patches/, and store each under a hash of its inputs."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from duet.lessons.load import LessonFolder
 
 
 def arm_specs(folder: LessonFolder) -> dict[str, ArmSpec]:
-    """Return each arm's entry for the kernel store, by arm name."""
+    """Return the build spec of each arm, by arm name."""
     return {arm.name: arm_spec(folder, arm.name) for arm in folder.lesson.arms}
 
 
 def arm_spec(folder: LessonFolder, name: str) -> ArmSpec:
-    """Return one arm's entry for the kernel store.
+    """Return the build spec of one arm.
 
     Raises:
         InputError: the lesson has no such arm.
@@ -56,7 +56,7 @@ def find_image(folder: LessonFolder, arm: str, settings: KernelSettings) -> Kern
 
 
 def ready_arms(folder: LessonFolder, settings: KernelSettings) -> dict[str, bool]:
-    """Return for each arm whether its kernel is built; without a compiler all values are False."""
+    """Return whether each arm's kernel is built, by arm name; all False without a compiler."""
     ready: dict[str, bool] = {}
     for name, spec in arm_specs(folder).items():
         try:
@@ -66,15 +66,15 @@ def ready_arms(folder: LessonFolder, settings: KernelSettings) -> dict[str, bool
     return ready
 
 
-# The part of a kernel's inputs that the checkout decides: its patches and its config options.
+# Patches and config options: the inputs of a kernel that come from the checkout.
 #
-# Unlike `inputs()` this needs neither the source nor a compiler, and does not change when the host
-# updates either of them.
+# Unlike `inputs()`, this part requires no source and no compiler. Updating source or compiler does
+# not change it.
 
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """Patches and config that a kernel is built from.
+    """The patches and the config from which a kernel is built.
 
     Args:
         config_sha256: digest of the config options; "" if the recording does not name it.
@@ -101,7 +101,7 @@ def made_of(arm: ArmSpec, settings: KernelSettings) -> MadeOf:
 
 
 def changes_since(recorded: MadeOf, now: MadeOf) -> tuple[str, ...]:
-    """Return sentences such as 'srcu.patch has changed', or none if nothing differs.
+    """Return the differences as sentences, such as 'srcu.patch has changed'.
 
     A patch that was moved or renamed counts as the same patch.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel bases: the kernels to which arms apply their patches. A base is a folder with base.yaml.
 
-Bases are found in kernel-patches/bases of the checkout and of each folder in DUET_LESSONS. Any
-other base.yaml must be named by its path.
+Bases in kernel-patches/bases of the checkout, and of each folder in DUET_LESSONS, are known by
+name. Any other base.yaml must be given as a path.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Suite = Annotated[str, Field(pattern=r"^[a-z]+(-[a-z]+)*$")]
 
 
 class SourceFile(Strict):
-    """Source of a base: one of tarball, git, tree, image. Paths are relative to base.yaml."""
+    """Source of a base: a `tarball`, `git`, `tree` or `image`. Paths are relative to base.yaml."""
 
     package: str = Field(default="", description="Debian package that has the tarball")
     suites: tuple[Suite, ...] = Field(
@@ -88,9 +88,9 @@ class Source:
     """Location of a kernel source.
 
     Args:
-        package: Debian package that has the source; "" if none does.
+        package: Debian package that contains the source; "" if there is none.
         ref: commit, tag or branch of a git repository.
-        suites: Debian suites that have the package.
+        suites: Debian suites that contain the package.
     """
 
     kind: Literal["tarball", "git", "tree", "image"]
@@ -105,11 +105,11 @@ class Base:
     """A base with the paths of its files resolved.
 
     Args:
-        folder: folder with the patches: the folder of base.yaml, or that of the base named by
-            `like`.
-        both: name of the instrumentation folder that lessons have for this base.
-        fragments: config files in order; a later one overrides an earlier one.
-        lenient: whether to leave out options that the source does not have.
+        folder: folder with the patches. It is the folder of base.yaml or, if the key `like` names a
+            base, the folder of that base.
+        both: name of the folder in which lessons store instrumentation patches for this base.
+        fragments: config files in order; later files override earlier files.
+        lenient: whether config options that the source lacks are left out.
     """
 
     name: str
@@ -124,12 +124,12 @@ class Base:
 
     @property
     def package(self) -> str:
-        """Debian package of the source, or linux-NAME; used in paths and manifests."""
+        """Name of the source in paths and manifests: its Debian package, or linux-NAME."""
         return self.source.package or f"linux-{self.name}"
 
     @property
     def tarball(self) -> Path:
-        """Path of the source: a tarball, or a folder if the source is of another kind."""
+        """Path of the source, which is a tarball or a folder."""
         return self.source.path
 
     def config(self, variant: str | None) -> tuple[Path, ...]:
@@ -150,7 +150,7 @@ class Base:
 
 
 def base_folders(patches_dir: Path) -> dict[str, Path]:
-    """Return every base's folder by name; kernel-patches takes precedence over DUET_LESSONS."""
+    """Return the folder of each base by name. The checkout takes precedence over DUET_LESSONS."""
     tops = (patches_dir, *(folder / "kernel-patches" for folder in extra_lessons()))
     found: dict[str, Path] = {}
     for top in tops:
@@ -160,7 +160,7 @@ def base_folders(patches_dir: Path) -> dict[str, Path]:
 
 
 def find_base(name: str | None, patches_dir: Path) -> Base:
-    """Return the base with that name or path; None means the default base.
+    """Return the base with the given name or path; None means the default base.
 
     Raises:
         InputError: there is no such base, or its file is invalid.
@@ -293,9 +293,9 @@ def _wrong(folder: Path, key: str, sentence: str, remedy: str) -> LessonError:
     return LessonError([Problem(name, line, key, sentence, remedy)])
 
 
-# Options without which a guest does not boot, cannot be reached or cannot be traced.
+# Options that a guest requires for booting, for its ports or for tracing.
 #
-# A `lenient` base may lack any other option of its config, except those that --config requests.
+# A `lenient` base may lack any other option of its config, unless --config requests the option.
 
 ASKED = "asked.config"
 """Config fragment with the options of --config."""
@@ -306,17 +306,17 @@ OF_TOOLS = re.compile(
 NEEDED = frozenset(
     f"CONFIG_{name}"
     for name in (
-        # the machine: x86-64 under QEMU, its console, its initramfs
+        # The machine: x86-64 under QEMU, its console and its initramfs.
         *("64BIT", "SMP", "ACPI", "PCI", "BLK_DEV_INITRD", "TTY", "PRINTK"),
         *("SERIAL_8250", "SERIAL_8250_CONSOLE"),
-        # the agent's ports and the scratch disks
+        # Drivers for the agent's ports and the scratch disks.
         *("VIRTIO_PCI", "VIRTIO_CONSOLE", "VIRTIO_BLK"),
-        # what init, busybox and the agent use
+        # Kernel features that init, busybox and the agent use.
         *("BINFMT_ELF", "BINFMT_SCRIPT", "MULTIUSER", "PROC_FS", "SYSFS", "TMPFS", "SHMEM"),
         *("DEVTMPFS", "FUTEX", "EPOLL", "SIGNALFD", "TIMERFD", "EVENTFD", "POSIX_TIMERS"),
-        # trace events and kprobes
+        # Support for trace events and kprobes.
         *("FTRACE", "FUNCTION_TRACER", "DYNAMIC_FTRACE", "KPROBES", "KPROBE_EVENTS", "KALLSYMS"),
-        # so that addresses in System.map are right and drgn can read the kernel
+        # Options for correct addresses in System.map, and for reading the kernel with drgn.
         *("RANDOMIZE_BASE", "JUMP_LABEL", "DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT"),
     )
 )

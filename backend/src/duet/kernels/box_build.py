@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Build a kernel with untrusted patches in a sandbox, over the warm tree, which stays unchanged.
+"""Build a kernel with untrusted patches in a sandbox, on top of a compiled tree.
 
-Patches that the lesson's arms share enter the sandbox as whole files. The arm's own patches are
-applied by patch(1) inside it. Objects come from the tree and, read-only, from ccache.
+The tree itself stays unchanged. Patches that all arms of the lesson share are applied outside; the
+sandbox gets the resulting files. Inside the sandbox, patch(1) applies the arm's own patches.
+Objects come from the tree and, read-only, from ccache.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class BoxedArm:
 
     Args:
         shared: trusted patches, which come from the repository.
-        own: untrusted patches, in order, on top of `shared`.
+        own: untrusted patches, in order, which are applied after `shared`.
     """
 
     tree: WorkTree
@@ -60,7 +61,7 @@ class BoxedArm:
         return cls(tree, shared, own, settings.jobs, settings.beside("ccache", base))
 
     def near(self) -> bool:
-        """Whether a sandboxed build would compile few objects in addition to the patched files."""
+        """Whether the tree is compiled, and the shared patches make few of its objects stale."""
         if not is_compiled(self.tree):
             return False
         return self.tree.reach(list(self.tree.changes(self.shared))) <= NEAR_OBJECTS
@@ -71,7 +72,7 @@ class BoxedArm:
 
 
 def beneath(arm: ArmSpec) -> ArmSpec:
-    """Return the arm without its untrusted patches; it may be built outside a sandbox."""
+    """Return the arm without its untrusted patches; this arm may be built outside a sandbox."""
     return replace(arm, change=None) if arm.change is not None else replace(arm, patches=())
 
 
@@ -83,11 +84,11 @@ def is_compiled(tree: WorkTree) -> bool:
 def in_box(arm: ArmSpec, settings: KernelSettings) -> bool:
     """Whether an arm is built in a sandbox.
 
-    An arm with a visitor's change is always built in a sandbox. For other arms it depends on
-    DUET_BUILD_SANDBOX, and on whether their patches are in the repository.
+    An arm with a visitor's change is always built in a sandbox. For other arms, DUET_BUILD_SANDBOX
+    and the folder of their patches decide: patches from the repository are never sandboxed.
 
     Raises:
-        NoBox: a sandbox is required and cannot be made.
+        NoBox: a sandbox is required, but this machine cannot create a sandbox.
         InputError: DUET_BUILD_SANDBOX has an unknown value.
     """
     if arm.change is not None:
@@ -111,12 +112,12 @@ def build_in_box(
     on_line: Callable[[str], None] = lambda line: None,
     stop: Event | None = None,
 ) -> dict[str, Path]:
-    """Build into the folder `to`; return the files by their names in the store.
+    """Build a kernel into the folder `to`; return the files by their names in the store.
 
     The caller holds the tree lock.
 
     Raises:
-        PatchRefused, PatchFails: a patch is not in the strict form, or does not fit.
+        PatchRefused, PatchFails: a patch is not in the strict form, or does not fit the source.
         CompileFails: make failed; the message contains the compiler's error.
         BoxEnded, BoxStopped, NoBox: see duet.confine.
         InfraError: nothing is compiled in the tree yet.
@@ -127,7 +128,8 @@ def build_in_box(
             "a sandboxed build starts from a compiled tree, but nothing is compiled here yet.",
             remedy="First build the same kernel without the patch: run ./duet build.",
         )
-    # Call patch(1) once per patch, because within a call all renames start from the original files.
+    # Call patch(1) once per patch. In a single call, all renames would start from the original
+    # files.
     diffs = {
         f"patch{number}": strict(read_diff(path.read_bytes().decode()))
         for number, path in enumerate(arm.own)
@@ -180,7 +182,7 @@ def _readable(ccache: Path) -> tuple[str, ...]:
 
 
 def _environment(ccache: Mapping[str, str]) -> dict[str, str]:
-    """Return make's environment: objects are read from ccache, but not added to it."""
+    """Return make's environment, in which ccache is read-only."""
     reading = {"CCACHE_READONLY": "1", "CCACHE_NOSTATS": "1", "CCACHE_TEMPDIR": "/tmp/ccache"}
     return {"PATH": PATH, "HOME": "/tmp", **(ccache and reading), **ccache, **BUILD_ENV}
 
@@ -194,7 +196,7 @@ def _results(to: Path) -> tuple[Wanted, ...]:
     )
 
 
-# What a build links from an arm's compiled objects: the arm's kernel, or other layouts of it.
+# Result of linking an arm's compiled objects: the arm's kernel, or other layouts of this kernel.
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +204,8 @@ class Made:
     """A tree in which an arm's kernel was just linked, and the make that runs in it.
 
     Args:
-        marker: file that exists while the tree may have half-written files; the next build removes
-            them.
+        marker: file that exists while the tree may contain half-written files, which the next build
+            removes.
     """
 
     src: Path
@@ -222,10 +224,10 @@ class Made:
 
 
 class Product:
-    """Product that a build links: the kernel. In `duet.kernels.links` it includes other layouts."""
+    """What a build links and stores: a kernel or, in `duet.kernels.links`, also other layouts."""
 
     def find_stored(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
-        """Return the stored kernel, or None if something must be built."""
+        """Return the stored kernel, or None if a build is necessary."""
         return settings.store.lookup(key)
 
     def store_built_elsewhere(
@@ -254,6 +256,6 @@ class Product:
     def store_files(
         self, files: Mapping[str, Path], manifest: Manifest, settings: KernelSettings
     ) -> KernelImage:
-        """Store files that a sandbox returned, by store name. Raises the same errors as store()."""
+        """Store files that a sandbox returned, by store name. The errors are those of store()."""
         check_space(settings.cache, settings.image_bytes, "to store a kernel")
         return settings.store.publish(files, manifest)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""plan, lookup, build: from arms to stored kernels, one after another in one tree.
+"""Find or build the kernels of arms. Kernels are built one after another in a shared tree.
 
-build() blocks. A server calls it in a thread that lives until it returns, because make is killed
-when the thread that started it ends. Setting `stop` cancels it.
+build() blocks. A server must call build() in a thread that does not end earlier, because make is
+killed when the thread that started it ends. Setting the event `stop` cancels the build.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ MARKER = "building"
 
 
 def inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
-    """Return everything that determines the compiler's output for an arm.
+    """Return all inputs that determine the compiler's output for an arm.
 
     Raises:
         NoSource, BadFolder, InputError, ToolMissing: see their classes.
@@ -111,17 +111,17 @@ def build(
     on_progress: ProgressSink = lambda progress: None,
     stop: Event | None = None,
 ) -> tuple[KernelImage, ...]:
-    """Build the kernels that are not stored yet; return one image per arm, in the order given.
+    """Build kernels that are not stored yet; return one image per arm, in the given order.
 
-    `product` is what is linked from each arm's objects; by default the kernel itself.
+    `product` says what to link from each arm's objects; the default is the kernel itself.
 
-    Arms with equal inputs share one image. If all are stored, no lock is taken and no source is
-    needed. Otherwise a missing source is fetched if a Debian package has it. After a kill, another
-    call resumes the build.
+    Arms with equal inputs share one image. If all kernels are stored, this function needs no lock
+    and no source. Otherwise a missing source is fetched if a Debian package contains it. If the
+    process is killed, another call resumes the build.
 
     Raises:
         InputError: a patch changed during the build.
-        DuetError: its message names what was wanted, what was found instead and what to do.
+        DuetError: the message says what was wanted, what was found instead and what to do.
     """
     product, stop = product or Product(), stop or Event()
 
@@ -145,7 +145,7 @@ def build(
                 continue
             groups.setdefault((settings.base_of(arm).name, arm.config), []).append(arm)
         before = 0
-        for some in groups.values():  # build all arms of one tree before the next tree
+        for some in groups.values():  # all arms of one tree are built before the next tree
             place = (before, len(wanted))
             found |= _Run(settings, product, some, place, on_progress, stop).build_all()
             before += len(some)
@@ -162,7 +162,7 @@ def build(
 def compile_in_tree(
     arm: ArmSpec, settings: KernelSettings, on_progress: ProgressSink, stop: Event
 ) -> None:
-    """Compile an arm in its tree without storing it; builds of its changes start from there.
+    """Compile an arm in its tree without storing it, as a start for builds of changed arms.
 
     Raises:
         BuildBusy: another build holds the lock.
@@ -180,9 +180,9 @@ class _Run:
     """The work of one build() call in one tree.
 
     Args:
-        product: what is linked from each arm's objects.
-        arms: arms to build; they have the same base and config.
-        place: number of kernels built before these, and number of kernels in all.
+        product: what to link from each arm's objects.
+        arms: arms to build, which have the same base and config.
+        place: number of kernels that were built before these, and total number of kernels.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class _Run:
         self._marker = self._tree.folder / MARKER
 
     def build_all(self) -> dict[KernelKey, KernelImage]:
-        """Build each arm under the lock; use kernels that another process has stored meanwhile."""
+        """Take the lock, and build each arm that no other process has stored meanwhile."""
         check_tools()
         made: dict[KernelKey, KernelImage] = {}
         with build_lock(
@@ -300,13 +300,13 @@ class _Run:
             self._tell(Phase.LINK if counter.linking else Phase.COMPILE, counter.objects)
 
     def _compile(self, make: Make, note: str) -> int:
-        """Run make; return how many objects it made."""
+        """Run make; return the number of compiled objects."""
         counter = MakeCounter()
         self._marker.touch()
         durable.sync_folder(self._marker.parent)
         self._tell(Phase.COMPILE, note=note)
         make.run("bzImage", on_line=partial(self._count, counter), stop=self._stop)
-        os.sync()  # once the marker is gone, every object counts as complete
+        os.sync()  # without the marker, all objects count as complete
         self._marker.unlink()
         return counter.objects
 
@@ -335,7 +335,7 @@ def _prepare(
     lock_fd: int,
     tell: Callable[..., None],
 ) -> bool:
-    """Unpack the tree or repair it; return whether it had to be unpacked."""
+    """Unpack the tree, or repair it after an interrupted build; return whether it was unpacked."""
     if not tree.src.is_dir():
         check_space(settings.cache, settings.tree_bytes, "to unpack and compile a kernel")
         tell(Phase.EXTRACT)
@@ -366,21 +366,21 @@ def _read_count(path: Path) -> int:
         return OBJECTS_GUESS
 
 
-# Compile an arm before somebody changes it, so that the build of the change compiles little.
+# Compile an arm before a visitor changes it, so that building the change is fast.
 
 
 def make_ready(arm: ArmSpec, settings: KernelSettings, stop: Event) -> bool:
-    """Compile what a build of a changed arm would have to compile first. Blocks.
+    """Compile the objects that a build of a changed arm would have to compile first. Blocks.
 
-    Yields to other builds: it does not start while one holds the lock, and stops when any process
-    requests the lock. Objects that were compiled until then are kept.
+    Other builds take precedence. This function does not start while another build holds the lock,
+    and stops when any process requests the lock. Objects that it has already compiled are kept.
 
     Args:
         arm: an arm of the lesson, without a change.
 
     Returns:
         Whether anything was compiled. False if no kernel has been compiled in the tree yet, because
-        the first one is left to the lessons' builds.
+        only builds for lessons compile a tree's first kernel.
 
     Raises:
         BuildBusy: another build holds the lock.

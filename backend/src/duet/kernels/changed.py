@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Differences between two arms' versions of a kernel source file, read from the whole files.
+"""Compare two arms' versions of kernel source files. The complete files are compared.
 
-The diffs of the patches are not enough: an `@@` line may name no function or the preceding
+Comparing the diffs of the patches is not enough: an `@@` line may name no function or the preceding
 function, and line numbers shift between patches.
 """
 
@@ -18,10 +18,10 @@ from duet.kernels.settings import KernelSettings
 
 # Find the functions that a diff changes. Pure.
 #
-# As in `diff -p`, a changed line belongs to the function whose definition is the nearest one above
-# it: a line that begins in the first column and looks like a definition. Functions that a macro
-# defines are not found. A caller that needs certainty looks the function up in the kernel's
-# symbols.
+# As in `diff -p`, a changed line belongs to the nearest function definition above the line. A
+# definition is a line that begins in the first column and looks like a function. Functions that a
+# macro defines are not found. A caller that needs certainty must search the kernel's symbols for
+# the function.
 
 FILE = re.compile(r"^diff --git a/\S+ b/(\S+)$")
 HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)$")
@@ -82,7 +82,7 @@ def defined(text: str) -> str | None:
 
 # Strip comments from C source, to compare two versions of a file as code. Pure.
 #
-# Line breaks inside comments are kept, so line numbers stay those of the file.
+# Line breaks inside comments are kept, so line numbers do not change.
 
 _TOKEN = re.compile(
     r"""//(?:\\\n|[^\n])*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL
@@ -93,7 +93,7 @@ C_NAMES = (".c", ".h", ".S")
 
 
 def without_comments(text: str) -> str:
-    """Replace each comment with a blank; keep the line count."""
+    """Replace each comment with a blank; keep the number of lines."""
 
     def keep(match: re.Match[str]) -> str:
         token = match[0]
@@ -103,10 +103,11 @@ def without_comments(text: str) -> str:
 
 
 def same_code(name: str, one: str, other: str) -> bool:
-    """Whether two versions of a file differ only in comments, blank lines and white space.
+    """Whether two versions of a file differ at most in comments, blank lines and white space.
 
-    Line breaks count, because a preprocessor directive ends with its line. White space counts in
-    files that are not C. In Kconfig files and Makefiles only whole-line comments are ignored.
+    Different line breaks count as a difference, because a preprocessor directive ends with its
+    line. In files that are not C, white space also counts. In Kconfig files and Makefiles only
+    whole-line comments are ignored.
     """
     return _code(name, one) == _code(name, other)
 
@@ -121,7 +122,7 @@ def _code(name: str, text: str) -> list[list[str]]:
 
 
 def _words(line: str) -> list[str]:
-    """Split a line at white space; string and character literals stay whole."""
+    """Split a line at white space, but not inside string and character literals."""
     parts = re.split(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""", line)
     words: list[str] = []
     for number, part in enumerate(parts):
@@ -143,18 +144,18 @@ class EditedFile:
 
     @property
     def same_text(self) -> bool:
-        """Whether the text is unchanged; the mode may differ."""
+        """Whether the text is unchanged; the file mode may differ."""
         return self.before == self.after
 
     @property
     def same_code(self) -> bool:
-        """Whether only comments and white space changed."""
+        """Whether at most comments and white space changed."""
         if self.before is None or self.after is None:
             return self.same_text
         return same_code(self.name, self.before, self.after)
 
     def changed_lines(self) -> tuple[list[int], list[int]]:
-        """Return the line numbers (from 0) of lines removed from the old text and added to the new.
+        """Return numbers (from 0) of lines removed from the old text and added in the new text.
 
         Blank lines and comments do not count.
         """
@@ -164,7 +165,7 @@ class EditedFile:
         return [n for n in gone if old[n].strip()], [n for n in fresh if new[n].strip()]
 
     def diff(self) -> str:
-        """Return a comment-free diff with the whole file as context, or "" if no code changed."""
+        """Return a diff without comments, with the complete file; "" if no code changed."""
         old, new = self._lines()
         if old == new:
             return ""
@@ -189,11 +190,11 @@ class EditedFile:
 def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tuple[EditedFile, ...]:
     """Return files that differ between two arms, or that patches of only one of them change.
 
-    If `beside` has another base or config, its files cannot be compared with those of `arm`. Then
-    `arm` is compared with its own unpatched base.
+    If `beside` has another base or config, its files cannot be compared with those of `arm`. In
+    this case `arm` is compared with its own unpatched base.
 
     Returns:
-        No files if the source is not unpacked, because unpacking takes long.
+        The files; none if the source is not unpacked, because unpacking takes too long here.
 
     Raises:
         PatchFails, PatchRefused: a patch does not fit.
@@ -217,7 +218,7 @@ def edited_files(arm: ArmSpec, beside: ArmSpec, settings: KernelSettings) -> tup
 
 
 def _steps(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield SequenceMatcher opcodes. For speed, skip the common head and tail first."""
+    """Yield SequenceMatcher opcodes; for speed, match the common head and tail separately."""
     most = min(len(old), len(new))
     head = next((n for n in range(most) if old[n] != new[n]), most)
     tail = next((n for n in range(most - head) if old[-1 - n] != new[-1 - n]), most - head)
@@ -241,8 +242,8 @@ def _marked(old: list[str], new: list[str]) -> Iterator[str]:
 
 # Find the structure fields that a diff adds or moves, and the functions that use them.
 #
-# A structure is found like a function: by its first line, which begins in the first column, or by a
-# hunk's `@@` heading.
+# A structure is found in the same way as a function: by its first line, which begins in the first
+# column, or by the `@@` line of a hunk.
 
 
 STRUCT = re.compile(r"^struct (\w+) \{?\s*$")
@@ -265,7 +266,7 @@ class FieldChange:
 
 
 def field_changes(diff: str) -> list[FieldChange]:
-    """Return members whose lines the diff adds (a moved line counts as added), in diff order."""
+    """Return members whose lines the diff adds, in diff order; a moved line counts as added."""
     found: dict[FieldChange, None] = {}
     inside, read = "", False
     for line in diff.splitlines():
@@ -275,7 +276,7 @@ def field_changes(diff: str) -> list[FieldChange]:
             inside = _struct(match[1])
         elif read and line[:1] in (" ", "+", "-") and not line.startswith(("---", "+++")):
             text = line[1:]
-            if text[:1].strip():  # the text begins in the first column
+            if text[:1].strip():  # the line begins in the first column
                 inside = _struct(text)
             elif inside and line[0] == "+" and (name := _member(text)):
                 found[FieldChange(inside, name)] = None
@@ -287,7 +288,8 @@ def users(src: Path, files: Iterable[str], fields: Iterable[str]) -> list[str]:
 
     Args:
         src: a source tree.
-        files: files of the patch; if none of them uses a field, files of TOPS are searched.
+        files: files of the patch. If none of these uses a field, the files in the folders TOPS are
+            searched.
         fields: member names.
     """
     names = "|".join(re.escape(name) for name in dict.fromkeys(fields))

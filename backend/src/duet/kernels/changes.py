@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Changes to arms: each is a diff on top of the arm's own patches."""
+"""Changes to arms: a change is a diff that is applied after the arm's own patches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Change:
     Args:
         arm: the lesson's arm that was changed.
         diff: diff in the strict form, exactly as it is applied.
-        files: files that it changes, in diff order.
+        files: files that the diff changes, in diff order.
     """
 
     lesson: str
@@ -80,7 +80,8 @@ def read_change(folder: LessonFolder, arm: str, text: str, more: tuple[str, ...]
     """Parse and check an untrusted diff.
 
     Args:
-        arm: the arm to change. Changes do not stack: send two changes of an arm as one diff.
+        arm: the arm to change. A changed arm cannot be changed again, so two changes must be sent
+            as one diff.
         more: files that the operator allows beyond sources and headers (settings.patch_files).
 
     Raises:
@@ -99,7 +100,8 @@ def read_change(folder: LessonFolder, arm: str, text: str, more: tuple[str, ...]
     return Change(folder.slug, arm, strict(files), names)
 
 
-# Changes on disk. Each has a folder named after the arm that it makes: <folder>/own-ARM-DIGEST/.
+# Changes on disk. Each change has a folder with the name of the changed arm:
+# <folder>/own-ARM-DIGEST/.
 
 MOST = 60
 """Largest number of stored changes; each kernel takes some 70 MB. The least recently used change is
@@ -113,18 +115,17 @@ class Changes:
     """Store of changes on disk.
 
     Args:
-        folder: where the changes are; created with the first change.
+        folder: folder of the changes, which is created with the first change.
         kernels: store of the changes' kernels. Evicting a change also removes its kernel.
     """
 
     def __init__(self, folder: Path, kernels: Store) -> None:
-        # Because the folder has this name, patch paths in manifests begin below it
-        # (recipe.read_patch).
+        # In manifests, paths of patches are relative to a folder of this name (recipe.read_patch).
         self.folder = folder / "kernel-patches"
         self._kernels = kernels
 
     def put(self, folder: LessonFolder, change: Change) -> LessonFolder:
-        """Store a change; return the lesson with the changed arm added."""
+        """Store a change; return the lesson with the changed arm as an additional arm."""
         place = self.folder / change.name
         if not (place / FACTS).is_file():
             place.mkdir(parents=True, exist_ok=True)
@@ -136,7 +137,7 @@ class Changes:
         return self.lesson(folder, [change.name])
 
     def lesson(self, folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
-        """Return the lesson, plus each of the named arms that is a stored change.
+        """Return the lesson, with each of the named changed arms added.
 
         Raises:
             InputError: a changed arm is not stored here, or was evicted.
@@ -152,7 +153,7 @@ class Changes:
                     remedy="Send the change again. Its link and its patch file contain it.",
                 )
             patch = _patch(self.folder / name)
-            patch.parent.touch()  # marks the change as used, for _prune
+            patch.parent.touch()  # `_prune` reads the time of the last use
             folder = with_own(folder, name, summary=str(facts["summary"]), change=patch)
         return folder
 
@@ -171,33 +172,34 @@ class Changes:
         places = sorted(self.folder.iterdir(), key=lambda place: place.stat().st_mtime)
         for place in places[: max(len(places) - MOST, 0)]:
             if time.time() - place.stat().st_mtime < 3600:
-                return  # somebody may be running the kernel
+                return  # a run may still use the kernel
             if (place / KERNEL).is_file():
                 shutil.rmtree(self._kernels.folder / (place / KERNEL).read_text(), True)
             shutil.rmtree(place, ignore_errors=True)
 
 
 def _patch(place: Path) -> Path:
-    """Path of the patch; named after the arm, because a recording may have several patches."""
+    """Return the path of the patch. Its name is unique, because a recording may contain several."""
     return place / f"{place.name}.patch"
 
 
-# Changes that recordings contain. They are shown to readers and never built.
+# Changes that recordings contain. The page shows such changes, but they are never built.
 #
-# A recording from another server may contain an arm that somebody changed there, and its patch. The
-# arm's name contains a digest of the change, so no file can present another text under that name.
+# A recording from another server may contain an arm that a visitor changed there, with the patch.
+# The arm's name contains a digest of the change, so no recording can show a different change under
+# this name.
 ANY_FILE = ("*",)
 """Files that these changes may touch: all, because nothing is compiled from them."""
 
 
 class BroughtChanges:
-    """Changes from recordings, by arm name. Beyond MOST, the least recently used are evicted."""
+    """LRU cache of at most MOST changes from recordings, by arm name."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, Change] = OrderedDict()
 
     def take(self, folder: LessonFolder, name: str, patch: bytes) -> None:
-        """Add the change of a recording's arm; ignore a patch whose digest is not in its name."""
+        """Add the change of a recording's arm, unless the arm's name has another digest."""
         base = changed_arm(name)
         if base is None or name in self._known:
             return
@@ -212,7 +214,7 @@ class BroughtChanges:
                 self._known.popitem(last=False)
 
     def shown(self, folder: LessonFolder, name: str) -> LessonFolder:
-        """Return the lesson, plus this arm and its change's text if a recording contained them."""
+        """Return the lesson, with this arm and its patch added if a recording contained the arm."""
         change = self._known.get(name)
         if change is None or change.lesson != folder.slug:
             return folder
@@ -226,7 +228,7 @@ brought = BroughtChanges()
 lesson uses them."""
 
 
-# The kernel source that a lesson is about, in one arm's version.
+# The part of the kernel source that a lesson is about, in the version of one arm.
 
 STRUCT = re.compile(r"^(?:typedef\s+)?((?:struct|union|enum)\s+\w+)\b[^;]*$")
 
@@ -256,7 +258,7 @@ class Source:
 
 
 def arm_source(folder: LessonFolder, name: str, settings: KernelSettings) -> tuple[Source, ...]:
-    """Return this arm's version of each file that any arm changes; files it changes come first.
+    """Return the arm's version of each file that any arm changes, first those it changes itself.
 
     Raises:
         InputError: there is no such arm, or its kernel was built elsewhere.
@@ -296,7 +298,7 @@ def arm_source(folder: LessonFolder, name: str, settings: KernelSettings) -> tup
 
 
 def _own_files(arm: ArmSpec, settings: KernelSettings) -> list[str]:
-    """Return files that the arm's patches change, without counting instrumentation patches."""
+    """Return files that the arm's own patches change; instrumentation patches do not count."""
     base = settings.base_of(arm)
     shared = shared_patches(arm, settings.patches, base)
     own = arm_patches(arm, settings.patches, base)[len(shared) :]
@@ -305,7 +307,7 @@ def _own_files(arm: ArmSpec, settings: KernelSettings) -> list[str]:
 
 
 def differing(text: str, other: str) -> Iterator[int]:
-    """Yield the numbers (from 1) of lines that `other` lacks and of lines next to removed lines."""
+    """Yield the numbers (from 1) of lines that `other` lacks, and of lines after removed lines."""
     ours, theirs = text.splitlines(), other.splitlines()
     same = 0
     while same < min(len(ours), len(theirs)) and ours[same] == theirs[same]:
@@ -321,7 +323,7 @@ def differing(text: str, other: str) -> Iterator[int]:
 
 
 def regions(text: str, touched: frozenset[int]) -> Iterator[Region]:
-    """Yield regions of a C file: blocks with touched lines, and touched lines outside blocks."""
+    """Yield regions of a C file: blocks that contain touched lines, and touched lines elsewhere."""
     left = sorted(touched)
     for title, first, last in _blocks(text.splitlines()):
         yield from _loose([line for line in left if line < first])
@@ -350,4 +352,4 @@ def _blocks(lines: list[str]) -> Iterator[tuple[str, int, int]]:
         elif match := STRUCT.match(line):
             title, first = match[1], number
         elif line.rstrip().endswith(";") and line[:1] not in (" ", "\t", ""):
-            title = ""  # a declaration
+            title = ""  # this line is only a declaration

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run make in the work tree: tools, configuration, compiling, and errors from make's output."""
+"""Run make in the work tree: check tools, configure, compile, and find errors in the output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from duet.kernels.recipe import (
 from duet.kernels.source import TREE_BYTES, disk_full
 from duet.kernels.tree import TreeState, ccache_environment
 
-# Program -> Debian package. The libelf headers are needed too, to compile objtool.
+# Maps each program to its Debian package. The libelf headers are also needed, to compile objtool.
 TOOLS = {
     "gcc": "gcc",
     "ld": "binutils",
@@ -59,13 +59,13 @@ class ToolMissing(InfraError):
 
 
 class CompileFails(InputError):
-    """make failed for a reason in the source or a patch."""
+    """make failed because of an error in the source or in a patch."""
 
     code = "compile-fails"
 
 
 class OptionLost(InputError):
-    """A configured option did not stick in the kernel's .config."""
+    """A configured option is missing or different in the kernel's final .config."""
 
     code = "option-lost"
 
@@ -89,7 +89,11 @@ def check_tools() -> None:
 
 
 def tool_version(tool: str) -> str:
-    """Return the first line of `tool --version`, which is part of the key, or raise ToolMissing."""
+    """Return the first line of `tool --version`, which is part of a kernel's key.
+
+    Raises:
+        ToolMissing: the tool does not run.
+    """
     try:
         done = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -101,7 +105,7 @@ def tool_version(tool: str) -> str:
 
 
 class Make:
-    """make in one tree: niced, killed when its owner dies, with its output in `log`."""
+    """Runs make in one tree: niced, killed when its owner dies, with output to `log`."""
 
     def __init__(self, src: Path, log: Path, *, jobs: int, lock_fd: int, ccache: Path) -> None:
         self._src = src
@@ -125,8 +129,8 @@ class Make:
         """
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self._tail.clear()
-        # Send TERM rather than KILL, so that make ends its compilers and removes half-written
-        # files.
+        # The death signal is TERM, not KILL, so that make ends its compilers and removes
+        # half-written files.
         command = ["nice", "-n", "10", "setpriv", "--pdeathsig", "TERM"]
         command += [*make_words(self._src, self._jobs), *targets]
         with (
@@ -186,14 +190,14 @@ class Make:
 
 
 def make_words(src: Path, jobs: int) -> list[str]:
-    """Return a make command without targets. Its options keep the cache's path out of images."""
+    """Return a make command without targets; its options keep the cache's path out of kernels."""
     prefix = f"-fdebug-prefix-map={src}=."
     flags = " ".join((prefix, *DEBUG_FLAGS))
     return ["make", f"-j{jobs}", f"KCFLAGS={flags}", f"KAFLAGS={prefix}"]
 
 
 def compile_fails(tail: str, remedy: str, target: str = "bzImage") -> CompileFails:
-    """Return the error for a failed make, with the compiler's first error or else the last line."""
+    """Return the error for a failed make, with the first compiler error or else the last line."""
     match = re.search(r"^(\S+?:\d+:\d+: (?:fatal )?error: .*)$", tail, re.MULTILINE)
     what = match[1] if match else ((tail.splitlines() or ["make said nothing"])[-1])
     return CompileFails(
@@ -213,24 +217,24 @@ def configure(
     lenient: bool = False,
     dispensable: Container[str] = (),
 ) -> Lost:
-    """Configure the tree with the fragments over allnoconfig; leave an identical .config untouched.
+    """Configure the tree: allnoconfig plus the fragments. An identical .config stays untouched.
 
     Args:
-        lenient: an option that does not stick fails the build only if it is in NEEDED, or if a
-            fragment called ASKED has it and the source defines it.
-        dispensable: options that may be lost on any base.
+        lenient: if True, a lost option fails the build only in two cases: it is in NEEDED, or a
+            fragment called ASKED contains it and the source defines it.
+        dispensable: options whose loss is tolerated on any base.
 
     Returns:
         The lost options that are tolerated, and the whole configuration.
 
     Raises:
-        OptionLost: an option of the fragments did not stick; the message names the wanted and the
-            actual value.
+        OptionLost: an option of the fragments was lost; the message names the wanted and the actual
+            value.
     """
     stamp = src / ".config.duet"
     wanted = read_fragments(fragments)
     fragment = fragments[0]
-    if len(fragments) > 1:  # kconfig reads only one file, and warns about duplicates
+    if len(fragments) > 1:  # merged, because kconfig reads only one file
         fragment = src / ".config.asked"
         fragment.write_text(write_options(wanted))
     asked = _config_stamp(src, fragment)
@@ -276,10 +280,11 @@ def _option_lost(lost: Sequence[tuple[str, str, str]], fragments: Sequence[Path]
 
 
 def sweep_half_written(src: Path) -> None:
-    """Remove what a killed make may have left half-written, so that make builds it again.
+    """Remove files that a killed make may have half-written, so that make builds them again.
 
-    An object is complete if its .cmd file is younger, because kbuild writes that file last. The
-    products of the final link have no .cmd file, so they are removed after every interrupted build.
+    An object is complete if its .cmd file is newer than the object, because kbuild writes the .cmd
+    file last. The products of the final link have no .cmd file, so they are removed after every
+    interrupted build.
     """
     for folder, _, names in os.walk(src):
         present = set(names)
@@ -304,7 +309,7 @@ def drop_links(src: Path) -> None:
 
 
 def _environment(ccache: Path) -> dict[str, str]:
-    # A stray make variable in the caller's environment must not affect the kernel.
+    # Variables that make reads, set in the caller's environment, must not affect the kernel.
     inherited = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
     return {
         **inherited,
@@ -314,7 +319,7 @@ def _environment(ccache: Path) -> dict[str, str]:
 
 
 def _stop_process(process: subprocess.Popen[bytes]) -> None:
-    """Stop make and its children. They have their own process group, so no other process is hit."""
+    """Stop make and its children by signals to their process group."""
     if process.poll() is not None:
         return
     os.killpg(process.pid, signal.SIGTERM)
@@ -326,7 +331,7 @@ def _stop_process(process: subprocess.Popen[bytes]) -> None:
 
 
 def _config_stamp(src: Path, fragment: Path) -> str:
-    """Digest what determines the configuration: the fragment and the patched Kconfig files."""
+    """Digest the inputs of the configuration: the fragment and the patched Kconfig files."""
     digest = hashlib.sha256(fragment.read_bytes())
     pristine = src.parent / "pristine"
     for inherited in sorted(pristine.rglob("Kconfig*")):
@@ -363,9 +368,9 @@ class BuildProgress:
     """Progress of a build at one moment.
 
     `objects_expected` is an estimate: the number of objects in the last cold build of this base,
-    minus the objects that exist. It is never below `objects_done`. `arm_index` counts the kernels
-    to be built, from 0. `arms_total` leaves out kernels that are stored already. `note` is one
-    sentence for a person, and usually empty.
+    minus the objects that exist. This estimate is never below `objects_done`. `arm_index` is the
+    number of the current kernel, from 0. `arms_total` is the number of kernels to build, without
+    those already stored. `note` is one sentence for people, and usually empty.
     """
 
     phase: Phase
@@ -390,7 +395,7 @@ class MakeCounter:
         self.linking = False
 
     def feed(self, line: str) -> bool:
-        """Parse one line; return whether it is a step, which may change the count or the phase."""
+        """Parse one line of output; return whether the line is a step."""
         match = _LINE.match(line)
         if match is None:
             return False
@@ -417,7 +422,7 @@ def forecast(former: TreeState | None, objects: int, pace_s: float) -> str:
     """Return the forecast as one sentence for a person.
 
     Args:
-        former: the arm that the tree was last switched to; None if this is unknown or the tree was
+        former: the arm to which the tree was last switched; None if unknown, or if the tree was
             just unpacked.
         objects: objects to compile, counted or estimated.
         pace_s: seconds per object, from read_pace().
@@ -428,7 +433,7 @@ def forecast(former: TreeState | None, objects: int, pace_s: float) -> str:
 
 
 def read_pace(path: Path) -> float:
-    """Return seconds per object of this machine's last large build."""
+    """Return how many seconds per object the last large build on this machine took."""
     try:
         pace_s = float(path.read_text())
     except (OSError, ValueError):
@@ -437,7 +442,7 @@ def read_pace(path: Path) -> float:
 
 
 def write_pace(path: Path, objects: int, seconds: float) -> None:
-    """Save the pace of a build if it compiled at least LEARNT_FROM objects."""
+    """Save the seconds per object of a build that compiled at least LEARNT_FROM objects."""
     if objects >= LEARNT_FROM:
         pace_s = max(seconds - LINK_S, 1.0) / objects
         durable.write(path, f"{pace_s:.4f}\n".encode())

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The strict form of a diff: which files it changes and how, parsed once, before patch(1) runs.
+"""Parse diffs in a strict form, and find which files they change, before patch(1) runs.
 
-patch(1) guesses: it takes names from several places, and accepts ed scripts, links and diffs in
-the text of a mail. The strict form starts each file with a `diff --git` line; its names agree, its
-hunks have as many lines as they announce, and nothing else is passed on to patch(1). So exactly the
-checked text is applied. The form is that of git-diff(1), "Generating patch text with -p".
+patch(1) guesses: it reads file names from several places, and accepts ed scripts, links, and diffs
+in the text of a mail. In the strict form, each file's part starts with a `diff --git` line, all its
+names agree, and each hunk has as many lines as it announces. patch(1) gets only these parts, so
+exactly the checked text is applied. The form is that of git-diff(1), "Generating patch text with
+-p".
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from duet.base.errors import InputError
 
-# Check names in a diff, and make the errors that refuse a diff.
+# Check file names in a diff, and create the errors for refused diffs.
 
 _NAME = re.compile(r"[A-Za-z0-9_+,.@#=~-]+(?:/[A-Za-z0-9_+,.@#=~-]+)*")
 
@@ -35,8 +36,8 @@ def check_name(name: str) -> None:
     """Refuse a path that could leave the tree.
 
     Raises:
-        PatchRefused: the path is absolute, or has '..', '.git' or characters that no kernel file
-            has.
+        PatchRefused: the path is absolute, or contains '..', '.git' or characters that no kernel
+            file name has.
     """
     parts = name.split("/")
     if name.startswith("/") or ".." in parts or "." in parts or "" in parts:
@@ -52,7 +53,7 @@ def check_name(name: str) -> None:
 
 
 def other_names(name: str, line: str) -> PatchRefused:
-    """Return the error for a line that names a different file than its 'diff --git' line does."""
+    """Return the error for a line that names another file than the 'diff --git' line names."""
     return PatchRefused(
         f"the patch names {name} in its 'diff --git' line, but then another file: {line[:80]!r}.",
         remedy=GIT_REMEDY,
@@ -60,7 +61,7 @@ def other_names(name: str, line: str) -> PatchRefused:
 
 
 def cut(name: str) -> PatchRefused:
-    """Return the error for hunks that are shorter or longer than they announce."""
+    """Return the error for hunks whose length differs from the length in their `@@` line."""
     return PatchRefused(
         f"the patch's part about {name} is cut off or damaged: a hunk's line count is wrong.",
         remedy="Save the patch again from the mail or from `git format-patch`.",
@@ -82,10 +83,10 @@ class FileDiff:
     """The change of one file in a diff.
 
     Args:
-        name: relative to the source tree.
+        name: path relative to the source tree.
         text: the file's part of the diff, as patch(1) receives it; "" if only the mode changes.
-        mode: the change of the file mode in words; "" if the mode does not change.
-        old: the file that this one is renamed or copied from; "" if neither.
+        mode: description of the change of the file mode; "" if the mode does not change.
+        old: former path of a renamed file, or original of a copied file; "" for other files.
     """
 
     name: str
@@ -100,7 +101,7 @@ class FileDiff:
 
 
 def read_diff(text: str) -> tuple[FileDiff, ...]:
-    """Parse a patch into its files, in order; skip text around them, such as a mail.
+    """Parse a patch into parts, one per file, in order. Skip text around the diff, such as a mail.
 
     Raises:
         PatchRefused: the patch has a path outside the tree, a link, a submodule, a binary file,
@@ -113,7 +114,7 @@ def read_diff(text: str) -> tuple[FileDiff, ...]:
     found: list[FileDiff] = []
     after = 0
     for start in starts:
-        if start < after:  # this line is within a hunk
+        if start < after:  # this line is part of a hunk
             continue
         for line in lines[after:start] if found else ():
             _refuse_stray(line)
@@ -130,7 +131,7 @@ def strict(files: tuple[FileDiff, ...]) -> str:
 
 
 def _file(lines: list[str], start: int) -> tuple[FileDiff, int]:
-    """Parse a file's part from its `diff --git` line on; also return where the next may begin."""
+    """Parse one file's part, which begins at a `diff --git` line; also return where it ends."""
     head = _HEAD.match(lines[start])
     if head is None or head[1] is None:
         raise PatchRefused(
@@ -159,7 +160,7 @@ def _file(lines: list[str], start: int) -> tuple[FileDiff, int]:
         out += hunks
         at += 2 + len(hunks)
         if at < len(lines) and re.match(r"[ +]|-(?!-)", lines[at]):
-            raise cut(name)  # there are more lines than the last hunk announces
+            raise cut(name)  # the last hunk has more lines than it announces
     elif not any(line.startswith(("new ", "old ", "del", *_MOVED)) for line in headers):
         raise cut(name)
     mode = _mode_change(headers)
@@ -188,7 +189,7 @@ def _check_header(name: str, line: str) -> None:
 
 
 def _check_moves(old: str, name: str, moves: list[str]) -> None:
-    """If the two names differ, require `rename from OLD` and `rename to NAME`, or `copy` lines."""
+    """If the names differ, require `rename from OLD` and `rename to NAME`, or `copy` lines."""
     wanted = [[f"{how} from {old}", f"{how} to {name}"] for how in ("rename", "copy")]
     if moves not in ([[]] if old == name else wanted):
         raise other_names(name, moves[0] if moves else f"diff --git a/{old} b/{name}")
@@ -204,10 +205,10 @@ def _check_pair(old_name: str, name: str, old: str, new: str) -> None:
 
 
 def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
-    """Return the end of the hunk that begins at line `head`, and whether the hunk is complete.
+    """Return where the hunk that begins at line `head` ends, and whether it is complete.
 
     Args:
-        lines: a text split at its line ends; the last element is what follows the last line end.
+        lines: the text, split at line ends; the last element is the text after the last line end.
 
     Returns:
         `head` itself if no hunk begins there.
@@ -218,7 +219,7 @@ def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
     old, new = (1 if count is None else int(count) for count in said.groups())
     at = head + 1
     while old > 0 or new > 0:
-        # A mailer may strip the blank that marks an empty context line.
+        # A mail program may strip the blank that marks an empty context line.
         kind = lines[at][:1] if at < len(lines) - 1 else "end"
         if kind not in ("", " ", "+", "-", "\\"):
             return at, False
@@ -231,7 +232,7 @@ def hunk_end(lines: list[str], head: int) -> tuple[int, bool]:
 
 
 def _hunks(name: str, lines: list[str], start: int) -> list[str]:
-    """Return the lines of a file's hunks; raise if a hunk lacks some of its announced lines."""
+    """Return the lines of a file's hunks; raise an error if a hunk has fewer than announced."""
     at = start
     while at < len(lines) and _HUNK.match(lines[at]):
         at, whole = hunk_end(lines, at)
@@ -249,7 +250,7 @@ def _mode_change(headers: list[str]) -> str:
 
 
 def _refuse_stray(line: str) -> None:
-    """Refuse a file header or hunk that the parser did not count, anywhere after the first file."""
+    """Refuse a line after the first file that looks like a header or hunk outside every part."""
     if re.match(r"--- (?:a/|/dev/null)|\+\+\+ b/|@@ -\d", line):
         raise PatchRefused(
             f"the patch has a part without a 'diff --git' line: {line[:80]!r}.",
@@ -260,9 +261,10 @@ def _refuse_stray(line: str) -> None:
 # Decide which kernel files an untrusted patch may change.
 #
 # A build runs programs from the tree on the host: commands in Makefiles, Kconfig files and scripts,
-# and host programs that it compiles. So an untrusted patch may change only what becomes part of the
-# kernel: C and assembler sources, and headers. That alone does not make a build safe (the compiler
-# and objtool read hostile text), so such builds also run in `duet.confine`.
+# and host programs that the build compiles. So an untrusted patch may change only files that become
+# part of the kernel: C and assembler sources, and headers. This restriction does not make a build
+# safe, because the compiler and objtool still read untrusted text. So builds with untrusted patches
+# also run in a sandbox (`duet.confine`).
 
 
 SUFFIXES = (".c", ".h", ".S")
@@ -285,12 +287,13 @@ TAKE_OUT = "Leave that file out, or ask the operator of this server to allow it:
 
 
 def check_patch(text: str, more: tuple[str, ...] = ()) -> tuple[FileDiff, ...]:
-    """Parse a patch and check that it may change each of its files.
+    """Parse a patch, and check that each file that it changes is allowed.
 
     Args:
         text: the patch or its mail.
-        more: files that the operator allows beyond sources and headers: fnmatch patterns on whole
-            names, "*" for all files. Links, modes and binary files are never allowed.
+        more: fnmatch patterns for complete paths of files that the operator allows in addition to
+            sources and headers; "*" for all files. Links, changes of modes and binary files are
+            never allowed.
 
     Raises:
         PatchRefused: a file is forbidden; the message names the first such file.
@@ -351,7 +354,7 @@ _NO_NAMES = "Cannot rename file without two valid file names"
 """What patch(1) prints if the file that a patch renames does not exist."""
 
 
-# Accept only unified diffs: patch(1) would hand an ed script to ed(1), which starts programs.
+# Accept only unified diffs. patch(1) would pass ed scripts to ed(1), which can run programs.
 PATCH_OPTIONS = (
     *("--unified", "--strip=1", "--fuzz=0", "--force", "--no-backup-if-mismatch"),
     "--reject-file=-",
@@ -372,7 +375,7 @@ def apply_diff(name: str, diff: tuple[FileDiff, ...], folder: Path) -> None:
 
     Raises:
         PatchFails: a hunk did not fit; the message names the file and the hunk.
-        PatchRefused: the patch fits only if white space is ignored.
+        PatchRefused: the patch fits only if differences in white space are ignored.
     """
     check_targets(name, diff, folder)
     done = _patch(diff, folder)
@@ -393,10 +396,10 @@ def apply_diff(name: str, diff: tuple[FileDiff, ...], folder: Path) -> None:
 
 
 def check_targets(name: str, diff: tuple[FileDiff, ...], folder: Path) -> None:
-    """Refuse a rename to a name that another file has; patch(1) would overwrite that file.
+    """Refuse to rename a file to an existing path, because patch(1) would overwrite that file.
 
     Raises:
-        PatchFails: the target of a rename exists.
+        PatchFails: the target of a rename already exists.
     """
     gone = {one.old for one in diff if "\nrename from " in one.text}
     gone |= {one.name for one in diff if "\ndeleted file mode " in one.text}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Static data of a kernel, read from its vmlinux: what an address contains before boot."""
+"""Read static data of a kernel from vmlinux: the content of an address before boot."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Section:
 
     @property
     def loaded(self) -> bool:
-        """Whether the section is loaded when the kernel runs."""
+        """Whether the section is loaded into memory when the kernel runs."""
         return bool(self.flags & ALLOC)
 
     @property
     def code(self) -> bool:
-        """Whether the section has functions. If it is executable and writable, it has variables."""
+        """Whether the section contains functions: it is executable, but not writable."""
         return bool(self.flags & EXECUTE) and not self.flags & WRITE
 
 
@@ -53,7 +53,7 @@ class ElfData:
         image: the whole file.
 
     Raises:
-        ValueError: not a 64-bit little-endian ELF file.
+        ValueError: the image is not a 64-bit little-endian ELF file.
     """
 
     def __init__(self, image: mmap.mmap) -> None:
@@ -86,11 +86,11 @@ class ElfData:
         return self._image[section.offset : section.offset + section.size]
 
     def is_code(self, address: int) -> bool:
-        """Whether the address is in a section that has code."""
+        """Whether the address is in a section that contains code."""
         return any(0 <= address - one.address < one.size for one in self._code)
 
     def holds(self, address: int, length: int) -> bool:
-        """Whether `bytes` would return data for this range."""
+        """Whether the method `bytes` can return data for this range."""
         return any(
             one.address <= address and address + length <= one.address + one.size
             for one in self._held
@@ -114,7 +114,7 @@ class ElfData:
         return int.from_bytes(self.bytes(address, 8), "little")
 
     def text(self, address: int) -> str:
-        """Read the C string at an address, at most TEXT_BYTES long."""
+        """Read the C string at an address, up to a length of TEXT_BYTES."""
         raw = b""
         while len(raw) < TEXT_BYTES and (byte := self.bytes(address + len(raw), 1)) != b"\0":
             raw += byte

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stored kernels: their files, manifests and symbols, and the store, indexed by key."""
+"""Stored kernels with their files, manifests and symbols; the store is indexed by key."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ from duet.processes.owned import find_program
 
 # Check that a bzImage contains the vmlinux of its build: guests boot bzImage, lenses read vmlinux.
 #
-# Only this check detects a stale build step between the two files, because another arm's kernel
-# boots as well. ccache once returned an older piggy.o, because two kernels had the same compressed
-# length and ccache did not see the file that `.incbin` includes (see tree.py).
+# Without this check, a stale file between these two build steps would stay unnoticed, because the
+# kernel of another arm boots just as well. ccache once returned an older piggy.o: two kernels had
+# the same compressed length, and ccache did not read the file that `.incbin` includes (see
+# tree.py).
 #
-# A visitor's change controls every byte of the file. So the unpacked size is bounded, few offsets
-# are tried, and the unpackers run with resource limits as another user (sandbox.prefix).
+# A visitor's change can control every byte of the bzImage. So the unpacked size is limited, few
+# offsets are tried, and the unpackers run with resource limits as another user (sandbox.prefix).
 
 BUILD_ID_NOTE = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"
 """Head of the ELF note NT_GNU_BUILD_ID, after which ld writes a 20-byte digest of its output."""
@@ -60,7 +61,7 @@ PART_BYTES = 1 << 20
 
 
 def is_payload(bzimage: Path, vmlinux: Path) -> bool:
-    """Whether `bzimage` contains the kernel in `vmlinux`, judged by the linker's build IDs.
+    """Whether `bzimage` contains the kernel in `vmlinux`, according to the linker's build IDs.
 
     Raises:
         InfraError: lz4 is missing or does not finish.
@@ -86,7 +87,7 @@ def _notes(whole: bytes | mmap.mmap) -> set[bytes]:
 
 
 def kernels(bzimage: Path) -> Iterator[bytes]:
-    """Yield the file itself, then each decompressed candidate for a kernel in it.
+    """Yield the file itself, then each decompressed part of the file that may be a kernel.
 
     At most KERNEL_OFFSETS offsets are tried, each up to UNPACKED_KERNEL_BYTES.
 
@@ -106,7 +107,7 @@ def kernels(bzimage: Path) -> Iterator[bytes]:
 
 
 def _payload(whole: bytes) -> bytes:
-    """Return the compressed kernel that the setup header locates, or b"" (arch/x86/boot.rst)."""
+    """Return the compressed kernel that the setup header refers to, or b"" (x86/boot.rst)."""
     if whole[HEADER_AT : HEADER_AT + 4] != b"HdrS":
         return b""
     sectors = whole[SETUP_SECTS_AT] or 4
@@ -116,7 +117,7 @@ def _payload(whole: bytes) -> bytes:
 
 
 def _unpacked(packed: bytes) -> bytes:
-    """Decompress by magic number; return b"" for lzo, lz4 and unknown formats."""
+    """Decompress a known format; return b"" for lzo, lz4 and unknown formats."""
     if packed.startswith(LZ4):
         return b""  # kernels() finds lz4 frames itself
     if packed.startswith(ZSTD):
@@ -137,8 +138,8 @@ def _unpacked(packed: bytes) -> bytes:
 def _piped(command: list[str], packed: bytes) -> bytes:
     """Return up to UNPACKED_KERNEL_BYTES of a decompressor's output, then kill the decompressor.
 
-    The bytes after the payload are not a frame. The program reports an error about them, but only
-    after it has written the kernel.
+    The bytes after the compressed kernel are not a valid frame. The decompressor reports an error
+    about them, but only after it has written the kernel.
     """
     try:
         with tempfile.TemporaryFile() as file, Identity() as identity:
@@ -220,7 +221,7 @@ def manifest_of(
     objects: int = 0,
     cold: bool = False,
 ) -> Manifest:
-    """Return a new kernel's manifest; omit the last four arguments if it was built elsewhere."""
+    """Return a new kernel's manifest. Omit the last four arguments for a prebuilt kernel."""
     patches = tuple(
         PatchRecord(path=p.path, subject=p.subject, sha256=p.sha256) for p in need.patches
     )
@@ -273,7 +274,7 @@ class KernelImage:
         return ("nokaslr",) if randomized else ()
 
     def symbols(self) -> dict[str, int]:
-        """Return System.map as name -> address. Of symbols with the same name, take the first."""
+        """Return symbol addresses from System.map by name; of equal names, the first counts."""
         return read_system_map(self.system_map.read_text(encoding="ascii", errors="replace"))
 
 
@@ -310,13 +311,13 @@ def _read_sizes(folder: Path) -> object:
 
 
 class Store:
-    """The store, <cache>/kernels/<key>/. Each image is complete, because a rename publishes it."""
+    """Store of kernels, <cache>/kernels/<key>/. A rename publishes each complete image."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def lookup(self, key: KernelKey) -> KernelImage | None:
-        """Return the image under `key`, or None if it is absent, unreadable or truncated."""
+        """Return the image with this key, or None if it is absent, unreadable or truncated."""
         folder = self.folder / key
         try:
             manifest = Manifest.model_validate_json((folder / "manifest.json").read_bytes())
@@ -327,14 +328,14 @@ class Store:
         if not all(part.is_file() and part.stat().st_size for part in parts):
             return None
         if _read_sizes(folder) != {part.name: part.stat().st_size for part in parts}:
-            return None  # a file was truncated or replaced after it was stored
+            return None  # a file was truncated or replaced after the image was stored
         return image if manifest.proven else None
 
     def publish(self, files: Mapping[str, Path], manifest: Manifest) -> KernelImage:
         """Copy `files` (name in the store -> source) and publish them by one rename.
 
         Raises:
-            OSError: for example, there is no space; nothing incomplete stays under the key.
+            OSError: for example, the disk is full; no incomplete image remains in the store.
             KernelError: bzImage and vmlinux contain different kernels.
         """
         manifest = manifest.model_copy(update={"proven": True})
@@ -354,18 +355,18 @@ class Store:
                 )
             (draft / SIZES).write_bytes(_sizes(draft))
             (draft / "manifest.json").write_text(manifest.model_dump_json(indent=2) + "\n")
-            shutil.rmtree(target, ignore_errors=True)  # only an invalid image can exist here
+            shutil.rmtree(target, ignore_errors=True)  # an image that exists here is invalid
             durable.publish_folder(draft, target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         return KernelImage(key, target, manifest)
 
 
-# Find out whether two built kernels have the same code and data, whatever their debug information.
+# Find out whether two built kernels have the same code and data. Debug information may differ.
 #
-# If a patch adds a comment, line numbers shift. Then the build ID differs, because its digest
-# includes DWARF, and so do the line numbers of WARN_ON()s in __bug_table. Neither affects what
-# runs.
+# If a patch adds a comment, line numbers shift. Then the build ID changes, because its digest
+# includes DWARF. The line numbers of WARN_ON()s in __bug_table also change. These changes do not
+# affect the code that runs.
 
 
 ANOTHER = "Name a patch that changes what is compiled."
@@ -374,21 +375,21 @@ BUGS = "__bug_table"
 
 
 class SameKernel(InputError):
-    """All kernels of a comparison are the same, so there is nothing to measure."""
+    """All kernels of a comparison are identical, so there is nothing to measure."""
 
     code = "same-kernel"
 
 
 def refuse_one(images: Mapping[str, KernelImage]) -> None:
-    """Refuse a measurement of kernels that are all the same.
+    """Refuse a measurement if all kernels are identical.
 
-    Arms with equal inputs have the same kernel on purpose, so they may be measured.
+    Arms with equal inputs have the same kernel intentionally, so measuring them is allowed.
 
     Args:
-        images: arm -> its kernel, in order.
+        images: kernel of each arm, in order.
 
     Raises:
-        SameKernel: the inputs differ, but the kernels are the same.
+        SameKernel: the inputs differ, but the kernels are identical.
     """
     first, *others = images.values()
     if others and all(one.key != first.key and same_kernel(first, one) for one in others):
@@ -433,7 +434,7 @@ def _digest(vmlinux: Path) -> str:
 
 
 def _without_lines(table: bytes, vmlinux: Path) -> bytes:
-    """Return __bug_table with zeroed line numbers, or unchanged if DWARF lacks bug_entry."""
+    """Return __bug_table with line numbers set to 0; unchanged if DWARF lacks bug_entry."""
     try:
         size = dwarf.read(vmlinux, "sizeof struct bug_entry")
         at = dwarf.read(vmlinux, "offsetof struct bug_entry.line")

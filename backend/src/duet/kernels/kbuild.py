@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Find options in a source tree's Makefiles, Kconfig files and #ifdefs, without running them.
 
-The results are best guesses that messages use. Only make and the preprocessor know for sure.
+The results are good guesses, and serve only for messages. Exact results would require make and the
+preprocessor.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOST_STEPS = 20
 
 
 def known_options(src: Path, names: Collection[str]) -> set[str]:
-    """Return which of these options (with CONFIG_) a Kconfig file of the tree defines."""
+    """Return those of the options (with CONFIG_) that a Kconfig file of the tree defines."""
     found: set[str] = set()
     for folder, folders, files in os.walk(src):
         folders[:] = [name for name in folders if name not in ("Documentation", ".git")]
@@ -37,13 +38,13 @@ def known_options(src: Path, names: Collection[str]) -> set[str]:
 
 
 def new_options(before: str, after: str) -> list[str]:
-    """Return options that the Kconfig text `after` defines and `before` does not."""
+    """Return options that the Kconfig text `after` defines, but `before` does not."""
     known = set(_OPTION.findall(before))
     return [f"CONFIG_{name}" for name in _OPTION.findall(after) if name not in known]
 
 
 def missing_option(src: Path, name: str, config: Mapping[str, str]) -> str:
-    """Return the option (with CONFIG_) whose absence keeps a file from being compiled, or ""."""
+    """Return the disabled option (with CONFIG_) because of which a file is not compiled, or ""."""
     path = Path(name)
     wanted = f"{path.stem}.o"
     folder = path.parent
@@ -69,7 +70,7 @@ def _makefile(folder: Path) -> str:
 
 
 def _in_makefile(text: str, wanted: str, config: Mapping[str, str]) -> str:
-    """Return the option whose absence keeps `wanted` (an object or a folder/) from being built."""
+    """Return the disabled option because of which `wanted` (object or folder/) is not built."""
     seen: set[str] = set()
     while wanted and wanted not in seen:
         seen.add(wanted)
@@ -99,11 +100,12 @@ def hiding_option(text: str, lines: Sequence[int], config: Mapping[str, str]) ->
         lines: line numbers, from 0.
 
     Returns:
-        The option, and whether it must be on (rather than off) for the lines to be compiled; or
-        ("", True) if any of the lines is compiled.
+        The option, and whether the lines are compiled when it is on (True) or off (False). ("",
+        True) if any of the lines is compiled.
     """
     wanted, found = set(lines), []
-    stack: list[tuple[str, bool, bool]] = []  # option, whether it must be on, whether lines compile
+    # Each entry: an option, whether it must be on, and whether its lines are compiled.
+    stack: list[tuple[str, bool, bool]] = []
     for number, line in enumerate(text.splitlines()):
         if match := _IF.match(line):
             _step(stack, match[1], match[2], config)
@@ -117,7 +119,7 @@ def hiding_option(text: str, lines: Sequence[int], config: Mapping[str, str]) ->
 def _step(
     stack: list[tuple[str, bool, bool]], word: str, rest: str, config: Mapping[str, str]
 ) -> None:
-    """Process one directive; a condition that is not understood counts as true."""
+    """Process one preprocessor directive. A condition that cannot be evaluated counts as true."""
     if word in ("ifdef", "ifndef", "if"):
         match = _ONE.match(rest)
         if match is None:

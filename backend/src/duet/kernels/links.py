@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Relink a kernel's objects in other orders, and store the results.
+"""Link a kernel's objects again in other orders, and store the resulting kernels.
 
-The tree is switched to the arm as for a build; if it is already there, nothing is compiled. Linking
-in the default order must reproduce the stored kernel, so that layouts differ only by the link
-order. For each layout, make runs with another linker script and also regenerates symbols, tables
-and the compressed image.
+The tree is switched to the arm as for a build; if the tree already contains the arm, nothing is
+compiled. Linking in the default order must reproduce the stored kernel, so that layouts differ only
+in the link order. For each layout, make runs with another linker script, and also regenerates
+symbols, tables and the compressed image.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from duet.kernels.source import check_space
 
 # Layouts of a kernel's code: the order in which the text of its objects is linked. Pure.
 #
-# A patch's effect may come from addresses alone, that is, from what happens to share a cache line,
-# a page or a branch predictor slot (Mytkowicz et al., Producing Wrong Data Without Doing Anything
-# Obviously Wrong, ASPLOS 2009). The linker script of a layout lists the `.text` of each object in
-# another order, after a gap. Nothing else moves: initcalls, tables and data keep the order of the
-# objects.
+# A patch can change performance merely by moving code to other addresses: which functions share a
+# cache line, a page or a branch predictor slot is then different (Mytkowicz et al., Producing Wrong
+# Data Without Doing Anything Obviously Wrong, ASPLOS 2009). The linker script of a layout lists the
+# `.text` of each object in another order, after a gap. Initcalls, tables and data keep the order of
+# the objects.
 #
-# A layout is identified by its number. On every arm the same number gives the same order to the
-# objects that the arms share.
+# A layout is identified by its number. Objects that several arms share have the same order in
+# layouts of the same number.
 
 MIN_LAYOUTS = 5
 """Smallest number of layouts in a measurement; fewer would say nothing about the spread."""
@@ -58,12 +58,12 @@ def layout_key(key: KernelKey, number: int) -> KernelKey:
 
 
 def layout_order(names: Iterable[str], number: int) -> list[str]:
-    """Return the objects in a layout's order. A new or missing object moves no other object."""
+    """Return the objects in the order of a layout. Adding or removing an object moves no others."""
     return sorted(names, key=lambda name: _draw(number, name))
 
 
 def layout_gap(number: int) -> int:
-    """Return the gap before the first object's code, in bytes. It also moves all later sections."""
+    """Return the gap in bytes before the first object's code. The gap also moves later sections."""
     return int.from_bytes(_draw(number, "gap")[:4], "big") % PAGE // GAP_STEP * GAP_STEP
 
 
@@ -75,7 +75,7 @@ def layout_script(script: str, names: Iterable[str], number: int) -> str:
         names: the objects, as `ar t` lists them.
 
     Raises:
-        KernelError: the script does not place the objects' code exactly once.
+        KernelError: the linker script has no place, or several places, for the code of objects.
     """
     place = f"*({TEXT})"
     if script.count(place) != 1:
@@ -111,7 +111,8 @@ def relink(
     """Link and store each arm's missing layouts from 1 to `count`; return all layouts by arm.
 
     Raises:
-        KernelError: the objects do not give the stored kernel, or cannot be reordered.
+        KernelError: linking the objects does not reproduce the stored kernel, or their order cannot
+            be changed.
         DuetError: see build().
     """
     build(arms, settings, product=Layouts(count), on_progress=on_progress, stop=stop)
@@ -142,7 +143,7 @@ class Layouts(Product):
         self._numbers = range(1, count + 1)
 
     def find_stored(self, key: KernelKey, settings: KernelSettings) -> KernelImage | None:
-        """Return the kernel if all its layouts are stored too."""
+        """Return the kernel if all its layouts are also stored."""
         keys = [layout_key(key, number) for number in self._numbers]
         if any(lookup(each, settings) is None for each in keys):
             return None
@@ -184,7 +185,8 @@ class Layouts(Product):
                 tell(f"layout {number} of {len(self._numbers)}: linking in another order")
                 check_space(settings.cache, LAYOUT_BYTES, "to store a kernel")
                 self._one(made, image, number, settings)
-        drop_links(made.src)  # so that make does not take the last layout for the arm's kernel
+        # Otherwise make would treat the last layout as the arm's linked kernel.
+        drop_links(made.src)
         made.marker.unlink()
         return image
 
@@ -223,7 +225,7 @@ def _order(system_map: Path) -> list[str]:
 
 
 def objects_of(src: Path) -> list[str]:
-    """Return the objects that the kernel in `src` is linked from, in link order."""
+    """Return the objects from which the kernel in `src` is linked, in link order."""
     command = ["ar", "t", ARCHIVE]
     done = subprocess.run(command, cwd=src, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -236,7 +238,7 @@ def objects_of(src: Path) -> list[str]:
 
 
 def without_dwarf(vmlinux: Path) -> Path:
-    """Make a stripped copy in the same folder for untraced runs, since 110 of 130 MB are DWARF."""
+    """Make a copy without DWARF (110 of 130 MB) in the same folder, for untraced runs."""
     copy = vmlinux.with_name(".layout.vmlinux")
     command = ["objcopy", "--strip-debug", str(vmlinux), str(copy)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Build order of arms: requested arms come first, and after each arm the nearest one follows.
+"""Build order of arms: requested arms come first, then after each arm the arm that differs least.
 
-Switching from one arm to the next writes the files of the patches that only one of them has, and
-compiles the objects that depend on these files. The first two arms of every lesson (its first
-comparison) are built before any lesson's third arm. Among arms of equal rank the nearest one comes
-first, but the lessons' order is kept if that costs little. Arms whose headers reach most of the
-kernel are built together, so that the tree is recompiled for them only once.
+A switch from one arm to the next writes the files of patches that only one of the two arms has. The
+switch also compiles all objects that depend on these files. The first two arms of every lesson (its
+first comparison) are built before any lesson's third arm. Among arms of equal rank, the arm with
+the cheapest switch comes first, but the lessons' order is kept if that costs little. Arms that
+patch headers of most objects are built together, so that the tree is recompiled for them only once.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ NEAR_OBJECTS = 100
 WIDE_OBJECTS = 400
 """If an arm's patches reach more objects than this, switching to or from the arm makes most of the
 tree stale."""
-# Guesses, used without a compiled tree, of how many of about 1,370 objects depend on a file: 870 on
-# fs.h or dcache.h, a few hundred on another subsystem's header, a few on trace and local headers.
+# Without a compiled tree, these guesses say how many objects depend on a file. Of about 1,370
+# objects, 870 depend on fs.h or dcache.h, a few hundred on another subsystem's header, and a few on
+# a trace header or local header.
 _GUESSES = (("include/trace/", 40), ("include/linux/", 1000), ("include/", 300), ("arch/", 300))
 _LOCAL_HEADER = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Number of objects that depend on files, counted in a compiled tree or guessed."""
+    """Numbers of objects that depend on given files, counted in a compiled tree or guessed."""
 
     behind: Mapping[str, frozenset[str]]
 
@@ -42,7 +43,7 @@ class Reach:
         return cls(behind if any(behind.values()) else {name: frozenset() for name in names})
 
     def objects(self, names: Sequence[str]) -> int:
-        """Return how many objects a change of these files makes stale."""
+        """Return how many objects become stale if these files change."""
         counted = len(frozenset().union(*(self.behind[name] for name in names)))
         return counted + sum(_guess(name) for name in names if not self.behind[name])
 
@@ -60,9 +61,9 @@ def outwards(
     Args:
         arms: arms to build, in any order, on one base.
         patches_dir: kernel-patches/.
-        tree: if it is compiled, its records tell how many objects depend on a file; otherwise that
-            number is guessed.
-        requested: arms that somebody is waiting for; they come first.
+        tree: the work tree. If the tree is compiled, its records say how many objects depend on a
+            file; otherwise this number is guessed.
+        requested: arms that users wait for; these come first.
 
     Raises:
         InputError: a patch is missing or has no diff.
@@ -87,7 +88,8 @@ def outwards(
     ) -> tuple[bool, bool, bool, bool, int, str, int]:
         return (
             arm not in requested,
-            objects > 0,  # False if the tree is already at this arm
+            # False if the tree already contains this arm
+            objects > 0,
             arm.position >= FIRST_COMPARISON,
             wide[arm] != in_wide,
             objects // NEAR_OBJECTS,
@@ -95,7 +97,7 @@ def outwards(
             objects,
         )
 
-    compiled = stands is not None  # if not, the first arm compiles everything
+    compiled = stands is not None  # in an uncompiled tree the first arm compiles everything
     left = sorted(arms, key=lambda arm: (arm.lesson, len(arm.patches), arm.name))
     order: list[ArmSpec] = []
     in_wide = is_wide(here)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernels that were built elsewhere: the bzImage and the vmlinux of one build.
 
-A base may name a folder with both (`source: {image: FOLDER}`). Such a kernel is not compiled but
-copied into the store, under the digest of its bytes. Its config is read from the kernel itself
-(CONFIG_IKCONFIG) or from the `.config` in its build folder.
+A base may name a folder that contains both files (`source: {image: FOLDER}`). Such a kernel is not
+compiled, but copied into the store. Its key is a digest of its bytes. Its config is read from the
+kernel itself (CONFIG_IKCONFIG) or from the `.config` in its build folder.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Prebuilt:
     """Files of a kernel that was built elsewhere.
 
     Args:
-        config: the whole configuration as text.
+        config: the complete configuration as text.
     """
 
     bzimage: Path
@@ -62,11 +62,11 @@ def read_prebuilt(given: Path, vmlinux: Path | None = None) -> Prebuilt:
 
     Args:
         given: the kernel's bzImage, or the folder in which it was built.
-        vmlinux: ELF file of the same build; None means the place where a build puts it.
+        vmlinux: ELF file of the same build; None for the path at which a kernel build creates it.
 
     Raises:
-        BadImage: a file is missing, the files come from two builds, or an option that guests need
-            is off.
+        BadImage: a file is missing, the files are from different builds, or an option that guests
+            need is off.
     """
     bzimage = given.expanduser().resolve()
     if bzimage.is_dir():
@@ -104,7 +104,7 @@ def prebuilt_inputs(arm: ArmSpec, settings: KernelSettings) -> BuildInputs:
 
     Raises:
         InputError: the arm has patches, but there is no source.
-        NoSource: the files are gone.
+        NoSource: the files no longer exist.
     """
     base = settings.base_of(arm)
     if arm.patches or arm.instrumented:
@@ -142,7 +142,7 @@ def store_prebuilt(arm: ArmSpec, need: BuildInputs, settings: KernelSettings) ->
 
 
 def _own_config(whole: mmap.mmap) -> str:
-    """Return the config that CONFIG_IKCONFIG put into the kernel, or ""."""
+    """Return the config that CONFIG_IKCONFIG has stored in the kernel, or ""."""
     begin = whole.find(CONFIG_BEGINS)
     end = whole.find(CONFIG_ENDS, begin)
     if begin < 0 or end < 0:

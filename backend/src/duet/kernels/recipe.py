@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Build inputs of a kernel, and its key, which is a digest of them. Pure except for reading files.
+"""Build inputs of a kernel, and their digest, which is the kernel's key. Only reads files.
 
 Arms with equal inputs share one image: lessons with the same instrumentation share the stock
-kernel. Only what reaches the compiler counts, so rewording a commit message rebuilds nothing.
+kernel. Only inputs of the compiler count, so a new commit message does not cause a build.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from duet.kernels.diffs import hunk_end
 
 KernelKey = NewType("KernelKey", str)
 
-# Environment of make, and part of the key. With it, equal inputs give equal images on any day and
-# host.
+# Environment of make, which is part of the key. With this environment, equal inputs give equal
+# images on any day and host.
 BUILD_ENV: Mapping[str, str] = {
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
     "KBUILD_BUILD_USER": "duet",
@@ -51,17 +51,17 @@ _OPTION_OFF = re.compile(r"^# (CONFIG_\w+) is not set$")
 
 @dataclass(frozen=True, slots=True)
 class ArmSpec:
-    """One arm as a lesson names it.
+    """Build spec of one arm.
 
     Args:
-        patches: the arm's own patches, in order, on top of the instrumentation; relative paths
-            begin in the lesson's patches folder.
+        patches: the arm's own patches, which are applied in this order after the instrumentation;
+            relative paths begin in the lesson's patches folder.
         patch_dir: the lesson's patches folder; None means kernel-patches/<lesson>.
-        instrumented: whether to apply the base's both/ and the lesson's both/. If false, an arm
-            without patches is the base's unmodified source.
+        instrumented: whether to apply the instrumentation: the base's both/ and the lesson's both/.
+            If False, an arm without patches is the base's unmodified source.
         base: name of the arm's base; None means the default base.
         config: variant of the base's configuration; None means the base's own configuration.
-        change: a visitor's patch on top of all others; it is built in a sandbox.
+        change: a visitor's patch, applied last; an arm with such a patch is built in a sandbox.
         position: index in the lesson's list of arms, from 0; see FIRST_COMPARISON.
     """
 
@@ -81,10 +81,11 @@ class PatchInput:
     """One patch.
 
     Args:
-        path: relative to the base's folder or to a kernel-patches/ folder, or otherwise absolute.
+        path: path relative to the base's folder or to a kernel-patches/ folder; for other folders,
+            absolute.
         sha256: digest of the patch's diff alone.
-        files: source files that it touches.
-        commit: the commit that git format-patch made it from; "" if unknown.
+        files: source files that the patch touches.
+        commit: commit from which git format-patch made the patch; "" if unknown.
     """
 
     path: str
@@ -96,11 +97,11 @@ class PatchInput:
 
 @dataclass(frozen=True, slots=True)
 class BuildInputs:
-    """Everything that determines the compiler's output. Equal inputs have equal keys.
+    """All inputs that determine the compiler's output. Equal inputs have equal keys.
 
     Args:
-        boxed: whether a patch is untrusted. It makes the key differ, so that a kernel built in a
-            sandbox never replaces one with the same inputs that was built outside.
+        boxed: whether a patch is untrusted. This flag is part of the key, so a sandboxed build
+            never replaces a kernel that was built from the same inputs outside a sandbox.
     """
 
     tarball_sha256: str
@@ -111,13 +112,13 @@ class BuildInputs:
     boxed: bool = False
 
     def key(self) -> KernelKey:
-        """Return the key, 24 hex digits. A patch affects it only through its diff."""
+        """Return the key, 24 hex digits. Of a patch, only the diff affects the key."""
         parts = asdict(self) | {
             "patches": [patch.sha256 for patch in self.patches],
             "env": dict(BUILD_ENV),
             "debug": list(DEBUG_FLAGS),
         }
-        if not self.boxed:  # so that all other kernels keep their keys
+        if not self.boxed:  # without this entry, keys are the same as before it existed
             del parts["boxed"]
         text = json.dumps(parts, sort_keys=True)
         return KernelKey(hashlib.sha256(text.encode()).hexdigest()[:24])
@@ -135,7 +136,7 @@ def read_options(text: str) -> dict[str, str]:
 
 
 def read_fragments(paths: Iterable[Path]) -> dict[str, str]:
-    """Read the options of several fragments; a later one overrides an earlier one.
+    """Read the options of several fragments. Later fragments override earlier fragments.
 
     Raises:
         InputError: a file is missing.
@@ -156,7 +157,7 @@ def write_options(options: Mapping[str, str]) -> str:
 
 
 def unmet_options(asked: Mapping[str, str], got: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Return options that did not stick as (name, asked, got); unknown options count as n."""
+    """Return lost options as (name, wanted value, actual value); unknown options count as n."""
     return [
         (name, value, got.get(name, "n"))
         for name, value in asked.items()
@@ -172,12 +173,12 @@ def options_sha256(options: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=64)
 def patch_diff(text: str) -> str:
-    """Return the diff of a format-patch file, without the mail around it and its index lines."""
+    """Return the diff of a format-patch file, without index lines and without the mail's text."""
     lines_left: list[str] = []
     inside, hunk = False, 0
     lines = text.split("\n")
     for at, line in enumerate(lines[:-1] if not lines[-1] else lines):
-        # In a hunk a removed line "-" looks like the line before a mail's signature.
+        # In a hunk, a removed line "-" looks like the line that precedes a mail's signature.
         inside = inside or line.startswith("diff --git ")
         if at >= hunk and line.rstrip() == "--":
             inside = False
@@ -196,7 +197,7 @@ def patch_subject(text: str) -> str:
 
 
 def patch_commit(text: str) -> str:
-    """Return the commit in a format-patch file's first line, or "" if it is all zeros or absent."""
+    """Return the commit in a format-patch file's first line; "" if it is absent or all zeros."""
     match = FROM_COMMIT.match(text)
     return match[1] if match is not None and match[1].strip("0") else ""
 
@@ -211,7 +212,7 @@ def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> P
     """Read one patch.
 
     Args:
-        base_dir: the base's folder; paths of patches in it are relative to it.
+        base_dir: the base's folder; paths of patches in this folder are relative to it.
 
     Raises:
         InputError: the file is missing or has no `diff --git` part.
@@ -225,7 +226,7 @@ def read_patch(path: Path, patches_dir: Path, base_dir: Path | None = None) -> P
         )
     elsewhere = (top for top in path.parents if top.name == patches_dir.name)
     tops = (base_dir or patches_dir, patches_dir, *elsewhere)
-    # A lesson may be in another folder. The folder's location does not affect the kernel.
+    # A lesson may be in any folder, because the folder's location must not affect the key.
     top = next((top for top in tops if path.is_relative_to(top)), None)
     shown = (path if top is None else path.relative_to(top)).as_posix()
     digest = hashlib.sha256(patch_diff(text).encode()).hexdigest()
@@ -246,14 +247,14 @@ def shared_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, .
 
 
 def arm_patches(arm: ArmSpec, patches_dir: Path, base: Base) -> tuple[Path, ...]:
-    """Return all patches of an arm in order: shared patches, its own, then a visitor's."""
+    """Return all patches of an arm in order: shared patches, its own patches, a visitor's patch."""
     own = tuple(_patch_dir(arm, patches_dir) / patch for patch in arm.patches)
     change = (arm.change,) if arm.change is not None else ()
     return shared_patches(arm, patches_dir, base) + own + change
 
 
 def is_shared(path: str) -> bool:
-    """Whether all arms of a lesson carry this patch. `path` is as in PatchInput."""
+    """Whether all arms of a lesson contain this patch. `path` is the path in PatchInput."""
     name = PurePosixPath(path).parent.name
     return name == BOTH or name.startswith(f"{BOTH}-")
 
@@ -273,7 +274,7 @@ def build_inputs(
     extra: Iterable[Path] = (),
     boxed: bool = False,
 ) -> BuildInputs:
-    """Collect the inputs of one kernel from the files of kernel-patches/.
+    """Collect the build inputs of one kernel from the files in kernel-patches/.
 
     `extra`: configs that override those of the base and its variant.
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check before compiling the first kernel whether the patches fit, and which options are lost.
+"""Check, before any kernel is compiled, that patches fit and which options the sources lack.
 
-Compiling takes minutes. Once the source is unpacked, a second is enough to find out that a patch
-does not fit, even for the kernel that would be built last. Nothing in the tree changes except its
-.config.
+Compiling takes minutes, but this check of an unpacked source takes a second. So a patch that does
+not fit is reported immediately, even if its kernel would be built last. In the tree only .config
+changes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PREEMPTION: Final = tuple(
 def rehearse(
     arms: Sequence[ArmSpec], settings: KernelSettings, say: Callable[[str], None]
 ) -> list[str]:
-    """Try the patches of all arms whose kernels are not built yet.
+    """Try to apply the patches of all arms whose kernels are not built yet.
 
     Args:
         say: called with a sentence before each slow step.
@@ -54,7 +54,7 @@ def rehearse(
 
     Raises:
         PatchFails, PatchRefused: a patch does not fit.
-        OptionLost: a required option does not stick.
+        OptionLost: a required option is lost.
         DuetError: the source cannot be unpacked.
     """
     todo = [arm for arm in arms if settings.base_of(arm).source.kind != "image"]
@@ -80,10 +80,10 @@ def rehearse(
 
 
 def _refuse_unknown(arms: Sequence[ArmSpec], settings: KernelSettings) -> None:
-    """Require that the source or a patch of some arm defines each option of --config.
+    """Check that the source, or a patch of any of the arms, defines each option of --config.
 
     Raises:
-        OptionLost: neither the source nor any patch defines an option.
+        OptionLost: an option is defined neither in the source nor by a patch.
     """
     base = settings.base_of(arms[0])
     named = read_fragments([one for one in settings.fragments(arms[0]) if one.name == ASKED])
@@ -106,16 +106,17 @@ def _refuse_unknown(arms: Sequence[ArmSpec], settings: KernelSettings) -> None:
 
 
 def lost_options(arm: ArmSpec, image: KernelImage, settings: KernelSettings) -> str:
-    """Return lost_words() for a built kernel, or "" if it lost no option."""
+    """Return the sentence of lost_words() for a built kernel, or "" if it lost no option."""
     asked = read_fragments(settings.fragments(arm))
     got = read_options(image.config.read_text(encoding="utf-8", errors="replace"))
     return lost_words(settings.base_of(arm), (unmet_options(asked, got), got))
 
 
 def lost_words(base: Base, found: Lost) -> str:
-    """Return a sentence about options that did not stick, or "" if there are none to report."""
+    """Return a sentence about lost config options, or "" if there are none to report."""
     lost, got = found
-    own = [one for one in lost if one[1] != "m" and OF_TOOLS.match(one[0]) is None]  # no modules
+    # Options of modules and tools are not reported.
+    own = [one for one in lost if one[1] != "m" and OF_TOOLS.match(one[0]) is None]
     shown = [_one(*one, got) for one in own]
     if not shown:
         return ""
@@ -139,7 +140,7 @@ def _one(name: str, wanted: str, got: str, options: dict[str, str]) -> str:
 def _unpacked(
     arm: ArmSpec, base: Base, settings: KernelSettings, say: Callable[[str], None]
 ) -> WorkTree:
-    """Return the arm's tree; unpack its source first if needed."""
+    """Return the arm's tree, and unpack the source first if necessary."""
     tarball = settings.tarball(base)
     tree = settings.tree(base, arm.config, tarball.sha256)
     if tree.src.is_dir():

@@ -19,15 +19,15 @@ from duet.kernels.tree import WorkTree
 class KernelSettings:
     """Settings of kernel builds.
 
-    `source` (--source) replaces the source of the default base. `lock_wait_s` bounds the wait for
-    another build. `tree_bytes` and `image_bytes` are the free space required to make a tree and an
-    image.
+    `source` (--source) replaces the source of the default base. `lock_wait_s` is the timeout of
+    waiting for another build. `tree_bytes` and `image_bytes` are the free disk space that a tree
+    and an image require.
 
-    `debug` adds stress.config and debug.config, which give kernels that check themselves for bugs.
-    These kernels have separate keys and a separate tree, so that the lean tree stays warm. If
-    `races` is also set, kcsan.config replaces debug.config, and another tree is used. `more`
-    names files with KUnit options; options that the source lacks are left out. KUnit adds a field
-    to task_struct, so kernels with KUnit have yet another tree.
+    `debug` adds stress.config and debug.config. The resulting kernels check themselves for bugs.
+    They have separate keys and a separate tree, so that the objects of ordinary kernels stay
+    compiled. If `races` is also set, kcsan.config replaces debug.config, and another tree is used.
+    `more` contains paths of files with KUnit options; options that the source lacks are left out.
+    KUnit adds a field to task_struct, so kernels with KUnit have another separate tree.
 
     `base_name` is the name or path of the base for arms that name no base; None means the base with
     `default: true`.
@@ -51,8 +51,8 @@ class KernelSettings:
     ) -> KernelSettings:
         """Return settings with this machine's cache and the checkout's kernel-patches/.
 
-        `base` or $DUET_BASE is the default base. Without either, $DUET_SOURCE replaces the default
-        base's source.
+        `base`, or else $DUET_BASE, is the default base. If neither is given, $DUET_SOURCE
+        replaces the default base's source.
         """
         patches = house.repo_root() / "kernel-patches"
         name = base or house.default_base()
@@ -66,7 +66,7 @@ class KernelSettings:
 
     @property
     def base(self) -> Base:
-        """The base for arms that name no base."""
+        """The base of arms that name no base."""
         return find_base(self.base_name, self.patches)
 
     def base_of(self, arm: ArmSpec) -> Base:
@@ -79,7 +79,7 @@ class KernelSettings:
 
     @property
     def extra(self) -> tuple[Path, ...]:
-        """Configs that override those of any base."""
+        """Config files that override the config of every base."""
         if not self.debug:
             return self.more
         own = "kcsan.config" if self.races else "debug.config"
@@ -87,7 +87,7 @@ class KernelSettings:
 
     @property
     def variant(self) -> str:
-        """Suffix for the names of trees and object counts; "" for the lean kernel."""
+        """Suffix for the names of trees and object counts; "" for ordinary kernels."""
         if not self.debug:
             return ""
         if self.races:
@@ -95,7 +95,7 @@ class KernelSettings:
         return "-debug-kunit" if self.more else "-debug"
 
     def fragments(self, arm: ArmSpec) -> tuple[Path, ...]:
-        """Return the arm's config files in order; a later one overrides an earlier one."""
+        """Return the arm's config files in order. Later files override earlier files."""
         return (*self.base_of(arm).config(arm.config), *self.extra)
 
     def tarball(self, base: Base) -> Tarball:
@@ -107,28 +107,28 @@ class KernelSettings:
         return find_tarball(base, self.given(base), self.cache)
 
     def source_places(self, base: Base) -> tuple[Path, ...]:
-        """Return paths where the source of a base may be."""
+        """Return possible paths of a base's source."""
         given = self.given(base)
         return (given,) if given else (base.tarball, fetched_tarball(base, self.cache))
 
     def given(self, base: Base) -> Path | None:
-        """Return the source given by --source or DUET_SOURCE for a base, or None."""
+        """Return the source that --source or DUET_SOURCE sets for a base, or None."""
         return self.source if base.name == self.base.name else None
 
     def tree(self, base: Base, config: str | None, tarball_sha256: str) -> WorkTree:
-        """Return the work tree for this source; each configuration has its own tree."""
+        """Return the work tree for this source and configuration."""
         name = f"{base.package}-{tarball_sha256[:12]}"
         name += f"-{config}" if config else ""
         return WorkTree(self.cache / "tree" / f"{name}{self.variant}")
 
     def source_tree(self, arm: ArmSpec) -> Path:
-        """Return the arm's source folder, which may be missing or switched to another arm."""
+        """Return the arm's source folder. It may not exist, or may contain another arm's source."""
         base = self.base_of(arm)
         if base.source.kind == "image":
             return base.folder
         return self.tree(base, arm.config, self.tarball(base).sha256).src
 
     def beside(self, name: str, base: Base) -> Path:
-        """Return a path in the cache: <name> for the default base, <name>-BASE for other bases."""
+        """Return a path in the cache: <name> for the default base, otherwise <name>-BASE."""
         own = base.folder == find_base(None, self.patches).folder
         return self.cache / (name if own else f"{name}-{base.name}")

@@ -21,8 +21,8 @@ from duet.kernels.bases import BOTH, Base, Source
 
 # A kernel source that is not a tarball: a commit of a git repository, or a folder.
 #
-# A commit is identified by its tree id. A folder is identified by all its files, which are read
-# again only if the size or mtime of one of them has changed.
+# The identity of a commit is its tree id. The identity of a folder is a digest of all its files,
+# which are read again only if the size or mtime of any file has changed.
 
 BUILT = (".config", "vmlinux", "include/generated", "include/config")
 """Products of make. A source must not have them, because objects of another configuration would be
@@ -80,7 +80,7 @@ def image_stamp(folder: Path) -> str:
 
 
 def folder_stamp(folder: Path) -> str:
-    """Return a stamp that changes with any file's name, size or mtime. Reads no file.
+    """Return a stamp that changes with any file's name, size or mtime, without reading files.
 
     Raises:
         BadFolder: make was run in the folder.
@@ -96,7 +96,7 @@ def folder_stamp(folder: Path) -> str:
 
 @cache
 def _folder_stamp(folder: Path) -> str:
-    """Compute folder_stamp(); cached, as it takes 0.5 s for 80,000 files and each arm needs it."""
+    """Return folder_stamp(), cached: it takes 0.5 s for 80,000 files, and each arm needs it."""
     digest = hashlib.sha256()
     for path in _files(folder):
         status = path.lstat()
@@ -130,7 +130,8 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(top, name) for name in sorted([*names, *links]))
 
 
-# An unpacked 6.1 takes 1.4 GB, its objects take 1.1 GB, and a stored kernel takes 0.2 GB.
+# The unpacked source of 6.1 takes 1.4 GB, its objects take 1.1 GB, and a stored kernel takes 0.2
+# GB.
 TREE_BYTES = 3_000_000_000
 IMAGE_BYTES = 400_000_000
 MEMORY = "tarballs.json"
@@ -146,13 +147,13 @@ class NoSource(InfraError):
 
 
 class BadTarball(InputError):
-    """The tarball is not a kernel of the series that the patches apply to."""
+    """The tarball is not a kernel of the series to which the patches apply."""
 
     code = "bad-tarball"
 
 
 class DiskFull(InfraError):
-    """Too little disk space, before or during a build."""
+    """There is too little disk space before or during a build."""
 
     code = "disk-full"
 
@@ -172,7 +173,7 @@ class Tarball:
 
 
 def fetched_tarball(base: Base, cache: Path) -> Path:
-    """Return the path of the base's tarball once its package is fetched."""
+    """Return the path at which the base's tarball is after its package has been fetched."""
     return cache / SOURCES / base.package / base.tarball.name
 
 
@@ -186,13 +187,13 @@ def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
     """Return the source to build from, with its digest, which is cached by size and mtime.
 
     Args:
-        base: has the source's location.
-        source: a tarball or folder given by --source; None means the base's own.
-        cache: has the file with the digests, and fetched sources.
+        base: the base, which names the location of its source.
+        source: a tarball or folder given by --source; None for the base's own source.
+        cache: folder that contains the file of digests, and fetched sources.
 
     Raises:
-        NoSource: the source does not exist and was never seen. Stored kernels do not need the
-            source, only its digest, which was recorded when it was seen.
+        NoSource: the source does not exist, and its digest is unknown. Stored kernels require only
+            the digest, which was recorded when the source existed.
         BadFolder: the folder or commit is not a clean kernel source.
     """
     memory = cache / MEMORY
@@ -221,7 +222,7 @@ def find_tarball(base: Base, source: Path | None, cache: Path) -> Tarball:
 
 
 def _find_folder(path: Path, known: Source, given: Path | None, memory: Path) -> Tarball:
-    """Do find_tarball() for a folder. With --source, use it as is; a base may name a commit."""
+    """Implement find_tarball() for a folder. If --source is not given, a base may name a commit."""
     if given is None and known.kind == "git":
         return Tarball(path, git_digest(path, known.ref), "git", known.ref)
     image = given is None and known.kind == "image"
@@ -247,7 +248,7 @@ def no_source(base: Base, path: Path, *, given: bool) -> NoSource:
 
 
 def unpack(tarball: Tarball, base: Base, target: Path, *, lock_fd: int) -> None:
-    """Unpack into `target`, which appears complete or not at all.
+    """Unpack a source into `target`, which appears complete or not at all.
 
     Raises:
         NoSource, BadTarball, DiskFull: see their classes.
@@ -304,7 +305,7 @@ def _extract(tarball: Tarball, draft: Path, lock_fd: int) -> subprocess.Complete
 
 
 def kernel_version(tree: Path) -> str:
-    """Return VERSION.PATCHLEVEL.SUBLEVEL from the tree's Makefile, or "" if it is no kernel."""
+    """Return VERSION.PATCHLEVEL.SUBLEVEL from the tree's Makefile; "" if the tree is no kernel."""
     try:
         head = (tree / "Makefile").read_text(encoding="utf-8", errors="replace")[:400]
     except OSError:
@@ -335,7 +336,7 @@ def check_series(tree: Path, base: Base, tarball: Path) -> None:
 
 
 def check_space(folder: Path, needed_bytes: int, purpose: str) -> None:
-    """Raise DiskFull when `folder`'s file system has less than `needed_bytes` free."""
+    """Raise DiskFull if the file system of `folder` has less than `needed_bytes` free."""
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder).free < needed_bytes:
         raise disk_full(purpose, needed_bytes, folder)

@@ -21,12 +21,12 @@ from duet.kernels.recipe import ArmSpec
 from duet.kernels.settings import KernelSettings
 from duet.kernels.source import NoSource, check_space, fetched_tarball
 
-# apt fetches the package for any user; nothing is installed.
+# Fetch a package with apt. This works for any user, and installs nothing.
 #
-# First the machine's own package lists are tried. If they lack the package, Debian's archive is
-# tried. In that case apt's settings, lists and folders are in the cache, so that the machine's
-# sources and packages stay unchanged. In both cases apt verifies the archive's signature with
-# Debian's keys. apt.conf(5) and apt-secure(8) describe the settings below.
+# First the machine's own package lists are tried. If these lists lack the package, Debian's archive
+# is tried. For the archive, apt uses settings, lists and folders in the cache, so that the
+# machine's sources and packages stay unchanged. In both cases apt verifies the archive's signature
+# with Debian's keys. apt.conf(5) and apt-secure(8) describe the settings below.
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 ARCHIVE = "http://deb.debian.org/debian"
@@ -82,7 +82,7 @@ class Mirror:
 
 
 def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> Path:
-    """Fetch a base's package, and keep its tarball in the cache. Blocks for some seconds.
+    """Fetch a base's package, and store its tarball in the cache. Blocks for some seconds.
 
     Args:
         tell: called with a sentence before each step.
@@ -96,7 +96,8 @@ def fetch(base: Base, cache: Path, tell: Callable[[str], None], stop: Event) -> 
     folder = fetched_tarball(base, cache).parent
     check_space(folder, NEEDED_BYTES, "to fetch a kernel source")
     for left in folder.glob("fetching-*"):
-        if time.time() - left.stat().st_mtime > LISTS_S + PACKAGE_S:  # left by a killed process
+        # A folder of this age belongs to a process that was killed.
+        if time.time() - left.stat().st_mtime > LISTS_S + PACKAGE_S:
             shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix="fetching-") as within:
         apt = _Apt(Path(within), base.source.package, tell, stop)
@@ -132,7 +133,7 @@ def _from_archive(base: Base, cache: Path, apt: _Apt) -> Path:
 
 
 def _take(base: Base, cache: Path, apt: _Apt, package: Path) -> Path:
-    """Extract the tarball from a package, so that it appears complete or not at all."""
+    """Extract the tarball from a package. The file appears complete or not at all."""
     try:
         apt.run(LOOK_S, "dpkg-deb", "--extract", str(package), str(apt.folder / "content"))
     except AptFailed as error:
@@ -166,7 +167,7 @@ class _Apt:
         try:
             return self._download({})
         except AptFailed:
-            return None  # outdated lists may name files that the archive no longer has
+            return None  # outdated lists can name files that the archive no longer has
 
     def from_mirror(self, mirror: Mirror, suites: Sequence[str]) -> Path:
         """Download the newest version in these suites.
@@ -192,10 +193,11 @@ class _Apt:
         return package
 
     def _download(self, env: dict[str, str]) -> Path | None:
-        """Download the package with the environment's lists; return None if they lack it.
+        """Download the package with the given environment; return None if its lists lack it.
 
-        apt-get treats an unknown name as a pattern, and linux-source-6.1 then matches
-        linux-source-6.12. So a version is requested, and the name of the result is checked.
+        If apt-get does not know a name, it treats the name as a pattern, so linux-source-6.1 can
+        match linux-source-6.12. Therefore a version is requested, and the name of the result is
+        checked.
         """
         said = self.run(LOOK_S, "apt-cache", "policy", self._package, env=env)
         found = re.search(r"^  Candidate: (?!\(none\))(\S+)$", said, re.MULTILINE)
@@ -274,7 +276,7 @@ class _Apt:
 def _no_source(base: Base, cache: Path, why: str, first: str = "") -> NoSource:
     tarball = f"a linux-{base.series}.*.tar.xz from kernel.org"
     give = f"give {tarball} (DUET_SOURCE=FILE make run)"
-    if base.both != BOTH:  # --source and DUET_SOURCE apply only to the default base
+    if base.both != BOTH:  # not the default base, so --source and DUET_SOURCE do not apply
         give = f"put {tarball} at {fetched_tarball(base, cache)}"
     if first:
         give = f"{first}, or {give}"
@@ -300,7 +302,7 @@ def bring_sources(
     """Fetch the missing sources of arms that are not built yet.
 
     Args:
-        stored: returns whether an arm is already built; may raise NoSource.
+        stored: function that returns whether an arm is already built; it may raise NoSource.
 
     Raises:
         NoSource: a source cannot be fetched.
@@ -330,7 +332,7 @@ def bring_sources(
 def _missing(
     arms: Sequence[ArmSpec], settings: KernelSettings, stored: Callable[[ArmSpec], object]
 ) -> list[tuple[ArmSpec, Base]]:
-    """Return one arm for each base whose source is needed, missing, and in a Debian package."""
+    """Return one arm per base whose source is needed but missing, and is in a Debian package."""
     found: dict[str, tuple[ArmSpec, Base]] = {}
     for arm in arms:
         base = settings.base_of(arm)

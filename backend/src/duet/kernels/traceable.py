@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check which functions of a built kernel accept a kprobe event, without booting it.
+"""Check which functions of a built kernel accept a kprobe event, without booting the kernel.
 
 The rules are those of kernel/trace/trace_kprobe.c and kernel/kprobes.c of 6.1. The kernel refuses
 functions that ftrace does not know (unless CONFIG_KPROBE_EVENTS_ON_NOTRACE is set), functions on
@@ -34,7 +34,7 @@ _NOTRACE = "CONFIG_KPROBE_EVENTS_ON_NOTRACE=y"
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a function cannot be probed. `why` completes the sentence 'NAME ...'."""
+    """Reason why a function cannot be probed. `why` completes the sentence 'NAME ...'."""
 
     why: str
     remedy: str
@@ -45,7 +45,7 @@ class Functions:
 
     Args:
         symbols: (address, whether it is code, name) in file order.
-        traced: sorted addresses of ftrace hooks; None if this kernel allows probes on functions
+        traced: sorted addresses of ftrace hooks; None if the kernel also allows probes on functions
             without a hook.
         listed: addresses of functions on the kprobes blacklist.
     """
@@ -64,7 +64,7 @@ class Functions:
         self._listed = frozenset(listed)
 
     def refusal(self, name: str) -> Refusal | None:
-        """Return why a kprobe event on this function would fail, or None if it would work."""
+        """Return why a kprobe event on this function would fail; None if the event would work."""
         if name not in self._code:
             return self._absent(name)
         if self._times[name] > 1:
@@ -109,7 +109,7 @@ _CALLER = "Probe a function that calls it."
 
 
 def read_functions(image: KernelImage) -> Functions:
-    """Read the functions of a stored kernel, with a cache.
+    """Read the functions of a stored kernel; results are cached.
 
     Raises:
         InfraError: its files cannot be read.
@@ -128,8 +128,8 @@ def _read(folder: Path) -> Functions:
     text = (folder / "System.map").read_text(encoding="ascii")
     found = []
     for line in text.splitlines():
-        # The type letter is ignored, because variables in .data may have the letter of code (Linux
-        # 7.3).
+        # The type letter is ignored, because variables in .data can have the type letter of code
+        # (Linux 7.3).
         address, _letter, name = line.split(" ", 2)
         found.append((int(address, 16), name))
     places = {name: address for address, name in found}
@@ -150,7 +150,7 @@ def _addresses(data: ElfData, places: dict[str, int], start: str, end: str) -> t
     return struct.unpack(f"<{count}Q", data.bytes(low, count * 8))
 
 
-# List a built kernel's trace events and their numeric fields, without booting it.
+# List a built kernel's trace events and their numeric fields, without booting the kernel.
 #
 # TRACE_EVENT defines three things (include/trace/trace_events.h, 6.1): `event_NAME`, a struct
 # trace_event_call, whose class names the group; `event_class_TEMPLATE`; and a struct
@@ -173,7 +173,8 @@ class TraceEvent:
     """One trace event.
 
     Args:
-        template: TEMPLATE in the name of its structure; several events may share a template.
+        template: TEMPLATE in the name of the event's structure; several events may share a
+            template.
     """
 
     group: str
@@ -226,7 +227,7 @@ def _events(folder: Path) -> tuple[TraceEvent, ...]:
     system_at = dwarf.read(vmlinux, "offsetof struct trace_event_class.system")
     calls: dict[str, int] = {}
     templates: dict[int, str] = {}
-    # The type letter does not tell variables from code: a variable in .data may have t (Linux 7.3).
+    # The type letter is no sign of code: variables in .data may have the letter t (Linux 7.3).
     for line in (folder / "System.map").read_text(encoding="ascii").splitlines():
         address, _letter, name = line.split(" ", 2)
         if name.startswith(CLASS):
@@ -245,7 +246,7 @@ def _events(folder: Path) -> tuple[TraceEvent, ...]:
 def _event(
     data: ElfData, name: str, at: int, system_at: int, templates: dict[int, str]
 ) -> TraceEvent | None:
-    """Return the event whose class pointer is at `at`, or None if TRACE_EVENT did not define it."""
+    """Return the event with the class pointer at `at`; None if it is not from TRACE_EVENT."""
     group = data.pointer(at)
     if group not in templates:
         return None

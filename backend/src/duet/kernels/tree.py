@@ -2,9 +2,9 @@
 """The work tree in which all arms are built, and switching it from one arm to the next.
 
 make recompiles each source file that is newer than its object. So a switch writes only files whose
-content differs, and leaves every other mtime unchanged. Before a file is first written, its
-original is copied to the folder `pristine`. Recovering from a killed switch needs no log, because
-the originals and the patches determine what the tree should contain.
+content differs, and leaves the mtime of every other file unchanged. Before a switch first writes a
+file, it copies the original to the folder `pristine`. After a killed switch, the originals and the
+patches determine what the tree must contain, so no log is necessary.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from duet.kernels.recipe import ArmSpec, arm_patches, read_patch
 class WorkTree:
     """An unpacked kernel at `folder`/src with originals of patched files in `folder`/pristine.
 
-    For a file that a patch creates, pristine has an empty file '<name>.absent'.
+    For a file that a patch creates, `pristine` contains an empty file '<name>.absent'.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,7 +40,7 @@ class WorkTree:
         self._pristine = folder / "pristine"
 
     def switch(self, patches: Sequence[Path]) -> list[str]:
-        """Make the tree equal to the originals plus `patches`; return the files written.
+        """Make the tree equal to the originals plus `patches`; return the written files.
 
         Raises:
             PatchFails: the message names patch, file and hunk; the tree is then unchanged.
@@ -54,7 +54,11 @@ class WorkTree:
         return list(changes)
 
     def changes(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
-        """Return what switch() would write, by file name (None: delete). Raises the same errors."""
+        """Return the content that switch() would write to each file (None to delete the file).
+
+        Raises:
+            PatchFails, PatchRefused: see switch().
+        """
         wanted = self._patched(patches)
         for name in self._seen() - wanted.keys():
             wanted[name] = self._original(name)
@@ -65,10 +69,10 @@ class WorkTree:
         }
 
     def texts(self, patches: Sequence[Path], names: Iterable[str]) -> dict[str, str]:
-        """Return files as patched by `patches`, whatever the tree's state; leave out absent files.
+        """Return files as patched by `patches`; the tree may contain any arm. Omit absent files.
 
         Raises:
-            PatchFails, PatchRefused: as switch().
+            PatchFails, PatchRefused: see switch().
         """
         patched = self._patched(patches)
         found = {name: patched[name] if name in patched else self._original(name) for name in names}
@@ -79,11 +83,11 @@ class WorkTree:
         }
 
     def objects(self) -> int:
-        """Count compiled objects by their .cmd files; kbuild writes one such file per object."""
+        """Count compiled objects by their .cmd files. kbuild writes one .cmd file per object."""
         return sum(name.endswith(".o.cmd") for _, _, names in os.walk(self.src) for name in names)
 
     def reach(self, changed: Sequence[str]) -> int:
-        """Estimate from kbuild's records how many objects a change of these files makes stale."""
+        """Estimate, from kbuild's records, how many objects become stale if these files change."""
         units = sum(name.endswith((".c", ".S")) for name in changed)
         headers = [name for name in changed if name.endswith(".h")]
         if not headers:
@@ -91,14 +95,15 @@ class WorkTree:
         return units + len(frozenset().union(*self.behind(headers).values()))
 
     def behind(self, names: Sequence[str]) -> dict[str, frozenset[str]]:
-        """Return the objects that depend on each of these files, or none if nothing is compiled."""
+        """Return the objects that depend on each of these files; none if no object is compiled."""
         found: dict[str, set[str]] = {name: set() for name in names}
         searched = {name: f" {name} ".encode() for name in names}
         for folder, _, entries in os.walk(self.src):
             for entry in entries:
                 if not entry.endswith(".o.cmd"):
                     continue
-                # Lines with names look like 'source_X := mm/a.c' or '  include/linux/fs.h \\'.
+                # Lines that contain file names look like 'source_X := mm/a.c' or '
+                # include/linux/fs.h \\'.
                 record = Path(folder, entry).read_bytes().replace(b"\n", b" ")
                 for name, text in searched.items():
                     if text in record:
@@ -106,8 +111,8 @@ class WorkTree:
         return {name: frozenset(objects) for name, objects in found.items()}
 
     def _patched(self, patches: Sequence[Path]) -> dict[str, bytes | None]:
-        """Return the files that the patches touch, with their patched content (None if deleted)."""
-        # Read bytes, because a carriage return in a hunk is content.
+        """Return the patched content of each file that the patches touch (None if deleted)."""
+        # Patches are read as bytes, because a carriage return in a hunk is content.
         diffs = [(path.name, read_diff(path.read_bytes().decode())) for path in patches]
         names = {name for _, diff in diffs for one in diff for name in one.names}
         for name in sorted(names):
@@ -123,7 +128,7 @@ class WorkTree:
             return {name: _content(scratch / name) for name in names}
 
     def _seen(self) -> set[str]:
-        """Return every file that some arm has patched in this tree so far."""
+        """Return every file of the tree that a switch has ever patched."""
         if not self._pristine.is_dir():
             return set()
         pristine = (path for path in self._pristine.rglob("*") if path.is_file())
@@ -137,7 +142,7 @@ class WorkTree:
         return pristine if pristine is not None else _content(self.src / name)
 
     def _save_original(self, name: str) -> None:
-        """Copy a file's original to pristine, either completely or not at all."""
+        """Copy a file's original to `pristine`, either completely or not at all."""
         pristine = self._pristine / name
         absent = self._pristine / f"{name}.absent"
         if pristine.exists() or absent.exists():
@@ -155,7 +160,7 @@ class WorkTree:
 
 
 def _refuse_link(src: Path, name: str) -> None:
-    """Refuse a path with a symbolic link in it, which could lead out of the tree."""
+    """Refuse a path that contains a symbolic link, because the link could lead out of the tree."""
     path = src
     for part in name.split("/"):
         path /= part
@@ -186,7 +191,7 @@ def _write(path: Path, content: bytes | None) -> None:
     part.rename(path)
 
 
-# The arm that the work tree was last switched to; the cost of the next switch depends on it.
+# State of the work tree: the last arm, which determines the cost of the next switch.
 
 Content = Mapping[str, tuple[str, ...]]
 """An arm's patches: the files that each patch touches, by the SHA-256 of its diff."""
@@ -213,7 +218,7 @@ class TreeState:
 
 
 def read_tree_state(folder: Path) -> TreeState | None:
-    """Read which arm the tree is at; return None if unknown or if a switch was interrupted."""
+    """Read which arm the tree contains; None if unknown, or if a switch was interrupted."""
     try:
         found = json.loads((folder / "stands.json").read_bytes())
         content = {str(key): tuple(map(str, files)) for key, files in found["content"].items()}
@@ -223,7 +228,7 @@ def read_tree_state(folder: Path) -> TreeState | None:
 
 
 def write_tree_state(folder: Path, standing: TreeState | None) -> None:
-    """Record which arm the tree is at, or None during a switch."""
+    """Record which arm the tree contains; None while a switch is in progress."""
     path = folder / "stands.json"
     if standing is None:
         path.unlink(missing_ok=True)
@@ -233,15 +238,15 @@ def write_tree_state(folder: Path, standing: TreeState | None) -> None:
 
 # Allow only one build at a time per cache, across all processes.
 #
-# This uses flock(2) rather than the filelock package because make inherits the descriptor. After a
-# kill -9 of the builder the lock stays held until its last compiler has ended, so no other build
-# writes the same objects meanwhile.
+# The lock uses flock(2) instead of the filelock package, because make inherits the descriptor. If
+# the builder is killed by kill -9, the lock remains held until the last compiler has ended. So two
+# builds never write the same objects.
 
 POLL_S = 0.2
 
 
 def wanted_at(path: Path) -> int:
-    """Return when a process last waited for a lock, as mtime in ns, or 0 if none ever did."""
+    """Return when a process last waited for a lock, as mtime in ns; 0 if no process ever waited."""
     try:
         return _wanted(path).stat().st_mtime_ns
     except OSError:
@@ -253,20 +258,20 @@ def _wanted(path: Path) -> Path:
 
 
 class BuildBusy(InfraError):
-    """Another process holds the build lock for longer than the caller can wait."""
+    """Another process still holds the build lock after the caller's timeout."""
 
     code = "build-busy"
 
 
 @contextmanager
 def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> Iterator[int]:
-    """Hold the lock; yield its descriptor, which make inherits.
+    """Hold the build lock; yield the lock's descriptor, which make inherits.
 
     Args:
-        path: lock file; created when absent, never removed.
-        wait_s: timeout while another build holds the lock.
-        on_wait: called once a second with a sentence about the lock's holder; may raise an error to
-            give up.
+        path: lock file, which is created if it is missing, and never removed.
+        wait_s: how long to wait while another build holds the lock.
+        on_wait: called once per second with a sentence about the lock's holder; may raise an error
+            to stop waiting.
 
     Raises:
         BuildBusy: the lock is still held after `wait_s`.
@@ -279,7 +284,7 @@ def build_lock(path: Path, *, wait_s: float, on_wait: Callable[[str], None]) -> 
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         yield fd
     finally:
-        os.close(fd)  # no LOCK_UN: a compiler that outlives this process must keep the lock
+        os.close(fd)  # not LOCK_UN: a compiler that outlives us keeps the lock
 
 
 def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None]) -> None:
@@ -300,22 +305,22 @@ def _acquire(fd: int, path: Path, wait_s: float, on_wait: Callable[[str], None])
                 ) from None
             if now - reported >= 1:
                 reported = now
-                _wanted(path).touch()  # make_ready() yields when this changes
+                _wanted(path).touch()  # make_ready() stops when this mtime changes
                 on_wait(f"Process {holder} is building kernels; waiting for it to finish.")
             time.sleep(POLL_S)
 
 
-# Use ccache under kbuild, so that an arm's objects are not recompiled when the tree returns to it.
+# Use ccache under kbuild, so that switching back to an arm does not recompile the arm's objects.
 #
-# The tree has only the objects of its current arm. Leaving an arm that touches fs.h or dcache.h
-# makes a thousand objects stale, although most of the new objects were already compiled for another
-# arm. ccache is optional: without it everything is recompiled, and the kernels are the same to the
-# byte.
+# The tree contains only the objects of its current arm. A switch from an arm that changes fs.h or
+# dcache.h makes a thousand objects stale, but most of the new objects were already compiled for
+# another arm. ccache is optional. Without ccache all stale objects are recompiled, and the kernels
+# are identical.
 #
-# Only C files use ccache. ccache 4.7 detects `.incbin` in preprocessor output, but not if it relies
-# on dependency files, as here. piggy.S includes the compressed kernel with `.incbin`, and otherwise
-# contains only its length. So if two arms' kernels had equal lengths, the second arm would boot the
-# first arm's kernel.
+# Only C files use ccache. ccache 4.7 detects `.incbin` in preprocessor output, but not if ccache
+# relies on dependency files, as it does here. piggy.S includes the compressed kernel with
+# `.incbin`, and otherwise contains only the length of this kernel. So if the kernels of two arms
+# had equal lengths, the second arm would boot the first arm's kernel.
 
 LIMIT = "3G"
 """ccache size limit. An arm that changes a widely included header adds some 250 MB of compressed
@@ -330,10 +335,10 @@ exec {ccache} {gcc} "$@"
 
 
 def ccache_environment(store: Path, path: str) -> dict[str, str]:
-    """Return variables for make, or none if ccache is not installed.
+    """Return environment variables for make; none if ccache is not installed.
 
     Args:
-        store: ccache's folder; ccache creates it. The gcc wrapper goes into STORE-bin.
+        store: ccache's folder, which ccache creates. The gcc wrapper is in STORE-bin.
         path: PATH without ccache.
     """
     gcc, ccache = shutil.which("gcc", path=path), shutil.which("ccache", path=path)
@@ -344,11 +349,11 @@ def ccache_environment(store: Path, path: str) -> dict[str, str]:
         "PATH": f"{_stand_in(store.with_name(store.name + '-bin'), gcc, ccache)}:{path}",
         "CCACHE_DIR": str(store),
         "CCACHE_MAXSIZE": LIMIT,
-        # kbuild requests dependency files anyway; with them, a cache miss needs no preprocessor
-        # run.
+        # kbuild requests dependency files in any case. If ccache uses these files, it need not run
+        # the preprocessor after a cache miss.
         "CCACHE_DEPEND": "1",
-        # Patching a header and reverting the patch changes the header's timestamps but not its
-        # content.
+        # After a header was patched and restored, its timestamps differ although its content is the
+        # same.
         "CCACHE_SLOPPINESS": "include_file_mtime,include_file_ctime",
     }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lenses show what events do not. This package has the x-ray, which reads a guest's memory.
+"""Lenses show what events do not show. The x-ray is here; the microscope is in `scope`.
 
 The side in the host process (`xray`, `calibration`, `records`) does not import drgn. The side that
 reads (`worker`, `attach`, `kernel`, `memory`, `clock`, `probes`) runs in a separate process,

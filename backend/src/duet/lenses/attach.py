@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Attaches drgn to a running guest over QMP, loads its DWARF, and finds out how it reads memory.
+"""Attaches drgn to a running guest over QMP, loads the kernel's DWARF, and detects the read route.
 
 QEMU is asked once for the kernel's VMCOREINFO (dump-guest-memory). For that it stops the guest for
 about 0.3 ms. Nothing after that stops the guest.
@@ -74,7 +74,7 @@ def _connect(program: drgn.Program, socket: Path) -> None:
     if not program.flags & drgn.ProgramFlags.IS_LINUX_KERNEL:
         raise LensError(
             "the guest's kernel has not given QEMU its vmcoreinfo note.",
-            remedy="Wait until it has booted; its config needs KEXEC and FW_CFG_SYSFS.",
+            remedy="Wait until the guest has booted; its config needs KEXEC and FW_CFG_SYSFS.",
         )
 
 
@@ -104,7 +104,7 @@ def route_of(lines: list[str]) -> Route | None:
 
 
 def _timed(program: drgn.Program) -> Route:
-    """Guess the route from the duration of a long read, for a drgn version that does not log it."""
+    """Guess the route from the duration of a long read, if drgn does not log its route."""
     began = time.monotonic()
     try:
         program.read(DIRECT_MAP + (1 << 20), ROUTE_BYTES)

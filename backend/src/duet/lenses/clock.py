@@ -35,15 +35,15 @@ class GuestClock:
     """Resolves addresses once. Each read then takes a few microseconds.
 
     Raises:
-        LensError: this kernel keeps its time elsewhere.
+        LensError: this kernel has no known variable that contains the time.
         Gone: the guest cannot be read.
     """
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self._memory = memory
         read = "struct tk_read_base"
-        # As in drgn.helpers.linux.timekeeping: it is an array element since 6.17, and was a
-        # variable before.
+        # As in drgn.helpers.linux.timekeeping: the timekeeper is an array element since Linux 6.17.
+        # Before 6.17 it was a variable.
         self._base = kernel.first(
             lambda of: of["timekeeper_data"][of["TIMEKEEPER_CORE"]].timekeeper.tkr_mono,
             lambda of: of["tk_core"].timekeeper.tkr_mono,

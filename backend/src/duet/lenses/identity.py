@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tells in words what is at an address: a slab object's field, a variable, or a task's stack.
+"""Describe in words what is at an address: a slab object's field, a variable, or a task's stack.
 
 drgn identifies slab objects (SLUB: mm/slub.c), symbols and stacks. TYPES has the object types of
 slab caches that are not named after the type.
@@ -41,7 +41,7 @@ USER_END = 1 << 47
 
 
 class Identifier:
-    """Identifies addresses with drgn, and adds the name of the field."""
+    """Identifies addresses with drgn, and adds the name of the field at the address."""
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self._program = kernel.program

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel's types and addresses, for probes. A missing one raises an error with a sentence."""
+"""A kernel's types and addresses, for probes. A missing type or address raises a LensError."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Kernel:
         try:
             return self._program.type(kind)
         except LookupError as error:
-            raise _missing(f"it has no {kind}", kind) from error
+            raise _missing(f"there is no type {kind}", kind) from error
 
     def address(self, symbol: str) -> int:
         """Return the address of a variable.
@@ -75,7 +75,7 @@ class Kernel:
         """
         found = self.find(symbol)
         if found is None:
-            raise _missing(f"it has no variable {symbol}", symbol)
+            raise _missing(f"there is no variable {symbol}", symbol)
         return found
 
     def find(self, symbol: str) -> int | None:

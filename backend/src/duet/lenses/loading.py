@@ -27,7 +27,7 @@ _numbers = count()
 
 
 class Probes:
-    """All probes of all lessons. They are imported at once, so no file is read later."""
+    """All probes of all lessons. They are imported immediately, so no file is read later."""
 
     def __init__(self) -> None:
         self._files = {slug: probe_files(slug) for slug in ("", *places())}
@@ -92,7 +92,7 @@ def _import(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"duet_probe_{next(_numbers)}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up here
+    sys.modules[spec.name] = module  # dataclasses look up their module in sys.modules
     spec.loader.exec_module(module)
     return module
 

@@ -86,7 +86,7 @@ class Memory:
         return former
 
     def paged(self, address: int, size: int) -> bytes:
-        """Read like read(), but cache whole pages.
+        """Read as read() does, but cache complete pages.
 
         This is faster for many small objects next to each other.
 
@@ -129,7 +129,9 @@ class Memory:
         yield from self._linked(node, head, head, link, size, most)
 
     def hlist(self, head: int, link: int, size: int, most: int) -> Iterator[tuple[int, bytes]]:
-        """Yield the objects on an hlist_head like list(). Here a node points back at a pointer.
+        """Yield the objects on an hlist_head, as list() does for a list_head.
+
+        An hlist node points back at a pointer, not at a node.
 
         Raises:
             Gone: see list().

@@ -197,4 +197,4 @@ class Reading:
     def __post_init__(self) -> None:
         for name, column in self.columns.items():
             if column.dtype.str not in DTYPES:
-                raise ValueError(f"{name} has dtype {column.dtype.str}, not in the contract")
+                raise ValueError(f"{name} has dtype {column.dtype.str}, which no message can have")

@@ -81,7 +81,7 @@ class OutputQueue:
             try:
                 write_all(partial(os.write, self._fd), frame)
             except OSError:
-                os._exit(0)  # the owner is gone
+                os._exit(0)  # the owner has closed the pipe
             with self._change:
                 self._queue.popleft()
                 self._bytes -= len(frame)
@@ -195,7 +195,7 @@ class Sampler:
             try:
                 self._take_sample(due)
                 due.failed_in_a_row = 0
-            except Exception as error:  # inconsistent memory may raise anything
+            except Exception as error:  # reading inconsistent memory may raise any error
                 due.failed_in_a_row += 1
                 if not isinstance(error, Gone):
                     self.memory.failed += 1
@@ -268,7 +268,7 @@ def confine(socket: Path, vmlinux: Path, uid: int) -> tuple[Path, Path]:
     Otherwise its user may be unable to traverse the parent folders. Then the socket's folder
     becomes the working directory, and the vmlinux is read through an open file descriptor.
     """
-    drgn.Program()  # makes drgn import now what it would load later
+    drgn.Program()  # this makes drgn import now what it would import later
     permits = Permits(reads=True, unix=True, peek=True)
     limits = Limits(LENS_MEMORY_BYTES, LENS_CPU_S, LENS_FILES)
     if socket.parent.is_dir():

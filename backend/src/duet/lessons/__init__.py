@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lessons as authors write them, checked: `schema` has the models, `load.py` reads a lesson's
-folder.
+"""Read and check the files that authors of lessons write.
 
-`document.py` finds the line of a fault and its remedy. `view.py` builds the tree that the page
-gets. `words.py` knows which names generic code must not use.
+`schema` contains the models, and `load.py` reads a lesson's folder. `document.py` finds the line of
+a fault, and a remedy. `view.py` builds the tree that the page gets. `words.py` finds names of
+lessons in generic code, where they are forbidden.
 """

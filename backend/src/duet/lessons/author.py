@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes a new lesson by copying lessons/_template. The copy runs unchanged and is then edited."""
+"""Create a new lesson by copying lessons/_template. The author then edits the copy."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ PATCHES = "patches"
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A lesson folder that `start` made.
+    """A lesson folder that `start` has created.
 
     Args:
-        program: name of its workload program; the workload's script has the same name plus `-sh`.
-        known: whether commands find the lesson, since its parent folder is the checkout or is
-            listed in DUET_LESSONS.
+        program: name of the lesson's workload program; the name of the workload's script is this
+            name plus `-sh`.
+        known: whether commands find the lesson, because its parent folder is the checkout or is in
+            DUET_LESSONS.
     """
 
     slug: str
@@ -90,7 +91,7 @@ def next_steps(made: Started) -> str:
     return "\n".join([*lines, "docs/AUTHORING.md explains how to make your own lesson of it."])
 
 
-# JSON schemas for a lesson's files, from which editors offer completion and help.
+# JSON schemas for a lesson's files. Editors use these schemas for completion and help.
 #
 # Each YAML file of a lesson names its schema in a comment for the YAML language server.
 
@@ -99,7 +100,7 @@ NONE: Mapping[str, type[BaseModel]] = {}
 
 
 def schemas(more: Mapping[str, type[BaseModel]] = NONE) -> dict[str, str]:
-    """Map each schema's file name to its text, exactly as committed.
+    """Return the text of each schema by file name, exactly as committed.
 
     Args:
         more: models of further files, by file name.
@@ -123,7 +124,7 @@ def write(root: Path, more: Mapping[str, type[BaseModel]] = NONE) -> None:
 
 
 def stale(root: Path, more: Mapping[str, type[BaseModel]] = NONE) -> list[str]:
-    """Return names of schemas that are missing or differ from the models."""
+    """Return the file names of schemas that are missing or differ from the models."""
     folder = root / FOLDER
     return [
         name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parses one YAML file of a lesson into its values and the line of each."""
+"""Parse one YAML file of a lesson into values and their line numbers."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from pydantic_core import ErrorDetails
 from duet.base.errors import InputError
 from duet.lessons.schema import FILES, Lesson, Place, Scene
 
-# Resolves what people type for a lesson or a step: a number, or a part of its name. Pure.
+# Find the lesson or step that a user means by a number or a part of its name. Pure.
 #
-# The page uses the same rules (frontend/src/base/typed.ts).
+# The page uses the same rules as this part (frontend/src/base/typed.ts).
 
 NAME: Final = re.compile(r"^(?:(\d+)(?:-|$))?(.*)$")
 TYPED: Final = re.compile(r"^(?:lesson|step)-?(?=\d)")
 
 
 def plain(word: str) -> str:
-    """Normalise a word to the form that names have."""
+    """Normalise a typed word to the form of names."""
     text = "-".join(word.strip().lower().split()).rstrip("/.,;:)")
     return TYPED.sub("", text)
 
 
 def meant_by(word: str, names: Iterable[str]) -> str | None:
-    """Return the name that a word means; None if none or more than one fits.
+    """Return the name that a typed word means; None unless exactly one name fits.
 
-    The word may be a whole name, its number, its beginning (with or without the number), or the
-    beginning of a later word in the name.
+    The word may be a complete name, the name's number, the name's beginning (with or without the
+    number), or the beginning of a later word in the name.
     """
     known, text = list(names), plain(word)
     if text in known:
@@ -52,10 +52,10 @@ def meant_by(word: str, names: Iterable[str]) -> str | None:
 
 
 def scene_called(scenes: Sequence[Scene], word: str | None) -> Scene | None:
-    """Return the step that an address names, or None.
+    """Return the step that a word in a URL names, or None.
 
-    The word may be a present or former name, a position counted from 1, or a short form (see
-    meant_by).
+    The word may be the current or a former name of the step, its position counted from 1, or a
+    short form (see meant_by).
     """
     if not word:
         return None
@@ -124,7 +124,7 @@ class LessonError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Problem whose file and line are not yet known, only its place."""
+    """Problem with a known place (keys), but without file and line."""
 
     place: Place
     sentence: str
@@ -132,7 +132,7 @@ class Found:
 
 
 def found(error: ValidationError) -> list[Found]:
-    """Rephrase pydantic's errors about a lesson, those about unknown keys first.
+    """Rephrase pydantic's errors about a lesson. Errors about unknown keys come first.
 
     A misspelt key causes two errors, because the correct key is also missing. The error about the
     unknown key explains both.
@@ -151,12 +151,12 @@ def key_of(place: Place) -> str:
 
 
 def file_of(key: str) -> str:
-    """Return the file in which a top-level key belongs; "" if there is no such key."""
+    """Return the file to which a top-level key belongs; "" if there is no such key."""
     return next((file for file, model in FILES.items() if key in keys_of(model)), "")
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
-    """Return the keys that a model takes."""
+    """Return the keys that a model allows."""
     return list(model.model_fields)
 
 
@@ -164,7 +164,7 @@ def found_one(error: ErrorDetails, top: type[BaseModel]) -> Found:
     """Rephrase one of pydantic's errors.
 
     Args:
-        top: the file's model, from which the error's `loc` starts.
+        top: model of the file; the error's `loc` is relative to this model.
     """
     place: Place = tuple(part for part in error["loc"] if part != "[key]")
     kind = error["type"]
@@ -184,7 +184,7 @@ def found_one(error: ErrorDetails, top: type[BaseModel]) -> Found:
 
 
 def _remedy(place: Place, top: type[BaseModel]) -> str:
-    """Return the schema's description of a key, or of the nearest key above it."""
+    """Return the schema's description of a key, or of the nearest parent key that has one."""
     while place:
         info = _field(_model_at(place[:-1], top), str(place[-1]))
         if info is not None and info.description:
@@ -194,11 +194,12 @@ def _remedy(place: Place, top: type[BaseModel]) -> str:
 
 
 def _model_at(place: Place, top: type[BaseModel]) -> type[BaseModel]:
-    """Return the model of the keys at a place, or at the nearest place above that has a model."""
+    """Return the model of the keys at a place, or else at the nearest parent with a model."""
     model = top
     named = False
     for part in place:
-        if isinstance(part, int) or named:  # an index, or a name that the lesson chose
+        # An index, or a name that the lesson has chosen, selects no other model.
+        if isinstance(part, int) or named:
             named = False
             continue
         info = _field(model, part)
@@ -224,7 +225,7 @@ def _is_table(annotation: Any) -> bool:
     return get_origin(annotation) is dict
 
 
-# libyaml parses a lesson in a tenth of the time, and every command reads all lessons.
+# libyaml needs only a tenth of the time. This matters, because every command reads all lessons.
 SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -233,9 +234,9 @@ class Document:
     """A parsed YAML file.
 
     Args:
-        name: its name in problems, e.g. 'lessons/NN-slug/trace.yaml'.
+        name: name that problems show, e.g. 'lessons/NN-slug/trace.yaml'.
         values: the file's values by key.
-        root: the file's root node; nodes know their lines. None if the file is empty.
+        root: the file's root node; nodes contain their line numbers. None if the file is empty.
     """
 
     name: str
@@ -245,7 +246,7 @@ class Document:
     def line(self, place: Place) -> int:
         """Return a value's line number, from 1.
 
-        If the value is missing, return the line number of the nearest key above it.
+        If the value is missing, return the line number of the nearest parent key.
         """
         node: yaml.Node | None = self.root
         line = 1
@@ -268,7 +269,7 @@ def read(path: Path, name: str) -> Document:
     """Read and parse a file.
 
     Args:
-        name: its name in problems.
+        name: the file's name in problems.
 
     Raises:
         LessonError: the file is not text or not YAML, has no mapping at the top, or has a duplicate
@@ -279,12 +280,12 @@ def read(path: Path, name: str) -> Document:
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         sentence = "this is not UTF-8 text"
-        raise _wrong(name, line, sentence, "Save the file as UTF-8.") from error
+        raise _wrong(name, line, sentence, "Save the file in UTF-8 encoding.") from error
     try:
         root, values = _parsed(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        # A mark for the end of the file may be past its last line.
+        # If an error is at the end of the file, YAML may report a line after the last line.
         line = min(mark.line + 1, text.count("\n") + 1) if mark else 1
         what = getattr(error, "problem", None) or str(error)
         remedy = "Correct that line. A text that contains ': ' or ' #' needs quotes."
@@ -320,7 +321,7 @@ def _is_text(node: yaml.Node) -> bool:
 
 
 def _step(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, yaml.Node | None]:
-    """Return the node that has a part's line, and the part's value; (None, None) if missing."""
+    """Return the node with a part's line number, and the part's value; (None, None) if missing."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if _is_text(key) and key.value == str(part):
@@ -331,8 +332,8 @@ def _step(node: yaml.Node | None, part: str | int) -> tuple[yaml.Node | None, ya
 
 
 def _repeated(node: yaml.Node, seen: set[int]) -> Iterator[yaml.ScalarNode]:
-    """Yield keys that a mapping has twice. YAML would silently use the last one."""
-    if id(node) in seen:  # an alias
+    """Yield keys that occur twice in a mapping; YAML would silently use the last value."""
+    if id(node) in seen:  # the node is an alias
         return
     seen.add(id(node))
     if isinstance(node, yaml.SequenceNode):

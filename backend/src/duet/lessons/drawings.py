@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Drawings of terms, which are small SVG files with shapes and words in the page's colours.
+"""Drawings of terms: small SVG files with shapes and words in the page's colours.
 
-The page builds a drawing from its text, element by element. Anything that could run, load something
-or be styled from outside is refused here, and the page omits it
+The page builds a drawing from its text, element by element. Elements that could run code, load
+files or be styled from outside are refused here, and the page omits them
 (frontend/src/panels/terms/terms.tsx).
 """
 
@@ -48,7 +48,7 @@ REDRAW = "Use none, currentColor or a variable of the theme: " + ", ".join(
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Something that a drawing must not have, and its line, counted from 1."""
+    """Forbidden content of a drawing, with its line number, counted from 1."""
 
     line: int
     sentence: str
@@ -56,7 +56,7 @@ class Flaw:
 
 
 def flaws(data: bytes) -> list[Flaw]:
-    """Check a drawing. Return its flaws; the list is empty if the drawing may be shown."""
+    """Return the flaws of a drawing. Without flaws, the drawing may be shown."""
     if len(data) > MAX_BYTES:
         sentence = f"a drawing has at most {MAX_BYTES} bytes, not {len(data)}"
         return [Flaw(1, sentence, "Draw fewer shapes.")]
@@ -85,7 +85,7 @@ def read_drawing(path: Path) -> str:
 
 
 class _Reader:
-    """Parses a drawing and collects its flaws. Loads nothing from outside the text."""
+    """Parses a drawing and collects its flaws, without loading other files."""
 
     def __init__(self) -> None:
         self.found: list[Flaw] = []

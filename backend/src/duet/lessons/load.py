@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds and loads lessons. A lesson is a folder lessons/NN-slug with a lesson.yaml."""
+"""Find and load lessons. A lesson is a folder lessons/NN-slug that contains a lesson.yaml."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from duet.lessons.document import (
 )
 from duet.lessons.schema import FILES, NO_ROWS, Arm, KnobRole, Lesson, Workload
 
-# Merges the YAML files of a lesson's folder into one Lesson.
+# Merge the YAML files of a lesson's folder into one Lesson.
 #
 # Each key belongs to one file (schema.FILES). A key in the wrong file, or in two files, is refused.
 
@@ -42,7 +42,7 @@ def paths(folder: Path) -> list[Path]:
 
 
 def folder_stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """Return names, sizes and mtimes of the files, which change when the lesson does."""
+    """Return names, sizes and mtimes of a lesson's YAML files, to detect changes."""
     stats = [(path.name, path.stat()) for path in paths(folder)]
     return tuple((name, status.st_size, status.st_mtime_ns) for name, status in stats)
 
@@ -75,7 +75,7 @@ def read_lesson(folder: Path) -> Lesson:
 
 
 def placing(folder: Path) -> Callable[[Found], Problem]:
-    """Return a function that finds a fault's file and line. The lesson must be readable."""
+    """Return a function that adds file and line to a fault. The lesson must be readable."""
     documents = {path.name: read(path, _shown(folder, path.name)) for path in paths(folder)}
     _, owners, _ = _joined(documents)
     return lambda one: _placed(one, folder, documents, owners)
@@ -84,7 +84,7 @@ def placing(folder: Path) -> Callable[[Found], Problem]:
 def _joined(
     documents: dict[str, Document],
 ) -> tuple[dict[str, Any], dict[str, str], list[Problem]]:
-    """Return all keys, the file of each, and problems for keys in a wrong or second file."""
+    """Return all keys, the file of each key, and problems for keys in a wrong or second file."""
     tree: dict[str, Any] = {}
     owners: dict[str, str] = {}
     problems: list[Problem] = []
@@ -121,28 +121,28 @@ def _shown(folder: Path, file: str) -> str:
     return f"{folder.parent.name}/{folder.name}/{file}"
 
 
-# Where lessons are: lessons/NN-slug of the checkout, and of each folder in DUET_LESSONS.
+# Folders of lessons: lessons/NN-slug in the checkout, and in each folder of DUET_LESSONS.
 #
-# Such a folder has the checkout's layout: FOLDER/lessons/NN-slug for the lesson and
+# A folder in DUET_LESSONS has the checkout's layout: FOLDER/lessons/NN-slug for the lesson, and
 # FOLDER/kernel-patches/NN-slug for the patches of its arms. The script that builds the guest's root
-# file system (vm-images/root/build) reads the same variable to find the workloads.
+# file system (vm-images/root/build) also reads DUET_LESSONS, to find the workloads.
 
 SLUG = re.compile(r"^\d{2}-[a-z0-9-]+$")
 
 
 @dataclass(frozen=True, slots=True)
 class LessonPaths:
-    """The two folders of one lesson; the second need not exist."""
+    """The two folders of one lesson. The folder of patches need not exist."""
 
     folder: Path
     patch_dir: Path
 
 
 def places(root: Path | None = None) -> dict[str, LessonPaths]:
-    """Return the folders of every lesson by slug, sorted by slug.
+    """Return the folders of all lessons by slug, sorted by slug.
 
     Args:
-        root: look only in this checkout; by default, in our checkout and the folders in
+        root: search only this checkout; by default, search our checkout and the folders in
             DUET_LESSONS.
 
     Raises:
@@ -166,7 +166,7 @@ def places(root: Path | None = None) -> dict[str, LessonPaths]:
 
 
 def _extra() -> tuple[Path, ...]:
-    """Return the folders in DUET_LESSONS after checking each."""
+    """Return the folders in DUET_LESSONS, after checking each folder."""
     for folder in extra_lessons():
         if not (folder / "lessons").is_dir():
             what = "has no folder lessons/" if folder.is_dir() else "is not a folder"
@@ -178,7 +178,7 @@ def _extra() -> tuple[Path, ...]:
     return extra_lessons()
 
 
-# Finds knobs by their role, whatever name a lesson gives them. Pure.
+# Find knobs by their role, because lessons choose their names. Pure.
 
 USUAL_CPUS = 2
 """Number of vCPUs of a guest if the lesson has no knob for it."""
@@ -190,17 +190,17 @@ def knob(lesson: Lesson, role: KnobRole) -> str | None:
 
 
 def duration_s(lesson: Lesson, params: Mapping[str, int], usual: int) -> int:
-    """Return for how many seconds the workload runs; `usual` if no knob sets it."""
+    """Return how many seconds the workload runs; `usual` if no knob sets the duration."""
     return _value(lesson, params, "duration", usual)
 
 
 def cpus(lesson: Lesson, params: Mapping[str, int]) -> int:
-    """Return the number of vCPUs per guest (check_params makes it 1 on the count clock)."""
+    """Return the number of vCPUs per guest. On the count clock, check_params sets the knob to 1."""
     return _value(lesson, params, "cpus", USUAL_CPUS)
 
 
 def rows(lesson: Lesson, workload: Workload, params: Mapping[str, int]) -> int:
-    """Return how many rows to reserve, one per thread; 0 if no knob sets it or rows are off."""
+    """Return how many rows to reserve for threads; 0 if no knob sets a number, or rows are off."""
     return 0 if workload.rows == NO_ROWS else _value(lesson, params, "threads", 0)
 
 
@@ -214,8 +214,9 @@ class LessonFolder:
     """A lesson and the paths of its parts.
 
     Args:
-        changes: patch with a visitor's change, by the name of the changed arm (lessons/own.py).
-        brought: text of the patch, by arm name, for changed arms that only a recording has.
+        changes: path of the patch with a visitor's change, by name of the changed arm
+            (lessons/own.py).
+        brought: text of the patch, by arm name, for changed arms that exist only in a recording.
     """
 
     slug: str
@@ -226,7 +227,7 @@ class LessonFolder:
     brought: Mapping[str, str] = field(default_factory=dict)
 
     def arm(self, name: str) -> Arm:
-        """The arm of that name.
+        """Return the arm with this name.
 
         Raises:
             InputError: there is no such arm; the remedy lists the arms.
@@ -246,7 +247,7 @@ class LessonFolder:
         return tuple(arm.name for arm in self.lesson.arms if not arm.optional)
 
     def patch_files(self, arm: str) -> tuple[Path, ...]:
-        """Return the arm's own patches in order, a visitor's change last; empty for stock."""
+        """Return the arm's own patches in order, the last a visitor's change; empty for stock."""
         files = tuple(self.patch_dir / name for name in self.arm(arm).patches)
         return (*files, self.changes[arm]) if arm in self.changes else files
 
@@ -255,12 +256,12 @@ class LessonFolder:
         return tuple(sorted((self.folder / "recorded").glob("*.duet")))
 
     def content(self) -> str:
-        """Return the prose as Markdown. A scene's text is under the heading `## id`."""
+        """Return the lesson's prose as Markdown. A scene's text is below the heading `## id`."""
         path = self.folder / "content.md"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def check_recorded_params(self, recorded: Mapping[str, int], clock: str) -> dict[str, int]:
-        """Check a recorded run's knobs against today's lesson, and drop knobs that no longer exist.
+        """Check the knobs of a recorded run against the current lesson, and drop obsolete knobs.
 
         Raises:
             InputError: see check_params.
@@ -271,13 +272,13 @@ class LessonFolder:
     def check_params(
         self, given: Mapping[str, object], clock: str = "wall", *, measured: bool = False
     ) -> dict[str, int]:
-        """Fill in defaults and check every value. Knobs of a model on the page are omitted.
+        """Fill in defaults, and check all values. Omit knobs that affect only the page's model.
 
-        On the count clock the guest has one vCPU, whatever value was given. Only measurements can
-        have more vCPUs (duet.cli.arguments).
+        On the count clock a guest always has one vCPU; only measurements can have more
+        (duet.cli.arguments).
 
         Args:
-            measured: whether a knob may go up to its `measured_max`.
+            measured: whether the largest value of a knob is its `measured_max`.
 
         Raises:
             InputError: a name is unknown, or a value has the wrong type or is out of range; the
@@ -333,7 +334,7 @@ def load(slug: str, root: Path | None = None) -> LessonFolder:
 
     Raises:
         InputError: there is no such lesson.
-        LessonError: its files are not usable; the sentence names file, line and key.
+        LessonError: the lesson's files are invalid; the sentence names file, line and key.
     """
     known = places(root)
     if slug not in known:
@@ -345,8 +346,8 @@ def load(slug: str, root: Path | None = None) -> LessonFolder:
     return LessonFolder(slug, place.folder, place.patch_dir, read_lesson(place.folder))
 
 
-# The server's cache of lessons. A lesson is read again only when a file has changed, because
-# parsing its YAML takes 25 ms.
+# The server's cache of lessons. Parsing a lesson's YAML takes 25 ms, so a lesson is read again only
+# after a file has changed.
 
 
 log = logging.getLogger("duet.api")
@@ -379,7 +380,7 @@ def find(slug: str) -> LessonFolder:
 def _look(slug: str) -> LessonFolder:
     place = places().get(slug)
     if place is None:
-        return load(slug)  # raises an error that suggests a slug
+        return load(slug)  # this raises an error that suggests a slug
     stamp = folder_stamp(place.folder)
     known = _cached.get(place.folder)
     if known is None or known[0] != stamp:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A visitor's arm: one of the lesson's arms with a visitor's change on top.
 
-Its name contains the name of the arm that was changed and a digest of the change, for example
-`own-srcu-1f2e3d4c5b`. It is traced like the arm that was changed, so a recording with such an arm
-plays wherever the lesson is installed.
+The name of such an arm consists of the name of the lesson's arm and a digest of the change, for
+example `own-srcu-1f2e3d4c5b`. A visitor's arm is traced like the lesson's arm. So every
+installation of the lesson can play a recording with a visitor's arm.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def own_name(base: str, digest: str) -> str:
 
 
 def changed_arm(name: str) -> str | None:
-    """Return the name of the arm that a visitor's arm changes; None for any other arm."""
+    """Return the name of the lesson's arm that a visitor's arm changes; None for other arms."""
     match = OWN.fullmatch(name)
     return match["base"] if match else None
 
 
 def are_changed(arms: Iterable[str]) -> list[str]:
-    """Return the names that belong to visitors' arms."""
+    """Return those of the names that belong to visitors' arms."""
     return [arm for arm in arms if changed_arm(arm) is not None]
 
 
@@ -48,9 +48,9 @@ def with_own(
 
     Args:
         name: see own_name.
-        summary: one line under its name; "" for a default line.
-        change: its patch, in the form of git format-patch; None if not needed or not on this
-            machine.
+        summary: one line that describes the arm; "" for a default line.
+        change: the visitor's patch, in the form of git format-patch; None if not needed or not on
+            this machine.
         text: the patch's text, to be shown if there is no file; "" if there is no text.
 
     Raises:
@@ -82,7 +82,7 @@ def with_own(
 
 
 def with_recorded(folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
-    """Return the lesson with the visitors' arms among `names` that change one of its arms."""
+    """Return the lesson, plus those visitors' arms in `names` that change one of its arms."""
     known = {arm.name for arm in folder.lesson.arms}
     for name in names:
         if name not in known and changed_arm(name) in known:
@@ -91,7 +91,7 @@ def with_recorded(folder: LessonFolder, names: Iterable[str]) -> LessonFolder:
 
 
 def _joined(part: Strict, base: str, own: str) -> Strict:
-    """Add the visitor's arm to the part's list of arms if the list has the arm that it changes.
+    """Add a visitor's arm to a part's list of arms if the list contains the lesson's arm.
 
     A part without a list applies to all arms.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Turns a lesson's probes and workload into the plan text that the agent carries out.
+"""Translate a lesson's probes and workload into the plan text for the agent.
 
-The agent knows nothing about lessons, so all names are substituted here. Pure.
+The agent has no data about lessons, so this module replaces all names by values. Pure.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ def filled(text: str, values: Mapping[str, int]) -> str:
 
 
 def command(workload: Workload, params: Mapping[str, int]) -> str:
-    """Return the workload's argv as one line."""
+    """Return the workload's command line."""
     words = [filled(workload.run, params)]
     words += [filled(more, params) for name, more in workload.optional.items() if params.get(name)]
     return " ".join(words)
 
 
 def setup_lines(workload: Workload, params: Mapping[str, int]) -> list[str]:
-    """Return plan lines that prepare the run: commands first, then writes to files.
+    """Return plan lines that prepare the run: first commands, then writes to files.
 
     Writes come last, because a file may be in a filesystem that a command mounts.
     """
@@ -102,10 +102,10 @@ def setup_lines(workload: Workload, params: Mapping[str, int]) -> list[str]:
 def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
     """Return the ring buffer size of a run on the count clock, whose events stay in the guest.
 
-    A live run's 8 MiB hold some 200,000 events, which a busy workload causes in a second or less.
-    So this buffer gets a quarter of the memory that the scratch disk, which is in memory too,
-    leaves free. The buffer is at most as large as the part of a run that a session keeps
-    (Limits.transcript_bytes).
+    The 8 MiB of a live run are enough for some 200,000 events, which a busy workload causes in a
+    second or less. So the buffer here is larger: a quarter of the memory that is free beside the
+    scratch disk, which is also in memory. A session keeps only a part of a run
+    (Limits.transcript_bytes), which is the largest size of the buffer.
     """
     free_mb = max(lesson.memory_mb - workload.scratch_mb, 0)
     return min(max(free_mb * 1024 // BUFFER_SHARE, LIVE_BUFFER_KB), BUFFER_MAX_KB)
@@ -114,7 +114,7 @@ def run_buffer_kb(lesson: Lesson, workload: Workload) -> int:
 def _explains(probe: Probe, params: Mapping[str, int]) -> bool:
     """Return whether explain runs enable the probe.
 
-    A knob above its `explain_max` prevents that.
+    They do not if a knob is larger than the probe's `explain_max` allows.
     """
     return probe.explain and all(params.get(n, 0) <= most for n, most in probe.explain_max.items())
 
@@ -146,15 +146,14 @@ def plan_text(
         params: checked values (LessonFolder.check_params).
         symbols: addresses in this arm's kernel, by name.
         traced: False for runs that measure.
-        at_boot: whether the plan is passed through fw_cfg, starts at boot, and keeps events until
-            the end. The count clock needs this, because it allows no input from the host during a
-            run.
-        autostart: for a plan at boot; if False, it waits for START, so that a lens can attach
-            first. Such a run does not repeat exactly.
-        buffer_kb: ring buffer per CPU in KiB; None is LIVE_BUFFER_KB or, with at_boot,
+        at_boot: whether the plan is passed through fw_cfg, starts at boot, and keeps events in the
+            guest until the end. The count clock requires such a plan, because it allows no input
+            from the host during a run.
+        autostart: for a plan at boot: if False, the workload waits for START, so that a lens can
+            attach first. Such a run does not repeat exactly.
+        buffer_kb: ring buffer per CPU in KiB; None for LIVE_BUFFER_KB or, with at_boot,
             run_buffer_kb().
-        probes: names of probes to enable if this arm has them; None means the probes of explain
-            runs.
+        probes: names of probes to enable if this arm has them; None for the probes of explain runs.
         before: lines that precede the workload's own preparation.
     """
     workload = workload_of(lesson, workload_name)
@@ -183,7 +182,7 @@ def plan_text(
     return "\n".join(lines) + "\n"
 
 
-# Renders a lesson's mail, terms and recap as plain HTML, for pages without scripts.
+# Render a lesson's mail, terms and recap as plain HTML, for browsers without scripts.
 
 
 def outline(folder: LessonFolder) -> str:
@@ -207,7 +206,7 @@ def _subject(mail: Mail) -> str:
 def _terms(folder: LessonFolder) -> Iterator[str]:
     try:
         terms = [one.term for one in explained(folder)]
-    except InputError:  # duet lint reports it
+    except InputError:  # `duet lint` reports this error
         terms = []
     if terms:
         rows = (f"<dt><b>{escape(t.name)}</b></dt><dd>{escape(t.says)}</dd>" for t in terms)
@@ -233,23 +232,24 @@ def _question(one: QuizQuestion) -> str:
 
 
 def right_answer(one: QuizQuestion) -> str:
-    """Return the text of the right choice, or the number with its unit."""
+    """Return the right answer: the text of a choice, or a number with its unit."""
     if one.choices and one.right is not None:
         return one.choices[one.right - 1]
     return f"{one.number:,.10g} {one.unit}".rstrip()
 
 
-# Turns what a viewer does to a live run, a lesson's acts, into lines for its workload. Pure.
+# Translate an act, with which a viewer affects a live run, into an input line for the workload.
+# Pure.
 
 
 def act_line(
     lesson: Lesson, workload: str, name: str, value: int, params: Mapping[str, int]
 ) -> str:
-    """Return the line that performs an act.
+    """Return the input line that makes the workload perform an act.
 
     Args:
         workload: name of the run's workload.
-        params: the run's knobs; an act's largest value may refer to one of them.
+        params: the run's knobs; an act's largest value may be the value of a knob.
 
     Raises:
         InputError: the workload has no such act, or the value is out of range.

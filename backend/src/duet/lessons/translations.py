@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lesson in other languages. Its folder i18n/LANGUAGE/ has the prose, and other texts by place.
+"""Translations of a lesson: i18n/LANGUAGE/ contains its prose, and other texts by place.
 
-Each translation contains the English text that was translated. If the English text has changed
-since, the page shows the English, and `duet lint` reports it.
+Each translation contains the English text that was translated. If the lesson's English text has
+changed since, the page shows the English text, and `duet lint` reports the translation as outdated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from duet.lessons.schema import Place
 from duet.lessons.schema.base import StringsFile
 from duet.lessons.view import HEADING, explained, sections
 
-# The texts in a lesson that people read, each by its place. Translations may name these places.
+# The texts of a lesson that people read, by place. Translations refer to texts by place.
 
 READ_KEYS: Final = frozenset(
     {"title", "question", "summary", "claim", "notes", "note", "that", "help", "ask", "why", "hint"}
@@ -46,9 +46,9 @@ class Text:
     """One text.
 
     Args:
-        key: key as in the files, e.g. 'scenes.one-umount.title'; items without a name are counted
-            from 1.
-        place: its place in the lesson as the page gets it.
+        key: key of the text in the files, e.g. 'scenes.one-umount.title'; items without a name are
+            counted from 1.
+        place: place of the text in the tree that the page gets.
     """
 
     key: str
@@ -73,7 +73,7 @@ def texts_of(folder: LessonFolder) -> dict[str, Text]:
 def _terms(folder: LessonFolder) -> JsonValue:
     try:
         return [one.term.model_dump(mode="json") for one in explained(folder)]
-    except InputError:  # lint reports it
+    except InputError:  # `duet lint` reports this error
         return []
 
 
@@ -82,7 +82,7 @@ def _lab(path: Path) -> JsonValue:
         return {}
     try:
         return dict(read(path, path.name).values)
-    except LessonError:  # lint reports it
+    except LessonError:  # `duet lint` reports this error
         return {}
 
 
@@ -99,7 +99,7 @@ def _found(value: JsonValue, key: str, place: Place) -> Iterator[Text]:
 
 
 def _named(item: JsonValue) -> str:
-    """Return the name of an item in a list; "" if it has none."""
+    """Return the name of a list's item; "" if the item has no name."""
     if not isinstance(item, dict):
         return ""
     return str(item.get("id") or item.get("name") or "")
@@ -130,7 +130,8 @@ class Translation:
         key: see Text.
         line: line number in the file, from 1.
         english: the text that was translated.
-        digest: digest of that text, for a section of the prose; if empty, `english` is compared.
+        digest: digest of the translated text, for a section of the prose; if empty, `english` is
+            compared.
     """
 
     key: str
@@ -141,12 +142,12 @@ class Translation:
     digest: str
 
     def is_of(self, text: Text) -> bool:
-        """Return whether this translates the current text."""
+        """Return whether this is a translation of the current English text."""
         return digest(text.text) == self.digest if self.digest else text.text == self.english
 
 
 def digest(text: str) -> str:
-    """Return the first ten digits of a section's SHA-256, which identify it."""
+    """Return the first ten digits of a section's SHA-256, which identify the section."""
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
@@ -163,7 +164,7 @@ def files(folder: LessonFolder, language: str) -> list[Path]:
 
 
 def translated_places(folder: LessonFolder, language: str) -> list[tuple[Place, str]]:
-    """Return (place, translation) for each text in the lesson as the page gets it.
+    """Return (place in the page's tree, translation) for each text of the lesson.
 
     Missing and outdated translations are omitted.
 
@@ -174,7 +175,7 @@ def translated_places(folder: LessonFolder, language: str) -> list[tuple[Place, 
 
 
 def by_english(folder: LessonFolder, language: str) -> dict[str, str]:
-    """Return translations by English text, for the lesson and the lab in its folder.
+    """Return translations by English text, for the lesson and for the lab in the lesson's folder.
 
     Raises:
         LessonError: one of the translation's files is unusable.
@@ -183,7 +184,7 @@ def by_english(folder: LessonFolder, language: str) -> dict[str, str]:
 
 
 def _current(folder: LessonFolder, language: str) -> Iterator[tuple[Text, str]]:
-    """Yield texts with their translations, except missing and outdated translations."""
+    """Yield texts that have current translations, with these translations."""
     if not LANGUAGE.fullmatch(language) or not files(folder, language):
         return
     known = texts_of(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds a lesson as the page gets it: a tree with its files, patch texts, prose and recordings."""
+"""Build the tree that the page gets for a lesson: files, patches, prose and recordings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from duet.lessons.drawings import FOLDER, read_drawing
 from duet.lessons.load import LessonFolder
 from duet.lessons.schema import Place, Term, TermsFile
 
-# The page's views and the names that lessons may use, from views.gen.json (`make contract`).
+# The page's views, and the names that lessons may use in them, from views.gen.json (`make
+# contract`).
 
 CATALOGUE = Path(__file__).with_name("views.gen.json")
 Layer = Literal["state", "function", "track", "mark"]
@@ -41,7 +42,7 @@ class ViewPanel(_Generated):
 
 
 class OnlyInFocus(_Generated):
-    """A layer of which a step draws only the kinds that are in focus or have a colour in `but`."""
+    """A layer in which a step draws only kinds that are in focus or have a colour in `but`."""
 
     layer: Layer
     but: tuple[str, ...]
@@ -71,7 +72,7 @@ class View(_Generated):
 
 
 class CommonNames(_Generated):
-    """Names that every lesson may use, whatever its view."""
+    """Names that every lesson may use with any view."""
 
     sentences: dict[str, str]
     moments: dict[str, str]
@@ -119,7 +120,7 @@ def read_views() -> Catalogue:
         ) from error
 
 
-# A lesson's terms as readers get them, with shared terms filled in and drawings as text.
+# A lesson's terms for the page, with shared terms filled in and drawings as SVG text.
 
 COMMON = "_common"
 """Subfolder of `lessons` with the terms that several lessons share."""
@@ -128,7 +129,7 @@ FILE = "terms.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A term with all of its parts.
+    """A term with all its parts.
 
     Args:
         drawing: the term's drawing file; None if the term has none.
@@ -139,7 +140,7 @@ class Explained:
 
 
 def common_folders(folder: Path) -> tuple[Path, ...]:
-    """Return the folders of shared terms: the one next to the lesson, then the checkout's."""
+    """Return the folders of shared terms: first that next to the lesson, then the checkout's."""
     own, ours = folder.parent / COMMON, repo_root() / "lessons" / COMMON
     return (own,) if own == ours else (own, ours)
 
@@ -167,7 +168,7 @@ def read_common(folder: Path) -> tuple[Term, ...]:
 
 
 def explained(lesson: LessonFolder) -> tuple[Explained, ...]:
-    """Return a lesson's terms in order. A shared term that no common file has is omitted.
+    """Return a lesson's terms in order. A shared term is omitted if no common file contains it.
 
     Raises:
         LessonError: a common file is not usable.
@@ -193,7 +194,7 @@ def _placed(folder: Path, term: Term) -> Explained:
 
 
 def sources(lesson: LessonFolder) -> list[Path]:
-    """Return the files, besides the lesson's own YAML, from which its terms are made."""
+    """Return the files, other than the lesson's own YAML, on which its terms depend."""
     if not lesson.lesson.terms:
         return []
     places = (lesson.folder, *common_folders(lesson.folder))
@@ -202,13 +203,13 @@ def sources(lesson: LessonFolder) -> list[Path]:
 
 
 def drawing_texts(terms: Iterable[Explained]) -> dict[str, str]:
-    """Return drawings by the term's name. Drawings with flaws are omitted."""
+    """Return drawings by name of the term, without drawings that have flaws."""
     texts = {one.term.name: read_drawing(one.drawing) for one in terms if one.drawing}
     return {name: text for name, text in texts.items() if text}
 
 
 def pattern(forms: Iterable[str]) -> re.Pattern[str]:
-    """Make a pattern that matches the forms as whole words. Lower-case forms match capitalised too.
+    """Return a pattern that matches the forms as whole words, also with a capital first letter.
 
     The page uses the same rule (frontend/src/panels/terms/terms.tsx).
     """
@@ -277,7 +278,7 @@ def sections(content: str) -> dict[str, str]:
 def lesson_tree(
     folder: LessonFolder, recordings: list[dict[str, JsonValue]], ready: dict[str, bool]
 ) -> dict[str, JsonValue]:
-    """Return everything about a lesson, for the page.
+    """Return all data of a lesson that the page needs.
 
     Args:
         recordings: from Recordings.listing.
@@ -286,7 +287,8 @@ def lesson_tree(
     tree: dict[str, JsonValue] = folder.lesson.model_dump(mode="json")
     tree["slug"] = folder.slug
     tree["content"] = dict(sections(folder.content()))
-    if folder.lesson.view is None:  # without scenes, all of the prose is shown
+    # Without scenes, the page shows all of the prose.
+    if folder.lesson.view is None:
         tree["prose"] = COMMENT.sub("", folder.content()).strip()
     tree["recordings"] = list(recordings)
     terms = _terms(folder)
@@ -306,7 +308,7 @@ def lesson_tree(
 
 
 def _terms(folder: LessonFolder) -> tuple[Explained, ...]:
-    """Return the lesson's terms; empty if a common file is unusable, which lint reports."""
+    """Return the lesson's terms; empty if a common file is invalid, which `duet lint` reports."""
     try:
         return explained(folder)
     except InputError:
@@ -314,7 +316,7 @@ def _terms(folder: LessonFolder) -> tuple[Explained, ...]:
 
 
 def _patch_tree(path: Path) -> JsonValue:
-    """Return a patch. If it is unusable, its subject is the error, so the lesson can be shown."""
+    """Return a patch. The subject of an invalid patch is the error, so the page can show it."""
     try:
         patch = read_patch(path)
     except InputError as error:
@@ -322,7 +324,7 @@ def _patch_tree(path: Path) -> JsonValue:
     return asdict(patch)
 
 
-# A step's text as plain HTML, for pages without scripts.
+# The text of a step as plain HTML, for browsers without scripts.
 
 
 Laid = Mapping[Place, str]
@@ -340,8 +342,8 @@ def step_text(folder: LessonFolder, step: str | None, said: Laid = ENGLISH) -> s
     """Return a step's title and text as escaped HTML. Text after the prediction is collapsed.
 
     Args:
-        step: see scene_called; None or an unknown name means the first scene.
-        said: texts in another language, by their places (lessons/translations.py).
+        step: word for the step (see scene_called); None or an unknown word means the first scene.
+        said: texts in another language, by place (lessons/translations.py).
     """
     scenes = folder.lesson.scenes
     scene = scene_called(scenes, step) or next(iter(scenes), None)
@@ -358,7 +360,7 @@ def step_text(folder: LessonFolder, step: str | None, said: Laid = ENGLISH) -> s
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Yield paragraphs as HTML. Tables stay Markdown."""
+    """Yield paragraphs as HTML. Tables remain Markdown."""
     for block in filter(None, map(str.strip, PARAGRAPHS.split(text))):
         tag = "pre" if block.startswith("|") else "p"
         yield f"<{tag}>{_inline(block)}</{tag}>"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds words that belong to a single lesson in generic code, where they must not occur.
+"""Find names of single lessons in generic code, where such names are forbidden.
 
-A lesson, including its picture, is one folder. Generic code that names a knob, a probe, a kind, a
-function or the slug of one lesson works for that lesson only. The words come from the lessons'
-files, so a new lesson adds its own.
+A lesson, including its view, is one folder. Generic code that names a knob, a probe, a kind, a
+function or the slug of one lesson works only for that lesson. The names are read from the lessons'
+files, so names of a new lesson are included.
 
-A compound word (with a dash or an underscore) is searched for anywhere. A simple word may also be
-plain English, so it is searched for only as a whole string.
+A name with a dash or an underscore is searched for anywhere in the code. A simple word may also be
+plain English, so it is searched for only as a complete string.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from duet.lessons.schema import Lesson
 
-# Names in lessons that are also general terms, so that generic code may use them.
+# Names in lessons that are also general terms, which generic code may use.
 
 _ENGLISH = "plain English, not used as a lesson's name"
 GENERIC: dict[str, str] = {
@@ -71,7 +71,7 @@ TEST_PARTS = (".test.", "/fixtures/", ".gen.")
 
 @dataclass(frozen=True, slots=True)
 class WordUse:
-    """A lesson's word in a generic file."""
+    """A lesson's name in a file of generic code."""
 
     path: str
     line: int
@@ -82,7 +82,8 @@ class WordUse:
 def words_of(slug: str, lesson: Lesson) -> set[str]:
     """Return the names that belong to this lesson: slug, knobs, probes, kinds, functions."""
     words = {slug, slug.partition("-")[2]}
-    # A model knob is named after the number that it sets, and that name belongs to the model.
+    # A model knob has the name of the number that it sets, and this name belongs to the page's
+    # model.
     words |= {name for name, param in lesson.params.items() if param.applies != "model"}
     words |= {kind.name for kind in lesson.kinds}
     words |= {track.name for track in lesson.tracks}
@@ -97,13 +98,13 @@ def words_of(slug: str, lesson: Lesson) -> set[str]:
 
 
 def _is_shared(probe: str) -> bool:
-    """Return whether an x-ray probe belongs to the program, for use by all lessons."""
+    """Return whether an x-ray probe is part of Kernel Duet, so that all lessons may use it."""
     name = f"{probe.replace('-', '_')}.py"
     return (Path(__file__).parents[1] / "lenses" / "probes" / name).is_file()
 
 
 def generic_files(root: Path) -> list[str]:
-    """Return the paths below `root` of code that serves every lesson, except tests."""
+    """Return the paths below `root` of code that all lessons use, except tests."""
     found: list[str] = []
     for base in (BACKEND, FRONTEND):
         for path in sorted((root / base).rglob("*")):
@@ -114,7 +115,7 @@ def generic_files(root: Path) -> list[str]:
 
 
 def search(root: Path, lessons: Mapping[str, Lesson]) -> Iterator[WordUse]:
-    """Yield each place in generic code that contains a lesson's word.
+    """Yield each place in generic code that contains a lesson's name.
 
     Args:
         lessons: lessons by slug.

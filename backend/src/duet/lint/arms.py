@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules on a lesson's kernels: patches can be read, and arms differ, but only by their patches."""
+"""Rules on a lesson's kernels: patches are readable, and arms differ only in their patches."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def patches(subject: Subject) -> Found:
 
 
 def differ(subject: Subject) -> Found:
-    """Check that no two arms are the same kernel, with the same base, config and patches."""
+    """Check that no two arms have the same base, config and patches, and thus the same kernel."""
     first: dict[tuple[object, ...], str] = {}
     usual = _usual_base(subject)
     for index, arm in enumerate(subject.folder.lesson.arms):
@@ -71,12 +71,12 @@ def differ(subject: Subject) -> Found:
 def fair(subject: Subject) -> Found:
     """Check that the build inputs of arms on one base differ only by the arms' own patches.
 
-    Also check that shared patches are used (a lesson without instrumentation has no both/) and that
-    at least two arms have the same base. Arms on different bases or configs are not compared here.
-    Measurements of two such arms carry a warning.
+    Also check that shared patches are used (a lesson without instrumentation has no folder both/),
+    and that at least two arms have the same base. Arms with different bases or configs are not
+    compared here. Measurements that compare them carry a warning.
 
-    Source and compiler belong to the machine, and are thus identical for every arm. Config and
-    shared patches are compared in the form in which the builder uses them.
+    Source and compiler are not compared, because they belong to the machine and are identical for
+    all arms. Config and shared patches are compared in the form that the builder uses.
     """
     patches_dir, folder = subject.root / "kernel-patches", subject.folder
     common: dict[tuple[str, str | None], tuple[object, ...]] = {}
@@ -128,7 +128,7 @@ def _usual_base(subject: Subject) -> str:
 
 
 def lit(subject: Subject) -> Found:
-    """Check that highlighted lines exist in the arm's patches. Stock may use removed lines."""
+    """Check that highlighted lines exist in an arm's patches. Stock may name removed lines."""
     folder = subject.folder
     lines = {arm.name: patch_lines(subject, arm.name) for arm in folder.lesson.arms}
     others = [line for of in lines.values() for line in of or () if line[:1] in "- "]
@@ -146,7 +146,7 @@ def lit(subject: Subject) -> Found:
 
 
 def patch_lines(subject: Subject, arm: str) -> list[str] | None:
-    """Return the lines in an arm's patches with their signs; None if a patch cannot be read."""
+    """Return the lines of an arm's patches with `+`, `-` or blank; None if one cannot be read."""
     folder = subject.folder
     if all(one.name != arm for one in folder.lesson.arms):
         return None
@@ -161,8 +161,8 @@ def _short(error: DuetError) -> str:
     return error.sentence.removesuffix(".")
 
 
-# Rules on braces in commands, kernel parameters and input lines. Each pair must name something that
-# is replaced there, such as a knob.
+# Rules on braces in commands, kernel parameters and input lines. Each pair of braces must contain a
+# name that is replaced there, such as a knob.
 IN_PROBES = re.compile(r"\{(?!sym:[A-Za-z0-9_.]+\}|comm\})[^}]*\}?")
 """Matches braces that are not replaced in a probe: all but {sym:NAME} and {comm}."""
 VALUE = ["value"]
@@ -219,7 +219,7 @@ def _named(text: str, known: list[str], place: Place, what: str = "knob of a run
             )
 
 
-# Builds the tables of each lane of a run from the messages that a viewer receives.
+# Build the tables of each lane of a run from the messages that a viewer receives.
 
 Look = tuple[float, dict[str, float]]
 """A sample: guest time in ns, and its facts."""
@@ -263,7 +263,7 @@ def lanes_of(log: RunLog) -> dict[str, LaneTables]:
 
 
 def _seen(looks: list[Look]) -> ProbeSamples:
-    # Guest times may be out of order by less than their error.
+    # Guest times can be out of order by less than their error.
     looks = sorted(looks, key=lambda look: look[0])
     names = sorted({name for _, facts in looks for name in facts})
     columns = {
@@ -362,8 +362,10 @@ def guest_programs(root: Path) -> dict[str, list[str]] | str:
 def compile_messages(
     path: Path, flags: tuple[str, ...], compiler: str, mtime_ns: int, size: int
 ) -> tuple[tuple[int, str], ...]:
-    """Run the compiler or shell and return (line, message) for each error and warning. Time and
-    size are cache keys."""
+    """Run the compiler or shell; return (line, message) for each error and warning.
+
+    The file's time and size only serve as keys of the cache.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / path.stem
         words = [compiler, *flags, "-o", str(out), str(path)]

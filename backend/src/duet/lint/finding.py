@@ -15,15 +15,15 @@ from duet.lessons.view import Catalogue, View
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a rule found.
+    """A problem that a rule has found.
 
     Args:
         sentence: what was expected and what was found, without a full stop.
-        remedy: what to do now, a whole sentence.
+        remedy: what to do now, a complete sentence.
         place: keys and indices of a value in the lesson's YAML files.
         file: another file, such as a patch or a program; None for the YAML files.
         line: line number in `file`, from 1.
-        where: value of `where` in the JSON document; default: the key, or the file's name.
+        where: value of `where` in the JSON output; default: the key, or the file's name.
     """
 
     sentence: str
@@ -36,7 +36,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NotChecked:
-    """A check that could not be made on this machine, and the reason. It is not a problem."""
+    """A check that is impossible on this machine, with the reason. This is not a problem."""
 
     sentence: str
 
@@ -61,7 +61,7 @@ Rule = Callable[[Subject], Iterator[Finding | NotChecked]]
 
 
 def unknown(what: str, name: str, known: Iterable[str], place: Place) -> Finding:
-    """Make the finding for an unknown name, e.g. `the view hog-rows has no sentence 'x'`."""
+    """Return the finding for an unknown name, e.g. `the view hog-rows has no sentence 'x'`."""
     names = list(known)
     remedy = f"Choose from: {', '.join(names)}." if names else "Remove it."
     return Finding(f"{what} '{name}'{meant(name, names)}", remedy, place)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rule on i18n/. It reports translations whose English text is missing or has changed."""
+"""Rule on i18n/: report translations whose English text no longer exists or has changed."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ def _one(said: Translation, known: dict[str, Text]) -> Iterator[Finding]:
 
 
 def _ended(sentence: str) -> str:
-    """End a remedy with a full stop."""
+    """Return a remedy with a full stop at its end."""
     return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."

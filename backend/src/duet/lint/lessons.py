@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs all rules on a lesson. Returns problems with file and line, and what could not be
-checked."""
+"""Run all rules on a lesson; return problems with file and line, and checks that were skipped."""
 
 from __future__ import annotations
 
@@ -78,10 +77,10 @@ class Problem:
     """One problem in a lesson.
 
     Args:
-        where: the part of the lesson in a word or two, or otherwise file and line.
+        where: short name of the part of the lesson, or else file and line.
         sentence: what was expected and what was found, without a full stop.
         file: path relative to the checkout, if the file is inside it; `line` counts from 1.
-        key: for a YAML file its key, e.g. 'spans[2].open'; otherwise empty.
+        key: the key in a YAML file, e.g. 'spans[2].open'; empty for other files.
     """
 
     lesson: str
@@ -99,7 +98,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The lint's result for some lessons."""
+    """Result of the lint for some lessons."""
 
     lessons: tuple[str, ...]
     problems: tuple[Problem, ...]
@@ -107,7 +106,7 @@ class Result:
 
 
 def lint(slugs: Sequence[str]) -> Result:
-    """Check these lessons, and search generic code for their words.
+    """Check these lessons, and search generic code for names of these lessons.
 
     Raises:
         InputError: one of the lessons does not exist.
@@ -125,7 +124,7 @@ def lint(slugs: Sequence[str]) -> Result:
 
 
 def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
-    """Return the problems of one lesson, and what could not be checked.
+    """Return the problems of one lesson, and the checks that were skipped.
 
     Raises:
         InputError: there is no such lesson.
@@ -155,7 +154,7 @@ def lint_lesson(slug: str) -> tuple[list[Problem], list[str]]:
 
 
 def of_plugins(slug: str) -> list[Problem]:
-    """Return problems that plug-ins find in a lesson's folder. Without a slug, look elsewhere."""
+    """Return problems that plug-ins find in a lesson's folder; without a slug, elsewhere."""
     found = (one for module in plugins.offered("rules") for one in module.problems(slug))
     return [_of_file(name, problem) for name, problem in found]
 
@@ -169,7 +168,7 @@ def beside() -> dict[str, type[BaseModel]]:
 
 
 def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
-    """Yield a rule's findings; an error that it raises becomes a finding."""
+    """Yield a rule's findings. An error that the rule raises becomes a finding."""
     try:
         yield from rule(subject)
     except DuetError as error:
@@ -177,7 +176,7 @@ def _findings(rule: Rule, subject: Subject) -> Iterator[Finding | NotChecked]:
 
 
 def _of_file(slug: str, one: FileProblem, where: str = "") -> Problem:
-    """Add the lesson to a problem in a YAML file. By default, `where` is like 'trace.yaml:41'."""
+    """Add the lesson to a problem in a YAML file. By default `where` is like 'trace.yaml:41'."""
     name = one.file.rpartition("/")[2]
     place = where or f"{name}:{one.line}"
     return Problem(slug, place, one.sentence, one.remedy, one.file, one.line, one.key)
@@ -202,10 +201,10 @@ def stale_schemas() -> list[Problem]:
 
 
 def words_in_generic_code(slugs: Sequence[str]) -> list[Problem]:
-    """Return problems for these lessons' names in generic code. Unreadable lessons are skipped.
+    """Return problems for names of these lessons in generic code. Unreadable lessons are skipped.
 
-    Lessons outside the checkout are skipped, because their authors cannot change the checkout's
-    code.
+    Lessons outside the checkout are also skipped, because their authors cannot change the
+    checkout's code.
     """
     usable: dict[str, Lesson] = {}
     for slug in slugs:

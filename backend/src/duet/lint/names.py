@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules on names that a lesson's view must know, on patterns, and on claims that tables must
-confirm."""
+"""Rules on names that a view must know, on patterns, and on claims that tables must confirm."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ def view(subject: Subject) -> Found:
 
 
 def steps(subject: Subject) -> Found:
-    """Check that the view knows every sentence, moment and part that a step names."""
+    """Check that the view defines every sentence, moment and part that a step names."""
     if subject.view is None:
         return
     catalogue, own = subject.catalogue, subject.view
@@ -86,7 +85,7 @@ def focus(subject: Subject) -> Found:
 
 
 def hidden(subject: Subject) -> Found:
-    """Check that each span that the view draws only in focus is in focus in at least one step."""
+    """Check that at least one step focuses each span that the view draws only in focus."""
     if subject.view is None or (rule := subject.view.only_in_focus) is None:
         return
     lesson = subject.folder.lesson
@@ -104,7 +103,7 @@ def hidden(subject: Subject) -> Found:
 
 
 def knobs(subject: Subject) -> Found:
-    """Check that the view's model has every number that a model knob sets."""
+    """Check that the view's model contains each number that a model knob sets."""
     lesson = subject.folder.lesson
     known = subject.view.knobs if subject.view else {}
     for name, param in lesson.params.items():
@@ -134,8 +133,8 @@ def points(subject: Subject) -> Found:
             yield Finding(sentence, "Name the fields in this order.", ("points", index, "fields"))
 
 
-# Rules on patterns that read numbers and names from text: they are valid and match lines in the
-# recordings.
+# Rules on patterns that read numbers and names from text: each pattern is valid and matches
+# recorded lines.
 Lines = Mapping[str, Sequence[str]]
 """Lines that each arm's workload printed."""
 OPS = ("ops", "per_s")
@@ -212,7 +211,7 @@ def _matching(text: str, place: Place, texts: Sequence[Sequence[str]]) -> Found:
         yield Finding(sentence, "Change it to match a line that the workload prints.", place)
 
 
-# Checks a lesson's claims against its recorded measured tables. Pure.
+# Check a lesson's claims against the lesson's recorded measured tables. Pure.
 
 
 def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
@@ -227,7 +226,7 @@ def table_for(claim: Claim, tables: list[Measured]) -> Measured | None:
 
 
 def ratio_of(claim: Claim, table: Measured) -> float | None:
-    """Return the ratio of the claim's arm to the other arm; None if a row has no number."""
+    """Return the ratio of the claim's arm to its other arm; None if one row has no number."""
     rates = {row.arm: row.ops_per_s_median for row in table.rows}
     one, other = rates.get(claim.arm), rates.get(claim.to or claim.arm)
     return one / other if one is not None and other else None
@@ -236,9 +235,8 @@ def ratio_of(claim: Claim, table: Measured) -> float | None:
 def broken_claims(lesson: Lesson, tables: list[Measured]) -> Iterator[tuple[int, str]]:
     """Yield (index, sentence) for each claim that the tables contradict or do not cover.
 
-    Some claims are checked on live guests only: those about a metric other than the headline, those
-    at a shift other than 0, and those about an arm that is newer than the recording, so that no
-    table has it.
+    Some claims are checked only on live guests. They are about a metric other than the headline, at
+    a shift other than 0, or about an arm that no recorded table contains.
     """
     recorded = {row.arm for table in tables for row in table.rows}
     for index, claim in enumerate(lesson.claims):

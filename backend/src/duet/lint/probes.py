@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules that check the functions, tracepoints and symbols that a lesson names against the built
-kernels."""
+"""Rules that built kernels have the functions, tracepoints and symbols that a lesson names."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ def definitions(subject: Subject) -> Found:
 
 
 def kernels(subject: Subject) -> Found:
-    """Check that each arm's kernel has everything that its probes and its microscope name."""
+    """Check that each arm's kernel has all symbols that the probes and the microscope name."""
     settings = KernelSettings.default()
     refused: dict[tuple[Place, str, Refusal], list[str]] = {}
     missing: list[str] = []
@@ -75,7 +74,7 @@ def kernels(subject: Subject) -> Found:
 def _refused(
     subject: Subject, arm: str, functions: Functions
 ) -> Iterator[tuple[Place, str, Refusal]]:
-    """Yield (place, what is missing, why) for everything that a kernel lacks."""
+    """Yield (place, missing name, reason) for each name that a kernel lacks."""
     lesson = subject.folder.lesson
     for index, probe in enumerate(lesson.probes):
         if probe.arms and arm not in probe.arms:

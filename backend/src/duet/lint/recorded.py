@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules on recordings and recorded tables: they can be read, lost no events, and support the
-claims."""
+"""Rules on recordings and recorded tables: they are readable, complete, and support the claims."""
 
 from __future__ import annotations
 
@@ -49,10 +48,10 @@ DECODED_BY = ("lesson.yaml", "trace.yaml")
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The parts of a recording that rules need.
+    """The data of a recording that rules need.
 
     Args:
-        lacks: sentence and remedy for each missing thing.
+        lacks: sentence and remedy for each fault of the recording.
     """
 
     manifest: Manifest
@@ -64,8 +63,8 @@ def recordings(subject: Subject) -> Found:
     """Check that recordings are small and complete and have operations, and that patterns match."""
     folder = subject.folder
     found: list[Recorded] = []
-    # The cache key is the recording and the files that affect its decoding, because --watch runs
-    # this often.
+    # Results are cached, because --watch runs this rule often. The cache key covers the recording
+    # and the files that affect its decoding.
     by = tuple(one for one in folder_stamp(folder.folder) if one[0] in DECODED_BY)
     for path in folder.recordings():
         status = path.stat()
@@ -88,7 +87,7 @@ def recordings(subject: Subject) -> Found:
 
 @lru_cache(maxsize=64)
 def _read(slug: str, path: Path, key: object) -> Recorded:
-    """Decode a recording. `key` serves only as the cache key."""
+    """Decode a recording. The argument `key` serves only as cache key."""
     del key
     run = asyncio.run(LessonRecordings().load(slug, path.stem))
     assert run is not None
@@ -98,7 +97,7 @@ def _read(slug: str, path: Path, key: object) -> Recorded:
 
 
 def _lacking(folder: LessonFolder, run: Run, workload: str) -> Iterator[tuple[str, str]]:
-    """Yield sentence and remedy for each thing that a recording lacks."""
+    """Yield sentence and remedy for each fault of a recording."""
     again = f"Make it again with ./duet record {folder.slug}."
     operation = folder.lesson.operation_of(workload)
     for arm, metrics in run.log.metrics().items():
@@ -111,7 +110,7 @@ def _lacking(folder: LessonFolder, run: Run, workload: str) -> Iterator[tuple[st
                 )
                 yield f"lane {arm} has no {operation.name}, {ends}", remedy
         elif _watched(folder, workload) and not run.log.seen(arm):
-            # No event marks the workload's operations, so only its lenses can show anything.
+            # No event marks the operations of this workload, so only lenses can show data of it.
             yield f"no lens has observed anything in lane {arm}", again
         if metrics.events_lost:
             yield f"lane {arm} has lost {metrics.events_lost} events", again
@@ -143,7 +142,7 @@ def claims(subject: Subject) -> Found:
 
 
 def table(subject: Subject) -> Found:
-    """Check that a step's table of untraced runs exists, or the lesson explains its absence."""
+    """Check that a step's untraced table exists, or that the lesson explains its absence."""
     folder = subject.folder
     lesson = folder.lesson
     if (folder.folder / "recorded" / MEASURED).is_file():
@@ -165,7 +164,7 @@ def table(subject: Subject) -> Found:
 
 
 def predictions(subject: Subject) -> Found:
-    """Check that a prediction that names a recorded table has a clear answer in that table."""
+    """Check that a prediction about a recorded table has a clear answer in the table."""
     folder = subject.folder
     tables = read_own_tables(folder.folder / "recorded" / MEASURED)
     if not tables:
@@ -198,11 +197,12 @@ def predictions(subject: Subject) -> Found:
                 yield Finding(sentence, remedy, ("predictions", key, "bounds"))
 
 
-# Rule: recordings and recorded tables were made with the tree's current patches and config.
+# Rule: recordings and recorded tables were made with the current patches and config of the
+# checkout.
 
 
 def fresh(subject: Subject) -> Iterator[Finding | NotChecked]:
-    """Check that recordings and recorded tables are of the kernels that the tree builds now."""
+    """Check that recordings and recorded tables are of the kernels that the checkout builds now."""
     slug = subject.folder.slug
     known = known_stale(subject.folder.folder / "recorded")
     for item in chain(_found(recordings_of, subject), _found(tables_of, subject)):
@@ -224,15 +224,15 @@ def fresh(subject: Subject) -> Iterator[Finding | NotChecked]:
 def _found(
     items: Callable[[LessonFolder, KernelSettings], Iterator[Item]], subject: Subject
 ) -> Iterator[Item]:
-    """Yield items of one kind. Another rule reports unreadable items."""
+    """Yield items of one type. Another rule reports unreadable items."""
     try:
         yield from items(subject.folder, KernelSettings.default())
     except InputError:
         return
 
 
-# Rule: each step's claim is visible, that is, the recording that the page opens has a window that
-# shows it.
+# Rule: each step's claim is visible. The recording that the page opens must have a window that
+# shows the claim.
 
 HZ = 250
 """Ticks per second, unless the base sets another number (messages.lesson)."""
@@ -268,7 +268,7 @@ def windows(subject: Subject) -> Iterator[Finding | NotChecked]:
         try:
             seen = _shows_claim(folder, scene, path, str(entry["workload"]))
         except DuetError:
-            continue  # another rule reports it
+            continue  # another rule reports this error
         if not seen:
             sentence = f"no window of the recording {best} shows that {scene.must_show.that}"
             remedy = (
@@ -279,7 +279,7 @@ def windows(subject: Subject) -> Iterator[Finding | NotChecked]:
 
 
 def _why_unfit(folder: LessonFolder, scene: Scene, entry: Entry) -> str:
-    """Return why the recording does not fit the step's run; "" if it does."""
+    """Return why the recording does not fit the step's run; "" if it fits."""
     arms, params = entry["arms"], entry["params"]
     assert isinstance(arms, list) and isinstance(params, dict)
     lacking = [arm for arm in scene.arms if arm not in arms]
@@ -307,7 +307,7 @@ def _shows_claim(folder: LessonFolder, scene: Scene, path: Path, workload: str) 
 
 @lru_cache(maxsize=8)
 def _lanes(slug: str, path: Path, key: object) -> dict[str, LaneTables]:
-    """Decode a recording. `key` serves only as the cache key."""
+    """Decode a recording. The argument `key` serves only as cache key."""
     del key
     run = asyncio.run(LessonRecordings().load(slug, path.stem))
     assert run is not None

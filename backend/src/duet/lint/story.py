@@ -54,7 +54,7 @@ def _heads(line: str, ident: str) -> bool:
 
 
 def predictions(subject: Subject) -> Found:
-    """Check that a lesson with a view has predictions whose bounds each separate two choices."""
+    """Check that a lesson with a view has predictions, and each bound separates two choices."""
     lesson = subject.folder.lesson
     if lesson.view is not None and not lesson.predictions:
         sentence = "a lesson with a view needs a prediction"
@@ -92,7 +92,7 @@ def questions(subject: Subject) -> Found:
 
 
 def template(subject: Subject) -> Found:
-    """Check that title, question, summary, prose and caveats are no longer the template's."""
+    """Check that title, question, summary, prose and caveats differ from the template's."""
     folder = subject.folder
     for line, text in enumerate(folder.content().splitlines(), 1):
         if text.startswith(REPLACE):
@@ -110,8 +110,8 @@ def template(subject: Subject) -> Found:
             yield Finding(f"this is still the template's {key}", WRITE, (key,))
 
 
-# Rules on the steps as slides for a class: each has one claim, its patch lines exist, and its time
-# is planned.
+# Rules on the steps as slides for a class: each step has one claim, existing patch lines, and a
+# planned time.
 CLAIM_CHARS = 110
 """Maximum length of a claim: at most two lines at the size of a slide's claim."""
 LEAST_MINUTES, MOST_MINUTES = 35, 45
@@ -119,7 +119,7 @@ LEAST_MINUTES, MOST_MINUTES = 35, 45
 
 
 def claims(subject: Subject) -> Found:
-    """Check that a claim is one sentence that is short enough to be read from the last row."""
+    """Check that a claim is one sentence, short enough to be read from the last row of a class."""
     for index, scene in enumerate(subject.folder.lesson.scenes):
         place = ("scenes", index, "claim")
         if scene.claim and scene.claim[-1] not in ".?!":
@@ -249,11 +249,11 @@ def texts_of(subject: Subject) -> str:
     return "\n".join(parts)
 
 
-# Rule on `discussion:` in story.yaml: each state to which readers are sent exists.
+# Rule on `discussion:` in story.yaml: each state that a remark links to exists.
 
 
 def trials(subject: Subject) -> Found:
-    """Check that each trial has one of the lesson's clocks, an existing patch, and valid knobs."""
+    """Check that each trial names one of the lesson's clocks, an existing patch and valid knobs."""
     for index, remark in enumerate(subject.folder.lesson.discussion):
         for number, trial in enumerate(remark.tried):
             yield from _trial(subject, trial, ("discussion", index, "tried", number))
@@ -272,7 +272,7 @@ def _trial(subject: Subject, trial: Trial, at: Place) -> Found:
 
 
 def _value(name: str, value: int, param: Param, place: Place) -> Found:
-    """Check that the knob can have this value."""
+    """Check that the knob allows this value."""
     if param.choices:
         if value not in param.choices:
             yield unknown(f"{name} cannot be", str(value), map(str, param.choices), place)
@@ -282,7 +282,7 @@ def _value(name: str, value: int, param: Param, place: Place) -> Found:
         yield Finding(f"{name} cannot be {value}", f"Choose {low} to {high}.", place)
 
 
-# Rules on challenges.yaml: three challenges or none, goals that can be measured, and valid
+# Rules on challenges.yaml: the file has three challenges or none, measurable goals, and valid
 # patterns.
 COUNT = 3
 

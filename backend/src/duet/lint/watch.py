@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Detects changes to lessons' files: their own, their patches, and files that all lessons share."""
+"""Detect changes of lesson files, of patches, and of files that all lessons share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stamps(slugs: Sequence[str]) -> Stamps:
         try:
             stat = path.stat()
         except OSError:
-            continue  # it was deleted meanwhile
+            continue  # the file was deleted meanwhile
         if not path.is_dir():
             found[path] = (stat.st_mtime_ns, stat.st_size)
     return found
@@ -50,7 +50,7 @@ def changes(slugs: Sequence[str], before: Stamps, look_s: float = LOOK_S) -> Ite
     """Yield the changed files after each change, without end.
 
     Args:
-        before: stamps from before the first check, so that no change is missed.
+        before: stamps that were taken before the first check, so that no change is missed.
     """
     while True:
         after = stamps(slugs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measure runs: their plan and order, their numbers, and the verdicts."""
+"""Measurements: planning and ordering runs, extracting numbers, and giving verdicts."""
 
 from duet.measure.model import MIN_RUNS, Comparison, Condition, Report, Series, Table
 from duet.measure.plan import Kind, MeasurePlan, Step

@@ -33,7 +33,7 @@ def plan_of_claim(folder: LessonFolder, claim: Claim, repeats: int = 1) -> Measu
 
 
 def claim_text(claim: Claim) -> str:
-    """Return the claim in a few words, for ids and sentences."""
+    """Return a short text that names the claim, for ids and sentences."""
     words = [claim.metric, claim.arm, *(["to", claim.to] if claim.to else [])]
     words += ["equals", claim.equals] if claim.equals else []
     words += [f"{name}={value}" for name, value in claim.params.items()]
@@ -41,7 +41,7 @@ def claim_text(claim: Claim) -> str:
 
 
 def figure(claim: Claim, table: Table) -> str:
-    """Return a claim's measured figure, such as '5.2 ms, 0.31 of srcu', or why there is none."""
+    """Return a claim's measured figure, such as '5.2 ms, 0.31 of srcu', or why it is missing."""
     value = _middle(table, claim.metric, claim.arm)
     if isinstance(value, str):
         return value
@@ -71,7 +71,7 @@ def wanted(claim: Claim) -> str:
 
 
 def broken(claim: Claim, table: Table) -> str | None:
-    """Return what in this table contradicts a claim, or None if the claim holds."""
+    """Return a sentence about how the table contradicts the claim, or None if the claim holds."""
     value = _middle(table, claim.metric, claim.arm)
     if isinstance(value, str):
         return value
@@ -96,7 +96,7 @@ def broken(claim: Claim, table: Table) -> str | None:
 
 
 def _middle(table: Table, metric: str, arm: str) -> float | str:
-    """Return the median, or a sentence that says why there is none."""
+    """Return the arm's median, or a sentence that says why the median is missing."""
     one = table.of(metric, arm)
     if one is None:
         return f"{arm} has no metric {metric} here"

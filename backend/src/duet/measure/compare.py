@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compare one arm with another; give a verdict, or a sentence that says why there is none. Pure."""
+"""Compare two arms. Give a verdict, or a sentence that says why no verdict is possible. Pure."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from duet.measure.model import (
 
 # Statistics of samples: medians, intervals, tests. Pure.
 #
-# scipy.stats takes more than a second to import, so only the functions that need it import it. A
-# server or command that measures nothing does not wait for it.
+# Importing scipy.stats takes more than a second, so only the functions that use it import it. A
+# server or command that measures nothing does not wait for this import.
 
 CONFIDENCE = 0.95
 RESAMPLES = 9999
@@ -36,12 +36,14 @@ any machine."""
 
 
 def prepare() -> None:
-    """Import scipy.stats; call it in a thread to keep the event loop free."""
+    """Import scipy.stats. Call this function in a thread, so that the event loop stays free."""
     importlib.import_module("scipy.stats")
 
 
 def summary(samples: Sequence[float], clock: Clock) -> Summary | None:
-    """Return median, mean, spread and 95 % interval of the mean (Student's t), or None if empty.
+    """Return median, mean, spread and 95 % interval of the mean (Student's t).
+
+    Return None without samples.
 
     There is no interval on the count clock, where identical runs have identical figures.
     """
@@ -70,8 +72,8 @@ def mean_ci(samples: Sequence[float]) -> tuple[float, float] | None:
 def ratio_ci(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % interval of median(ours) / median(theirs), by percentile bootstrap.
 
-    All samples must be positive. BCa is not used, because for the median of few samples its
-    jackknife takes only two values, which is worse than no correction.
+    All samples must be positive. The BCa method is not used: for the median of few samples, its
+    jackknife estimates have only two values, which is worse than no correction.
     """
     from scipy import stats
 
@@ -96,7 +98,7 @@ def mann_whitney_p(ours: Sequence[float], theirs: Sequence[float]) -> float:
 
 
 def equal(samples: Sequence[float]) -> bool:
-    """Whether runs agree within SAME, as identical runs on the count clock must."""
+    """Whether all samples agree within SAME. Identical runs on the count clock must agree."""
     low, high = min(samples), max(samples)
     return high - low <= SAME * max(abs(low), abs(high))
 
@@ -106,7 +108,7 @@ RESOLUTION_STEPS = 10
 
 
 def compare_all(table: Table, arms: tuple[str, ...]) -> list[Comparison]:
-    """Compare every metric of every arm with the first arm; extra metrics get no verdict."""
+    """Compare each arm with the first arm in every metric. Leave out extra metrics."""
     because = table.refusals[0] if table.refusals else None
     found: list[Comparison] = []
     for metric in dict.fromkeys(s.metric for s in table.series if not s.extra):
@@ -140,7 +142,7 @@ def compare(
 
 
 def verdict_line(table: Table, metric: str) -> str:
-    """Join all comparisons of one metric into a line; state a common reason only once."""
+    """Join all comparisons of one metric into a line. State a reason common to all only once."""
     found = [c for c in table.comparisons if c.metric == metric]
     reasons = {why_refused(c) for c in found}
     if len(found) > 1 and len(reasons) == 1 and None not in reasons:
@@ -149,7 +151,7 @@ def verdict_line(table: Table, metric: str) -> str:
 
 
 def why_refused(comparison: Comparison) -> str | None:
-    """Return the reason for a refusal, or None for a verdict."""
+    """Return why a comparison has no verdict, or None if it has one."""
     if comparison.verdict != "refused":
         return None
     return comparison.sentence.partition(": ")[2]
@@ -161,12 +163,12 @@ def shift_words(shift: int | None) -> str:
 
 
 def equal_words(n: int) -> str:
-    """Return how many equal runs support a count-clock figure, in words."""
+    """Return text such as '2 equal runs', the support for a figure on the count clock."""
     return f"{n} equal runs"
 
 
 def format_value(value: float) -> str:
-    """Format with four significant digits or as an integer: '1,234', '0.01235', '12,916.4'."""
+    """Format a number with few digits: '1,234', '0.01235', '12,916.4'."""
     if abs(value) < 1e15 and value == int(value):
         return f"{int(value):,}"
     if abs(value) >= 1000:
@@ -246,10 +248,10 @@ def _measured(ours: Series, theirs: Series) -> Comparison:
 
 
 def _counted(ours: Series, theirs: Series, how: str) -> Comparison:
-    """Compare on the count clock, where a difference counts only if all starts show it.
+    """Compare two arms on the count clock.
 
-    A difference does not count if it is within SAME, or if the ranges of the two arms' starts
-    overlap.
+    No difference is proven if the figures agree within SAME, or if the ranges of the two arms'
+    starts overlap.
     """
     one, other = _figure(ours), _figure(theirs)
     ratio = one / other if other else None
@@ -291,7 +293,7 @@ def _figure(one: Series) -> float:
 
 
 def _range(ours: Series, theirs: Series, ratio: float | None) -> tuple[float, float] | None:
-    """Return the range of the ratios of paired starts, extended to the headline ratio."""
+    """Return the range of the arms' ratios, start by start. It includes the headline ratio."""
     if not ours.perturbed or not theirs.perturbed:
         return None
     pairs = zip(ours.starts, theirs.starts, strict=False)
@@ -320,11 +322,11 @@ def _change(ours: Series, theirs: Series, ratio: float) -> str:
 
 
 def _percent(ratio: float) -> str:
-    """Format as '-78.2 %'; a ratio that rounds to no change gives '+0.0 %'."""
+    """Format a ratio's change, such as '-78.2 %'. A change that rounds to zero gives '+0.0 %'."""
     return f"{100 * (ratio - 1):+.1f} %".replace("-0.0", "+0.0")
 
 
-# Decide whether a kernel is worse than the first one, as an exit code for programs. Pure.
+# Decide whether a kernel is worse than the first kernel, as an exit code for programs. Pure.
 
 
 class Judgement(IntEnum):
@@ -363,7 +365,7 @@ def judge(table: Table, metric: str, percent: float) -> tuple[Judgement, str]:
 
 
 def worse_by(table: Table, metric: str, arms: tuple[str, str]) -> tuple[float | None, str]:
-    """Return by how much the second arm is worse than the first in `metric`, which may be extra.
+    """Return by how much the second arm is worse than the first. `metric` may be an extra metric.
 
     Returns:
         The percentage and the sentence of the comparison. The percentage is negative if the second
@@ -385,21 +387,21 @@ def worse_by(table: Table, metric: str, arms: tuple[str, str]) -> tuple[float | 
     return found.change_percent * sign, found.sentence
 
 
-# Warnings about arms on different bases, for every table that has such arms. Pure.
+# Warnings about arms whose bases or compilers differ, for reports. Pure.
 
 
 def base_words(arm: ArmFacts) -> str:
-    """Return the base in words: '6.12', or '6.1 with hz-1000' for a variant."""
+    """Return the arm's base in words: '6.12', or '6.1 with hz-1000' for a config variant."""
     return f"{arm.base} with {arm.config}" if arm.config else arm.base
 
 
 def warnings(arms: Sequence[ArmFacts]) -> list[str]:
-    """Return sentences about all differences between arms other than their patches."""
+    """Return sentences about differences between the arms' bases, configs and compilers."""
     return [*other_bases(arms), *other_compilers(arms)]
 
 
 def other_compilers(arms: Sequence[ArmFacts]) -> list[str]:
-    """Return a sentence if arms have different compilers; ignore unknown compilers."""
+    """Return a sentence if the arms' compilers differ. Ignore arms with an unknown compiler."""
     found: dict[str, list[ArmFacts]] = {}
     for arm in arms:
         if arm.compiler:
@@ -411,10 +413,10 @@ def other_compilers(arms: Sequence[ArmFacts]) -> list[str]:
 
 
 def other_bases(arms: Sequence[ArmFacts]) -> list[str]:
-    """Return one sentence for each base or variant that is not the first arm's.
+    """Return a sentence for each base or config variant that differs from the first arm's.
 
-    Such kernels differ by more than a patch. So a difference may have many causes, and no verdict
-    can attribute it to one of them. Arms without a known base are ignored.
+    Such kernels differ by more than a patch. So a difference may have many causes, and a verdict
+    cannot attribute the difference to one cause. Arms with an unknown base are ignored.
     """
     known = [arm for arm in arms if arm.base]
     if not known:

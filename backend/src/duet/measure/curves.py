@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plans for the curves of a lesson: a measurement of the headline metric for each point."""
+"""Plans for a lesson's curves. Each point is a measurement of the headline metric."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from duet.measure.plan import PERTURBED, MeasurePlan, default_repeats, headline
 
 
 def curve_plans(folder: LessonFolder) -> list[MeasurePlan]:
-    """Return a plan for each point of each curve, on any number of CPUs.
+    """Return a plan for each point of each curve, even if this host has too few CPUs for it.
 
     Raises:
         InputError: a point has a value that its knob does not allow.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results of measurements on another host, in a file that is written there and checked here.
+"""Results of measurements on another host. That host writes a file, and this host checks it.
 
 The file has one JSON object per line: first the pack and the host, then a table for each finished
-job, and last an end line. Each line carries `hash`, the SHA-256 of the previous line's hash and of
-its own content. So a changed number, a lost line or a line from another run is detected. The hashes
-use no key, so anybody can recompute them after a change, and a result deserves only as much trust
-as its sender.
+job, and last an end line. The field `hash` of a line is the SHA-256 of the previous line's hash and
+the line's own content. So a changed number, a lost line or a line from another run is detected. The
+hashes use no key, so anybody can recompute them after a change. Trust a result only if you trust
+its sender.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RESULT_BYTES: Final = 64 << 20
 
 
 class BadHostResult(InputError):
-    """The file is damaged, or its result is not for the kernels and plans of this tree."""
+    """The result file is damaged, or has results for other kernels or plans than this tree's."""
 
     code = "bad-result"
 
@@ -55,8 +55,8 @@ class PackedJob(Job):
     """A job of a pack.
 
     Args:
-        published: whether the job measures the lesson's published figures. Otherwise it is a plan
-            of the user's.
+        published: whether the job measures the lesson's published figures. Otherwise the user
+            chose what it measures.
         needs_cpus: number of CPUs that the host must have.
     """
 
@@ -135,8 +135,8 @@ class TableLine(Strict):
 
     Args:
         job: index of the job in the record.
-        waited_share: largest share of its wanted CPU time for which a guest waited for a host CPU;
-            None on the count clock.
+        waited_share: part of the CPU time that a guest needed but had to wait for, in the worst
+            run; None on the count clock.
     """
 
     kind: Literal["table"] = "table"
@@ -147,7 +147,7 @@ class TableLine(Strict):
 
 
 class SkippedLine(Strict):
-    """Line of a job that was not run, with the reason."""
+    """Line that says why a job did not run."""
 
     kind: Literal["skipped"] = "skipped"
     job: int
@@ -164,7 +164,7 @@ class ReplicaLine(Strict):
 
 
 class EndLine(Strict):
-    """The last line, which shows that the run has ended and the file is complete."""
+    """The last line, which proves that the run has ended and that the file is complete."""
 
     kind: Literal["end"] = "end"
     at: str
@@ -201,9 +201,9 @@ def hashed(line: Line, before: str) -> tuple[bytes, str]:
 
 
 class ResultWriter:
-    """Context manager for a result file while its jobs run. Each line is synced to disk at once.
+    """Context manager that writes a result file while jobs run, and syncs each line to disk.
 
-    If there already is a file from the same pack, it is continued.
+    If a file from the same pack exists, new lines are appended to it.
     """
 
     def __init__(self, path: Path, first: HostLine) -> None:
@@ -223,7 +223,7 @@ class ResultWriter:
             OSError: the file cannot be written.
         """
         text = b"".join(map(self._next, self._kept() or [self._first]))
-        write(self._path, text)  # atomic, since the file may hold hours of an earlier run
+        write(self._path, text)  # atomic, because the file may have results of many hours
         self._file = self._path.open("ab")
         return self
 
@@ -299,7 +299,7 @@ class HostResult:
 
 
 def judged_table(plan: MeasurePlan, table: Table) -> Table:
-    """Add the comparisons of a table's arms, and return the table."""
+    """Add the comparisons of the table's arms to the table, and return it."""
     collector = Collector(plan, table.condition, {})
     collector.table = table
     collector.compare()
@@ -332,7 +332,7 @@ def read_result(path: Path) -> HostResult:
                 result.replicas[line.lesson] = line.runs
             continue
         if isinstance(line, HostLine | EndLine) or not 0 <= line.job < len(jobs):
-            raise _changed(path, "a line does not belong to its pack")
+            raise _changed(path, "a line is not the result of a job in the file's pack")
         if isinstance(line, TableLine):
             _check_table(path, first, jobs[line.job], line.table)
             result.tables.append((jobs[line.job], line.table))
@@ -344,7 +344,7 @@ def read_result(path: Path) -> HostResult:
 
 
 def _read_lines(path: Path) -> list[Line]:
-    """Return all lines, after checking that the first is a HostLine and that every hash fits.
+    """Return all lines. Check that the first line is a HostLine, and that every hash is correct.
 
     Raises:
         BadHostResult: the file is not a result, or was changed.
@@ -406,10 +406,10 @@ def _check_table(path: Path, first: HostLine, job: PackedJob, table: StoredTable
     if job.published and not _is_published(plan):
         said = " ".join(f"{name}={value}" for name, value in knobs(plan).items())
         raise BadHostResult(
-            f"{path.name} was measured with a plan that is not the one for this tree's "
+            f"{path.name} was measured with another plan than this tree's plan for "
             "published figures "
             f"({where}{', ' if said else ''}{said}).",
-            remedy="Make a new pack with ./duet pack, and run that.",
+            remedy="Make a new pack with ./duet pack, and run it on the other host.",
         )
     packed = first.record.arms.get(job.lesson, {})
     if table.lesson != job.lesson or table.key != key or not has_planned_series(plan, table.series):
@@ -447,7 +447,7 @@ def _is_published(plan: MeasurePlan) -> bool:
 
 
 def _check_kernels(path: Path, lesson: str, arms: dict[str, PackedArm]) -> None:
-    """Check that the kernels have the same patches and configuration as this tree."""
+    """Check that the measured kernels have the patches and configuration of this source tree."""
     settings, folder = KernelSettings.default(), find(lesson)
     for name, packed in arms.items():
         facts = packed.facts
@@ -455,9 +455,9 @@ def _check_kernels(path: Path, lesson: str, arms: dict[str, PackedArm]) -> None:
         changes = changes_since(then, made_of(arm_spec(folder, name), settings))
         if changes:
             raise BadHostResult(
-                f"{path.name} was measured with another kernel of {name} than this tree's: "
+                f"{path.name} was measured with a kernel of {name} that differs from this tree's: "
                 f"{changes[0]}.",
-                remedy=f"Make a new pack with ./duet pack {lesson}, and run that.",
+                remedy=f"Make a pack with ./duet pack {lesson}, and run it on the other host.",
             )
 
 
@@ -467,7 +467,7 @@ def now() -> str:
 
 
 def stored_elsewhere(results: Iterable[HostResult]) -> list[StoredTable]:
-    """Return the results' tables of published figures, each with the name of its host."""
+    """Return the tables with published figures from all results, each with its host's name."""
     return [
         table.model_copy(update={"on": result.first.name, "host": result.first.host | table.host})
         for result in results

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measurements of one condition, in the form in which they are sent to other hosts."""
+"""Jobs: measurements of one condition in a form that can be sent to other hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Name = Annotated[str, Field(max_length=100)]
 
 
 class Job(BaseModel):
-    """One condition of a lesson with all its arms, on kernels with the default link order only."""
+    """A measurement of a lesson's arms under one condition, in the default link order."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -36,12 +36,12 @@ class Job(BaseModel):
 
     @field_serializer("metrics")
     def _sorted(self, metrics: frozenset[str] | None) -> list[str] | None:
-        """Sort, because a set's order depends on the hash seed and so differs between processes."""
+        """Return the metrics sorted, because the order of a set differs between processes."""
         return None if metrics is None else sorted(metrics)
 
     @staticmethod
     def fields_of(plan: MeasurePlan) -> dict[str, object]:
-        """Return a job's fields from a plan without a sweep and with only one shift."""
+        """Return a plan's values for the fields of a job. The plan has one shift and no sweep."""
         return {
             "lesson": plan.folder.slug,
             "arms": plan.arms,
@@ -82,13 +82,13 @@ class Job(BaseModel):
 
 
 def has_planned_series(plan: MeasurePlan, series: Iterable[Series]) -> bool:
-    """Return whether a table has the metrics and arms of its plan, which has one condition."""
+    """Return whether a table has the planned metrics and arms. The plan has one condition."""
     (condition,) = conditions(plan)
     blank = Collector(plan, condition, {}).table
     return [(one.metric, one.arm) for one in series] == [(s.metric, s.arm) for s in blank.series]
 
 
 def is_usable(series: Series) -> bool:
-    """Return whether all samples are finite and their number is one that a plan can have."""
+    """Return whether all samples are finite, and not more than a plan can have."""
     found = [series.samples, series.perturbed, *series.layouts.values()]
     return all(len(each) <= MAX_REPEATS and all(map(math.isfinite, each)) for each in found)

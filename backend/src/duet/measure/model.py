@@ -37,8 +37,8 @@ class HostFacts:
         accel: tcg or kvm; "" if no guest booted.
         kernels: arm -> SHA-256 of the arm's bzImage on that host.
         root: SHA-256 of the guests' root file system on that host.
-        waited_share: largest share of its wanted CPU time for which a guest waited in an untraced
-            run; None on the count clock, where waiting changes no figure.
+        waited_share: part of the CPU time that a guest needed but had to wait for, in the worst
+            untraced run; None on the count clock, where waiting changes no figure.
         again: sentence that says why the comparison ran a second time; "" if it ran once.
     """
 
@@ -56,13 +56,13 @@ class HostFacts:
 
 
 def other_kernels(one: HostFacts, other: HostFacts) -> list[str]:
-    """Return arms whose kernels differ."""
+    """Return the arms whose kernels differ between two hosts."""
     both = [arm for arm in one.kernels if arm in other.kernels]
     return [arm for arm in both if one.kernels[arm] != other.kernels[arm]]
 
 
 def differences(one: HostFacts, other: HostFacts) -> list[str]:
-    """Return the differences that make two hosts' times incomparable; none if they are alike."""
+    """Return the differences that make the times of two hosts incomparable, if any."""
     pairs = (
         ("CPU model", one.cpu, other.cpu),
         ("QEMU version", one.qemu, other.qemu),
@@ -92,7 +92,7 @@ def other_inputs(one: HostFacts, other: HostFacts) -> list[str]:
 
 
 def unlike(hosts: Iterable[HostFacts]) -> list[str]:
-    """Return all differences between the first host and any other; none if all are alike."""
+    """Return all differences between the first host and the other hosts, if any."""
     first, *others = [*hosts] or [HostFacts("", 0, 0, "")]
     return list(dict.fromkeys(word for other in others for word in differences(first, other)))
 
@@ -120,11 +120,11 @@ SAME = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What all runs of one table have in common.
+    """Condition that all runs of one table have in common.
 
     Args:
         shift: an instruction takes 2^shift ns; None on the wall clock.
-        sharing: number of vCPUs that share the count clock's only thread.
+        sharing: number of vCPUs that share one host thread on the count clock.
     """
 
     clock: Clock
@@ -142,7 +142,7 @@ class SourceFacts:
         version: version in the tree's Makefile.
         commit: full hash; "" outside a repository.
         describe: the commit, as `git describe` names it.
-        tree: git tree id of the files in the state in which they were tried.
+        tree: git tree id of the files that were used, with uncommitted changes.
         dirty: whether the files differ from the commit.
         changes: SHA-256 of the diff from the commit to the files; "" if there is no difference.
         patches: how many of the arm's patches, counted from the first, belong to the tree.
@@ -179,7 +179,7 @@ class ArmFacts:
         config_sha256: digest of the requested options, which come from the base and the variant.
         patches: (file, SHA-256 of its diff) for each of the arm's own patches, without those in
             both/.
-        both: the same for the patches in its base's both/ and in the lesson's both/.
+        both: (file, SHA-256 of its diff) for each patch in the base's both/ and the lesson's both/.
         compiler: the compiler's name and version.
         base: name of its kernel base; "" if unknown.
         config: variant of the base's configuration; "" for the base's own configuration.
@@ -213,9 +213,9 @@ class Series:
     Args:
         samples: one sample per run of the default start.
         perturbed: one sample per run with another seed; only on the count clock.
-        refused: why there is no number, or no usable number.
-        layouts: layout number -> samples of the relinked kernel. They show robustness and are no
-            evidence.
+        refused: why the number is missing or unusable.
+        layouts: layout number -> samples of the relinked kernel. These samples show how robust the
+            figure is, and do not change a verdict.
     """
 
     metric: str
@@ -238,20 +238,20 @@ class Series:
 
     @property
     def starts(self) -> list[float]:
-        """Values whose median is the figure. On the count clock there is one value per start."""
+        """Values whose median is the figure. On the count clock, each start has one value."""
         if not self.samples or not self.perturbed:
             return list(self.samples)
         return [statistics.median(self.samples), *self.perturbed]
 
     @property
     def figure(self) -> float | None:
-        """The headline number: the median over all starts, or None if there is no number."""
+        """The headline number: the median over all starts, or None without any sample."""
         return statistics.median(self.starts) if self.samples else None
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Statistics of a series. `ci` is the 95 % interval of the mean, or None if there is none."""
+    """Statistics of a series. `ci` is the 95 % interval of the mean, or None if it is unknown."""
 
     n: int
     median: float
@@ -296,9 +296,9 @@ class Table:
 
     Args:
         lines: arm -> the workload's output lines from its untraced runs, verbatim.
-        refusals: sentences that say why the whole table gets no verdict, e.g. because the host was
-            busy.
-        errors: arm -> the error that stopped it.
+        refusals: sentences that say why no comparison in the table gets a verdict, e.g. because
+            the host was busy.
+        errors: arm -> the error that stopped its runs.
         counted: arm -> numbers of events read and lost in the counted runs.
     """
 
@@ -311,13 +311,13 @@ class Table:
     counted: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def of(self, metric: str, arm: str) -> Series | None:
-        """Return the series of a metric and arm, or None."""
+        """Return the series of a metric on an arm, or None if the table has no such series."""
         return next((s for s in self.series if s.metric == metric and s.arm == arm), None)
 
 
 @dataclass(slots=True)
 class Report:
-    """A whole measurement.
+    """Everything about one measurement: its conditions, its tables, and its provenance.
 
     Args:
         arms: in the lesson's order; the first is the reference.
@@ -334,9 +334,9 @@ class Report:
         hosts: hosts of comparisons on a pool; empty if everything ran on this machine.
         programs: guest programs that the workload runs -> version.
         by: version and commit of Kernel Duet.
-        waiting: whether this lesson's cost is time spent waiting, which the count clock scales.
-        remarks: sentences about the hosts (which results were not mixed, what is missing) or about
-            a trial's kernels (options that a kernel lacks, an x-ray that saw nothing).
+        waiting: whether the lesson's cost is time spent waiting. The count clock scales this time.
+        remarks: sentences about the hosts (results that were not mixed, missing results) or about
+            a trial's kernels (missing options, an x-ray that read nothing).
     """
 
     lesson: str

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plan a measurement: decide which runs it has, in which order. Pure.
+"""Plan the runs of a measurement and their order. Pure.
 
 On the wall clock, arms are interleaved A B B A, so that slow drift of the host affects all arms
 alike. One guest runs at a time, and each change of the arm boots a new guest. On the count clock,
-other work on the host does not change a run, so the order only determines which results are known
-after an interruption.
+other work on the host does not change a run. The order then only determines which results are
+available after an interruption.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class MeasurePlan:
         sweep: (param, values); each value has been checked.
         perturbed: number of runs per arm with other seeds, on the count clock.
         explain: whether to add one traced run per arm with all probes, for `duet run`.
-        metrics: the only metrics to measure; None means all that apply.
+        metrics: names of the metrics to measure; None means all metrics that apply.
         layouts: number of relinked kernels per arm.
         link: the only layout to run, where 0 is the default link; None means all layouts.
     """
@@ -99,7 +99,7 @@ class Step:
 
 
 def default_repeats(clock: Clock) -> int:
-    """Return how many runs per arm a verdict needs."""
+    """Return the number of runs per arm that a verdict needs."""
     return MIN_RUNS if clock == "wall" else EQUAL_RUNS
 
 
@@ -109,7 +109,7 @@ def default_shifts(lesson: Lesson, clock: Clock) -> tuple[int, ...]:
 
 
 def order(arms: Iterable[str], repeats: int) -> list[str]:
-    """Order untraced runs as A B C C B A A B C ..., so that drift affects all arms alike."""
+    """Return the arms in the order A B C C B A A B C ..., so that drift affects all arms alike."""
     forward = list(arms)
     rounds = [forward if r % 2 == 0 else forward[::-1] for r in range(repeats)]
     return [arm for one in rounds for arm in one]
@@ -129,7 +129,7 @@ def conditions(plan: MeasurePlan) -> list[Condition]:
 
 
 def steps(plan: MeasurePlan) -> list[Step]:
-    """Return all runs with the default link order, in the order in which they take place.
+    """Return all runs of kernels with the default link, in the order of their execution.
 
     Raises:
         InputError: there is no arm, an invalid number of repeats, or more than MAX_RUNS runs.
@@ -195,7 +195,7 @@ def _has(plan: MeasurePlan, arm: str, kind: Kind) -> bool:
 
 
 def metrics_of(plan: MeasurePlan, arm: str, sources: Sequence[str] = SOURCES) -> dict[str, Metric]:
-    """Return the planned metrics from these sources that this arm has."""
+    """Return the planned metrics that the arm has and that come from one of the sources."""
     return {
         name: metric
         for name, metric in plan.lesson.metrics.items()
@@ -206,7 +206,7 @@ def metrics_of(plan: MeasurePlan, arm: str, sources: Sequence[str] = SOURCES) ->
 
 
 def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: str) -> bool:
-    """Whether an arm has a metric. It lacks metrics computed from events that it does not emit."""
+    """Whether an arm has a metric. A metric may need probes that the arm's kernel lacks."""
     needed = set(metric.probes)
     there = {p.name for p in lesson.probes if not p.arms or arm in p.arms}
     return (
@@ -219,7 +219,7 @@ def applies(lesson: Lesson, metric: Metric, workload: str, clock: Clock, arm: st
 
 
 def _is_watched(lesson: Lesson, workload: str, clock: Clock) -> bool:
-    """Whether the microscope is used. It needs the wall clock and a workload that waits for it."""
+    """Whether the microscope can count here: on the wall clock, in one of its workloads."""
     config = lesson.microscope
     return config is not None and clock == "wall" and workload in config.workloads
 
@@ -251,11 +251,11 @@ def headline(lesson: Lesson, workload: str, clock: Clock) -> str:
 
 
 def probes_for(plan: MeasurePlan, arm: str) -> frozenset[str]:
-    """Return exactly the probes that an arm's counted run enables."""
+    """Return the probes that an arm's counted run enables."""
     return frozenset(n for m in metrics_of(plan, arm, TRACED).values() for n in m.probes)
 
 
-# Plan the runs of layouts, which are the same objects linked in other orders. Pure.
+# Plan the runs of relinked kernels. A layout is the same objects linked in another order. Pure.
 
 WALL_RUNS = 3
 """Number of runs per layout on the wall clock; their median is used. On the count clock one run is
@@ -263,10 +263,10 @@ enough."""
 
 
 def all_steps(plan: MeasurePlan) -> list[Step]:
-    """Return every run of a measurement in order; runs of layouts come last.
+    """Return every run of a measurement in order. Runs of relinked kernels are last.
 
     Raises:
-        InputError: there are more than MAX_RUNS runs, or one of the reasons in `steps`.
+        InputError: there are more than MAX_RUNS runs, or steps() raised it.
     """
     found = (steps(plan) if not plan.link else []) + layout_steps(plan)
     if len(found) > MAX_RUNS:
@@ -278,7 +278,7 @@ def all_steps(plan: MeasurePlan) -> list[Step]:
 
 
 def layout_steps(plan: MeasurePlan) -> list[Step]:
-    """Return the runs of layouts, one layout after another, with arms interleaved A B B A."""
+    """Return the runs of relinked kernels by layout. Within a layout, arms alternate A B B A."""
     if not plan.layouts:
         return []
     arms = [arm for arm in plan.arms if metrics_of(plan, arm, ("line",))]
@@ -293,7 +293,7 @@ def layout_steps(plan: MeasurePlan) -> list[Step]:
 
 
 def add_layout(series: Iterable[tuple[Series, Metric]], number: int, lines: Iterable[Line]) -> None:
-    """Add a layout run's output to the arm's series."""
+    """Add the values that a relinked kernel's workload printed to the arm's series."""
     said = [line.text for line in lines]
     for one, metric in series:
         value = line_value(metric, said)
@@ -302,7 +302,7 @@ def add_layout(series: Iterable[tuple[Series, Metric]], number: int, lines: Iter
 
 
 def fault_aside(step: Step, words: str) -> str | None:
-    """Return why a failed perturbed or layout run spoils its table; return None for other runs."""
+    """Return a sentence about the failure of a perturbed or layout run, or None for other runs."""
     if step.kind is Kind.PERTURBED:
         return f"{step.arm} failed on a perturbed start (seed {step.seed}): {words}"
     if step.kind is Kind.LAYOUT:

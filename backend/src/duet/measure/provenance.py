@@ -35,7 +35,7 @@ SAID_S = 10.0
 
 
 def host_fingerprint() -> dict[str, str]:
-    """Describe what affects times on this machine, without identifying the machine.
+    """Return the facts about this machine that affect times and do not identify the machine.
 
     The code that boots a guest adds QEMU's version and accelerator.
     """
@@ -50,10 +50,10 @@ def host_fingerprint() -> dict[str, str]:
 
 
 def arm_facts(folder: LessonFolder, arm: str, kernels: KernelSettings) -> ArmFacts:
-    """Return an arm's provenance, derived from the inputs that determine its build.
+    """Return the provenance of an arm's kernel, from the inputs of its build.
 
-    `kernel` is the version of the stored image, or "" if it is not built. A guest reports the exact
-    release later.
+    Its `kernel` is the version of the stored image, or "" if the kernel is not built. A guest
+    reports the exact release later.
 
     Raises:
         InputError: there is no such arm, or a patch or the base config cannot be read.
@@ -109,7 +109,7 @@ def our_version() -> str:
 
 
 def program_versions(commands: str) -> dict[str, str]:
-    """Return the versions of PROGRAMS that commands name. Guests use this machine's copies.
+    """Return the versions of those PROGRAMS that the commands name. Guests run the same files.
 
     Args:
         commands: shell lines.
@@ -133,7 +133,7 @@ def _said(words: list[str]) -> str:
 
 
 def source_facts(arm: Arm) -> SourceFacts | None:
-    """Return facts about the source tree that a lesson names for an arm, or None."""
+    """Return facts about the arm's own source tree, or None if the arm uses its base's source."""
     return SourceFacts(**arm.source.model_dump()) if arm.source is not None else None
 
 
@@ -159,12 +159,12 @@ _SAME = ("cpu", "kernel")
 
 
 def result_file() -> Path:
-    """Return the path of the newest result."""
+    """Return the path of the newest self-test result."""
     return cache_dir() / "tools" / "selftest-kvm.json"
 
 
 def remember(result: Mapping[str, Any]) -> Path:
-    """Store a result with today's date."""
+    """Store a self-test result with today's date."""
     path = result_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     day = datetime.now(UTC).date().isoformat()
@@ -174,7 +174,7 @@ def remember(result: Mapping[str, Any]) -> Path:
 
 
 def tested_words(host: Mapping[str, str]) -> str:
-    """Return what reports say about KVM guests, including the self-test's result.
+    """Return what reports say about KVM guests and the result of the self-test.
 
     Args:
         host: the report's host fingerprint, including `qemu`.

@@ -29,7 +29,7 @@ Key = tuple[str, Clock, int, tuple[tuple[str, int], ...]]
 
 
 def key_of(folder: LessonFolder, figure: PublishedFigure, of_reference: bool = False) -> Key:
-    """Return the condition for one side of a row."""
+    """Return the condition under which one side of a published ratio is measured."""
     knobs = {**figure.params, **(figure.to_params if of_reference else {})}
     params = folder.check_params(knobs, figure.clock, measured=True)
     shift = figure.shift if figure.clock == "count" else 0
@@ -38,7 +38,7 @@ def key_of(folder: LessonFolder, figure: PublishedFigure, of_reference: bool = F
 
 
 def plan_key(plan: MeasurePlan) -> Key:
-    """Return the condition that a plan measures; the plan has one shift and no sweep."""
+    """Return the condition that a plan measures. The plan has one shift and no sweep."""
     return plan.workload, plan.clock, plan.shifts[0], tuple(plan.params.items())
 
 
@@ -48,10 +48,11 @@ def host_cpus() -> int:
 
 
 def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, MeasurePlan]:
-    """Return the measurements that a lesson's rows need, each once and with only the needed arms.
+    """Return the measurements that a lesson's published figures need, one per condition.
 
-    Count-clock measurements come first, because other work on the host does not disturb them. Where
-    a point of a curve needs the same condition, the measurement has the curve's arms as well.
+    Count-clock measurements are first, because other work on the host does not disturb them. A
+    measurement has only the arms that its figures need. If a point of a curve has the same
+    condition, the measurement also has the curve's arms.
 
     Args:
         every: whether to include measurements that need more CPUs than this host has.
@@ -90,7 +91,7 @@ def published_plans(folder: LessonFolder, *, every: bool = False) -> dict[Key, M
 
 
 def needed_cpus(folder: LessonFolder) -> dict[Key, int]:
-    """Return how many CPUs a host needs for each measurement of the published figures."""
+    """Return the number of CPUs that a host needs for each measurement of published figures."""
     found: dict[Key, int] = {}
     for figure in folder.lesson.published:
         if figure.metric is not None:
@@ -99,7 +100,7 @@ def needed_cpus(folder: LessonFolder) -> dict[Key, int]:
     return found
 
 
-# Make one row per published figure, with the mail's figure, ours, and a verdict. Pure.
+# Make a row for each published figure, with the mail's figure, our figure, and a verdict. Pure.
 
 UNMEASURED = Judged(Verdict.NOT_MEASURED, Verdict.NOT_MEASURED)
 REFUSED = Judged(Verdict.NOTHING, Verdict.NOTHING)
@@ -107,13 +108,13 @@ REFUSED = Judged(Verdict.NOTHING, Verdict.NOTHING)
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """A published figure and ours.
+    """A published figure, and the figure that we measured.
 
     Args:
         interval: the ratio's 95 % interval (wall clock), or its range over perturbed starts (count
             clock).
-        because: why the figure is not reproduced; "" if it is.
-        on: name of the host that measured it; "" for this host.
+        because: why the figure is not reproduced; "" if it is reproduced.
+        on: name of the host that measured our figure; "" for this host.
     """
 
     lesson: str
@@ -175,7 +176,7 @@ def rows_of(
     troubles: Mapping[Key, str] | None = None,
     place: Place | None = None,
 ) -> list[FigureRow]:
-    """Return a row for each of the lesson's figures, whether measured or not.
+    """Return a row for each published figure of the lesson, even if the figure was not measured.
 
     Args:
         troubles: key -> why the table with this key is missing or incomplete.
@@ -243,11 +244,11 @@ def _judge(figure: PublishedFigure, ratio: float, interval: Interval | None) -> 
 def _ratio(
     ours: Series, theirs: Series, table: Table, found: Comparison
 ) -> tuple[float | None, str | None]:
-    """Return the ratio, or None and the reason why there is none."""
+    """Return (the ratio, None), or (None, the reason why no ratio is known)."""
     n = min(ours.n, theirs.n)
     counted_once = ours.evidence == "counted" and n > 0 and not (ours.refused or theirs.refused)
     if found.ratio is None and counted_once and table.condition.clock == "wall":
-        # The events of one traced run are exact for that run, and no times are involved.
+        # The event counts of a traced run are exact, and no times are involved.
         base = statistics.median(theirs.samples)
         if base:
             return statistics.median(ours.samples) / base, None
@@ -255,7 +256,7 @@ def _ratio(
 
 
 def interval_words(row: FigureRow) -> str:
-    """Return '0.20..0.24', or '-' without an interval."""
+    """Return text such as '0.20..0.24', or '-' if the row has no interval."""
     if row.interval is None:
         return "-"
     return "..".join(format_value(float(f"{end:.3g}")) for end in row.interval)
@@ -271,8 +272,8 @@ def counts(rows: Iterable[FigureRow]) -> dict[str, int]:
 
 # Store the measured tables of published figures in one JSON file.
 #
-# The file has samples rather than verdicts. Rows are judged when they are printed, so that changing
-# the rule or a figure needs no new run.
+# The file contains samples and no verdicts. Rows are judged when they are printed, so a change to
+# the rule or to a published figure needs no new measurement.
 
 
 VERSION = 1
@@ -285,7 +286,7 @@ class StoredTable(BaseModel):
         at: time of the measurement in UTC, as ISO 8601.
         host: host fingerprint, as in a report.
         arms: facts about the arms that ran, with their hashes.
-        on: name of the host that measured it; "" for this host.
+        on: name of the host that measured the table; "" for this host.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -322,7 +323,7 @@ class StoredTable(BaseModel):
 
 
 class Stored(BaseModel):
-    """Contents of the file."""
+    """Contents of a file with stored tables."""
 
     model_config = ConfigDict(extra="forbid")
     version: int = VERSION
@@ -339,7 +340,7 @@ class Stored(BaseModel):
         return [here, *sorted(found.values(), key=lambda place: (-place.cpus, place.on))]
 
     def fitted(self, knobs: Mapping[str, Mapping[str, int]]) -> Stored:
-        """Add default values for knobs that lessons gained later, in the lessons' knob order.
+        """Add default values for knobs that were added to lessons after the measurement.
 
         Args:
             knobs: lesson -> knob -> the knob's default. A table with a removed knob stays
@@ -355,7 +356,7 @@ class Stored(BaseModel):
         return Stored(tables=tables)
 
     def put(self, table: StoredTable) -> None:
-        """Insert this table in order; it replaces a table of the same condition and host."""
+        """Insert a table in order. It replaces an older table of the same condition and host."""
         same = (table.lesson, table.on, table.key)
         others = [one for one in self.tables if (one.lesson, one.on, one.key) != same]
         self.tables = sorted(
@@ -367,7 +368,7 @@ class Stored(BaseModel):
 def stored_table(
     lesson: str, table: Table, arms: Iterable[ArmFacts], host: Mapping[str, str], at: str
 ) -> StoredTable:
-    """Return the part of a table that goes into the file."""
+    """Return the part of a table that is stored in the file."""
     condition = table.condition
     return StoredTable(
         lesson=lesson,
@@ -384,7 +385,7 @@ def stored_table(
 
 
 def read_stored(path: Path) -> Stored:
-    """Read the file; return an empty one if it does not exist.
+    """Read stored tables. If the file does not exist, return an empty Stored.
 
     Raises:
         InputError: the file cannot be read, or has other contents.
@@ -397,7 +398,7 @@ def read_stored(path: Path) -> Stored:
         raise InputError(
             f"wanted results for published figures in {path.name}, but the file has other "
             "contents.",
-            remedy="Name another file, or delete it to measure everything again.",
+            remedy="Name another file, or delete this file to measure everything again.",
         ) from error
 
 

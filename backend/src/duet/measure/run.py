@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run a measurement: boot guests according to the plan, and fill the report run by run."""
+"""Run a measurement: boot guests according to the plan, and add each run to the report."""
 
 from __future__ import annotations
 
@@ -64,19 +64,19 @@ from duet.session import (
     workload_trouble,
 )
 
-# A session sink that records, from start to end of a workload, whether the host let the guest run.
+# A session sink that measures how long a guest waited for host CPUs during its workload.
 
 BUSY = 0.15
-"""Limit on the share of its wanted CPU time for which a guest may wait while others use the CPU. An
-idle host shows 0 to 0.13, because reading the times costs time and /proc/stat has tick
+"""Limit for a quiet run: the part of the CPU time that a guest needed but other processes got. On
+an idle host the part is 0 to 0.13, because reading the times costs time and /proc/stat has tick
 resolution."""
 
 
 class HostWatch(SessionSink):
     """Measure how long a run's guest had to wait for a host CPU.
 
-    It reads the guest's own CPU times. `on_contention` is not used, because a single guest also
-    sleeps and wakes up.
+    The sink reads the CPU times of the guest's threads. It does not use `on_contention`, because a
+    single guest also sleeps and wakes up.
 
     Args:
         place: called with the guest's process id before its workload begins.
@@ -93,7 +93,7 @@ class HostWatch(SessionSink):
 
     @property
     def waited_share(self) -> float | None:
-        """Share of the wanted CPU time that other processes had, or None if it cannot be read."""
+        """Part of the CPU time that the guest needed but other processes got; None if unknown."""
         if self.used is None:
             return None
         if self._host_ran_ns is None:
@@ -128,7 +128,7 @@ Statics = Mapping[str, Mapping[str, float | DuetError]]
 
 
 def blank_series(name: str, metric: Metric, arm: str, clock: Clock, statics: Statics) -> Series:
-    """Return a series without runs. A static series already has its value.
+    """Return a series before the first run. A static series already has its value.
 
     Args:
         statics: values of `dwarf` metrics.
@@ -155,7 +155,7 @@ def blank_series(name: str, metric: Metric, arm: str, clock: Clock, statics: Sta
 
 
 def evidence_of(metric: Metric, clock: Clock) -> Evidence:
-    """Return how a metric's numbers are obtained."""
+    """Return how a metric's numbers are obtained: static, sampled, measured or counted."""
     if metric.dwarf is not None:
         return "static"
     if metric.sampled:
@@ -195,7 +195,7 @@ def _commands(plan: MeasurePlan) -> str:
 
 
 def plain_facts(plan: MeasurePlan, arm: str) -> ArmFacts:
-    """Return what the lesson alone says about an arm, and the arm's base."""
+    """Return the facts about an arm that are known without its build inputs."""
     one = plan.folder.arm(arm)
     base = one.base or KernelSettings.default().base.name
     return ArmFacts(
@@ -211,7 +211,7 @@ refined, a second after boot. "" means that the agent did not report a clock sou
 
 
 class Collector:
-    """One table, which is filled run by run.
+    """Collects the runs of one table.
 
     Args:
         statics: values of `dwarf` metrics.
@@ -244,7 +244,7 @@ class Collector:
         """Add a finished run.
 
         Args:
-            waited_share: share of the wanted CPU time for which the guest waited.
+            waited_share: part of the CPU time that the guest needed but had to wait for.
             places: addresses of variables whose accesses were counted.
         """
         error = lane.error or workload_trouble(lane)
@@ -276,7 +276,7 @@ class Collector:
         self.table.comparisons = compare_all(self.table, self.plan.arms)
 
     def check_host(self) -> None:
-        """Refuse the table if its arms ran on different machines, or if the host was busy."""
+        """Refuse verdicts for the table if the host was busy, or if the arms' machines differed."""
         if len(set(self._machines.values())) > 1:
             words = ", ".join(f"{arm}: {a} {q}" for arm, (a, q) in self._machines.items())
             self._refuse_table(f"the arms ran on different machines ({words})")
@@ -290,7 +290,7 @@ class Collector:
             self.table.refusals.append(sentence)
 
     def _of(self, arm: str, *sources: str) -> list[tuple[Series, Metric]]:
-        """Return the arm's series whose metrics come from one of these sources."""
+        """Return those of the arm's series whose metrics come from one of the sources."""
         return [
             (one, self._metrics[arm][one.metric])
             for one in self.table.series
@@ -399,7 +399,7 @@ class Progress:
 
 
 class Measuring:
-    """One measurement. `report` has all results so far, also after a cancellation.
+    """One measurement. `report` always has all results so far, even after a cancellation.
 
     Args:
         sources: what to boot, one source per arm.
@@ -410,9 +410,10 @@ class Measuring:
         command: command line that repeats the measurement.
         progress: called when a run begins.
         on_run: called when a run has finished.
-        at_once: largest number of guests at once on the count clock; None means as many as the host
-            allows.
-        judged: if False, only take samples, without scipy; another host compares them.
+        at_once: maximum number of guests at the same time on the count clock; None means as many
+            as the host allows.
+        judged: whether to compare the samples. If False, another host compares them, and scipy is
+            not needed here.
     """
 
     def __init__(
@@ -436,8 +437,8 @@ class Measuring:
         self._layouts = layouts or {}
         self._progress, self._on_run, self._at_once = progress, on_run, at_once
         self.waited_share: float | None = None
-        """Largest share of its wanted CPU time for which a guest waited in an untraced run; None on
-        the count clock, where waiting changes no figure."""
+        """Part of the CPU time that a guest needed but had to wait for, in the worst untraced run;
+        None on the count clock, where waiting changes no figure."""
         self._steps = deque(enumerate(all_steps(plan), 1))
         self.total = len(self._steps)
         self.done = 0
@@ -503,7 +504,7 @@ class Measuring:
         return f"{' and '.join(arms)} failed, and {whose} remaining runs were skipped"
 
     async def _work(self) -> None:
-        """Do runs, in one guest at a time, until no run is left; end the guest on exit."""
+        """Do runs one after another, each in a single guest, until no run is left."""
         async with Lanes(self._limits) as lanes:
             while self._steps:
                 number, step = self._steps.popleft()
@@ -521,7 +522,7 @@ class Measuring:
                 self.done += 1
 
     async def _places(self, step: Step) -> Places:
-        """Return the addresses of the variables whose accesses a run has counted."""
+        """Return the addresses of the variables whose accesses the run has counted."""
         vmlinux = self._sources[step.arm].vmlinux
         if step.kind is not Kind.WATCHED or vmlinux is None:
             return {}
@@ -531,7 +532,7 @@ class Measuring:
     async def _quietly(
         self, lanes: Lanes, number: int, step: Step
     ) -> tuple[LaneResult, float | None]:
-        """Do one run, and retry it if the host did not let its guest run."""
+        """Do one run. Repeat the run if its guest had to wait too long for host CPUs."""
         lane, share = await self._once(lanes, number, step)
         if step.kind in AFTER or self.plan.clock == "count":
             return lane, None
@@ -566,7 +567,7 @@ def _is_cancelled() -> bool:
 
 
 def learn(report: Report, lane: LaneResult) -> None:
-    """Add to the report what only a guest knows: kernel release, QEMU version, accelerator."""
+    """Add to the report what a guest reported: kernel release, QEMU version and accelerator."""
     if lane.facts:
         report.host["qemu"] = lane.facts.qemu_version
         report.host["accel"] = str(lane.facts.accel)
@@ -583,7 +584,7 @@ def _words(cpus: OwnCpus) -> str:
 
 
 def workers(memory_mb: int) -> int:
-    """Return how many guests may run at once on the count clock: one per CPU, in half the RAM."""
+    """Return how many guests may run in parallel on the count clock, by CPUs and free memory."""
     cpus = len(os.sched_getaffinity(0))
     room = int(psutil.virtual_memory().available / 2**20 / 2 // memory_mb)
     return max(1, min(cpus, room, MAX_WORKERS))
@@ -608,7 +609,7 @@ def _spec(plan: MeasurePlan, number: int, step: Step, condition: Condition) -> R
 
 
 def _probes(plan: MeasurePlan, step: Step) -> frozenset[str] | None:
-    """Return a run's probes. A counted run enables only the probes that it counts."""
+    """Return the probes that a run enables. A counted run enables only probes that it counts."""
     if step.kind is Kind.WATCHED:
         return frozenset()
     return probes_for(plan, step.arm) if step.kind is Kind.COUNTED else None
@@ -620,7 +621,7 @@ def _microscope(plan: MeasurePlan, step: Step) -> MicroscopeRequest | None:
 
 
 def _aimed_by(plan: MeasurePlan, step: Step) -> tuple[Wanted, ...] | None:
-    """Return a watched run's x-ray, which only serves to find the object to watch."""
+    """Return the x-ray probe of a microscope run. The x-ray finds the object to watch."""
     config = plan.lesson.microscope
     if config is None or step.kind is not Kind.WATCHED:
         return None

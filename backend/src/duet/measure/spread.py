@@ -18,8 +18,8 @@ class Spread:
         values: median of the runs of each layout that gave a number.
         runs: number of runs per layout; if it varies, the smallest.
         figure: median with the default link order.
-        noise: half the range of the default link's own runs (on the count clock: of its perturbed
-            starts), as a share of its figure; None if there are fewer than two values.
+        noise: half the range of the default link's runs (on the count clock: its perturbed starts),
+            divided by the figure; None for fewer than two values.
     """
 
     values: tuple[float, ...]
@@ -37,17 +37,17 @@ class Spread:
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Lowest and highest value, divided by the default link's figure."""
+        """Lowest and highest value over layouts, divided by the default link's figure."""
         return self.low / self.figure, self.high / self.figure
 
     @property
     def part(self) -> float:
-        """Half the range over layouts as a share of the figure; 0.02 means +-2 %."""
+        """Half the range over layouts, divided by the figure. 0.02 means +-2 %."""
         return (self.high - self.low) / 2 / self.figure
 
 
 def spread(one: Series) -> Spread | None:
-    """Return a series' spread, or None if no layout gave a number or the figure is not positive."""
+    """Return the spread over layouts, or None without layouts or without a positive figure."""
     runs = [samples for _, samples in sorted(one.layouts.items()) if samples]
     figure = statistics.median(one.samples) if one.samples else 0.0
     if not runs or figure <= 0:
@@ -59,7 +59,10 @@ def spread(one: Series) -> Spread | None:
 
 
 def ratios(ours: Series, theirs: Series) -> tuple[float, float] | None:
-    """Return the lowest and highest ratio between two arms over shared link orders, or None."""
+    """Return the lowest and the highest ratio of two arms, over the link orders that both have.
+
+    Return None if they have no link order in common.
+    """
     both = [number for number in ours.layouts if theirs.layouts.get(number)]
     found = [
         statistics.median(ours.layouts[number]) / bottom
@@ -70,7 +73,7 @@ def ratios(ours: Series, theirs: Series) -> tuple[float, float] | None:
 
 
 def spread_words(one: Series) -> str | None:
-    """Return 'srcu relinked 5 times: 812 to 840 umounts/s, i.e. +-1.7 % ...', or None."""
+    """Return text such as 'srcu relinked 5 times: 812 to 840 umounts/s, ...', or None."""
     found = spread(one)
     if found is None:
         return None
@@ -86,7 +89,7 @@ def spread_words(one: Series) -> str | None:
 
 
 def ratio_words(ours: Series, theirs: Series, ratio: float | None) -> str | None:
-    """Return how layouts affect the change between two arms, or None without layouts."""
+    """Return a sentence about the change between two arms over layouts, or None without layouts."""
     found = ratios(ours, theirs)
     if found is None:
         return None
@@ -102,7 +105,7 @@ def ratio_words(ours: Series, theirs: Series, ratio: float | None) -> str | None
 
 
 def _beside(one: Series, found: Spread) -> str:
-    """Compare in words the spread over layouts with that of the default link's own runs."""
+    """Compare in words the spread over layouts with the spread of the default link's runs."""
     if found.noise is None:
         return ""
     whose = "its perturbed starts" if one.perturbed else "its own runs"

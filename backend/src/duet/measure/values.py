@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Get a run's numbers from the workload's output lines and from its events. Pure."""
+"""Extract a run's numbers from the workload's output and from the run's events. Pure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ TIMES = {"": 1.0, "m": 1e-3, "u": 1e-6, "\u00b5": 1e-6, "n": 1e-9}
 
 
 class NoNumber(ValueError):
-    """The text at a metric's place is not a number. The message is a clause, not a sentence."""
+    """A metric's regular expression matched a text that is not a number.
+
+    The message is a clause, not a sentence.
+    """
 
 
 def line_value(metric: Metric, lines: Sequence[str]) -> float | None:
@@ -53,10 +56,10 @@ def line_value(metric: Metric, lines: Sequence[str]) -> float | None:
 
 
 def read_value(metric: Metric, lines: Sequence[str]) -> float | None:
-    """Return the value in the workload's lines, in the metric's unit, or None if there is none.
+    """Return the value in the workload's output, in the metric's unit, or None without a match.
 
     Raises:
-        NoNumber: a line has a text that is not a number at the metric's place.
+        NoNumber: the metric's regular expression matched a text that is not a number.
     """
     assert metric.line is not None
     pattern = re.compile(metric.line)
@@ -67,7 +70,7 @@ def read_value(metric: Metric, lines: Sequence[str]) -> float | None:
 
 
 def line_unit(metric: Metric, lines: Sequence[str]) -> str:
-    """Return the metric's unit, or else the unit that follows the number, without its prefix."""
+    """Return the metric's unit, or the unit printed after the number, without its prefix."""
     if metric.unit == NO_UNIT and metric.line is not None:
         for line in lines:
             for match in re.finditer(metric.line, line):
@@ -82,7 +85,7 @@ def tally_value(name: str, metric: Metric, tallies: Mapping[str, float]) -> floa
 
 
 def _value(metric: Metric, match: re.Match[str]) -> float:
-    """Return one number, converted to the metric's unit from the prefixed unit that follows it.
+    """Return the matched number. Convert it from the unit printed after it to the metric's unit.
 
     For example, fio prints KiB/s on one line and MiB/s on the next.
     """
@@ -104,8 +107,8 @@ def _value(metric: Metric, match: re.Match[str]) -> float:
 def _whole(match: re.Match[str]) -> tuple[str, int]:
     """Return the number in group `value` and its end position.
 
-    If the expression ends inside a number, as `[0-9.]+` does in 1.2e+06 and in 1,234.5, the whole
-    number is used. In a comma-separated list each number stands alone.
+    The match may end inside a number: `[0-9.]+` matches only a part of 1.2e+06 and of 1,234.5. Then
+    the complete number is returned. In a comma-separated list, commas separate numbers.
     """
     begin, end = match.span("value")
     line = match.string
@@ -118,7 +121,7 @@ def _whole(match: re.Match[str]) -> tuple[str, int]:
 
 
 def _unit(text: str) -> tuple[float, str] | None:
-    """Parse the unit at the start of a text; return its factor and base unit, or None."""
+    """Parse a unit at the start of a text. Return its factor and base unit, or None."""
     if match := BYTES.match(text):
         base = "B" if match["base"][0] == "B" or "yte" in match["base"] else "b"
         prefix = match["prefix"] or ""
@@ -129,8 +132,8 @@ def _unit(text: str) -> tuple[float, str] | None:
     return None
 
 
-# Metrics that the microscope counts: its functions' loads and stores at one place in memory. Pure,
-# except for `variable_places`, which reads a vmlinux.
+# Metrics that the microscope counts: loads and stores of chosen functions at one place in memory.
+# Pure, except for `variable_places`, which reads a vmlinux.
 
 Ranges = tuple[tuple[int, int], ...]
 """(start, end) of each part; the end is exclusive."""
@@ -140,7 +143,7 @@ CLASSES = ("reads", "writes", "rmws")
 
 
 def variable_places(vmlinux: Path, metrics: Mapping[str, Metric]) -> Places:
-    """Look up the address ranges of these metrics' variables in a kernel. Blocks."""
+    """Look up the address ranges of the metrics' variables in a vmlinux. This blocks."""
     found: dict[str, Ranges | DuetError] = {}
     for name, metric in metrics.items():
         if metric.microscope is None or metric.microscope.variable is None:
@@ -164,8 +167,8 @@ def access_value(
         places: address ranges of the variable if the count names a variable.
 
     Raises:
-        DuetError: the place does not exist, or no operation was completed. If the place merely has
-            no accesses, the number is zero.
+        DuetError: the variable or field does not exist, or no operation was completed. If the
+            variable exists but was not accessed, the number is zero.
     """
     counted = scope.cells.cells
     if count.shared:
@@ -184,10 +187,10 @@ def access_value(
 
 
 def on_shared_lines(cells: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Return which cells lie on a cache line that two or more vCPUs touched and one wrote.
+    """Return which cells are on a shared cache line: several vCPUs touched it, at least one wrote.
 
-    User memory and the vmalloc area, which has the stacks, are left out, because the stack of a
-    migrated task looks shared but is not.
+    User memory and the vmalloc area are left out. The vmalloc area contains the stacks, and the
+    stack of a migrated task looks shared but is not.
     """
     address = cells["address"]
     vmalloc = (address >= np.uint64(VMALLOC)) & (address < np.uint64(VMALLOC_END))
@@ -242,9 +245,9 @@ def _lies_in(cells: NDArray[np.void], ranges: Ranges | None, lines: bool) -> NDA
     if ranges is None:
         return np.ones(len(cells), np.bool_)
     first = cells["address"]
-    # A cell has the accesses that begin at one byte. They may have several sizes, and bit k of
-    # `sizes` stands for 2^k bytes. An access that continues in the next cache line is also counted
-    # there.
+    # A cell counts the accesses that begin at one byte. These accesses may have several sizes: bit
+    # k of `sizes` means 2^k bytes. An access that continues in the next cache line has another cell
+    # in that line.
     longest = np.array([1 << max(0, int(bits).bit_length() - 1) for bits in cells["sizes"]])
     line_end = (first // LINE + 1) * LINE
     end = np.minimum(first + longest.astype(np.uint64), line_end)

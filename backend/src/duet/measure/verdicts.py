@@ -2,10 +2,10 @@
 """Judge our figure against a published one. Only numbers are compared. Pure.
 
 The rule compares *effects*. An effect is the larger side divided by the smaller side, minus 1. The
-effect is 0.43 for -30 %, 1 for half and for double, and 547 for 548 times. For a small change it is
-close to the relative change, and for a large one close to the factor. So 23 times is far from 548
-times, although the relative changes (-95.7 and -99.8 %) are close and the logarithms differ only by
-a factor of two. A rate and the time that is its inverse have equal effects.
+effect is 0.43 for -30 %, 1 for half and for double, and 547 for 548 times. For a small change, the
+effect is close to the relative change. For a large change, it is close to the factor. So 23 times
+is far from 548 times, although the relative changes (-95.7 and -99.8 %) are close, and the
+logarithms differ only by a factor of two. A rate and its inverse, a time, have equal effects.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Judged:
 def judge(
     mail: float, ours: float, interval: Interval | None = None, range_: Interval | None = None
 ) -> Judged:
-    """Judge our ratio against the mail's. Each is arm over reference.
+    """Judge our ratio against the mail's ratio. A ratio is the arm's figure over the reference's.
 
     Args:
         interval: interval of our ratio: 95 % (wall clock), or the range over perturbed starts
@@ -110,7 +110,7 @@ def judge(
 def judge_exponent(
     mail: float, n_ratio: float, ours: float, interval: Interval | None = None
 ) -> Judged:
-    """Judge a complexity, where the mail's cost grows with n to the power of `mail`.
+    """Judge a published complexity: the cost grows with n to the power of `mail`.
 
     Args:
         n_ratio: the first n divided by the second n; not 1.
@@ -173,14 +173,14 @@ def _by_times(ours: float, theirs: float) -> Judged:
 
 
 def _around(value: float, interval: Interval | None) -> Interval:
-    """Extend an interval to contain the value, which may lie outside the range of other starts."""
+    """Extend an interval so that it contains the value."""
     low, high = interval or (value, value)
     return min(low, value), max(high, value)
 
 
-# Planted wrong results, none of which may be judged as reproduced. They are tested, and printed
-# with the table. The first of them passed an earlier rule, which accepted logarithms from half to
-# twice the mail's.
+# Planted wrong results. The rule must judge none of them as reproduced. A test checks this, and the
+# results are printed with the table. The first planted result passed an earlier rule, which
+# accepted a logarithm between half and twice the mail's logarithm.
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ PLANTED = (
 """Wrong results that the rule must reject."""
 
 
-# Find differences that are a property of the count clock, so that reports warn of them. Pure.
+# Find differences that are artifacts of the count clock, so that reports warn of them. Pure.
 
 
 CLOCK_RULE = "a result that depends on the choice is a property of the clock, not of the patch"
@@ -251,7 +251,7 @@ MOST = 4
 
 
 def of_the_clock(report: Report) -> list[str]:
-    """Return warnings about results that depend on how long an instruction takes.
+    """Return warnings about count-clock results that depend on the chosen time per instruction.
 
     A lesson whose cost is waiting always gets a warning, because the clock determines how many
     instructions a wait lasts.
@@ -275,7 +275,7 @@ def of_the_clock(report: Report) -> list[str]:
 
 
 def _by_shift(report: Report) -> dict[tuple[str, ...], dict[int, Comparison]]:
-    """Return comparisons by (metric, arm, knobs), and then by shift."""
+    """Return (metric, arm, knobs) -> shift -> comparison."""
     found: dict[tuple[str, ...], dict[int, Comparison]] = {}
     for table in report.tables:
         static = {one.metric for one in table.series if one.evidence == "static"}
@@ -287,7 +287,7 @@ def _by_shift(report: Report) -> dict[tuple[str, ...], dict[int, Comparison]]:
 
 
 def _differs(found: dict[int, Comparison]) -> str:
-    """Return how a change differs between shifts, or "" if it is about the same."""
+    """Return how a change differs between shifts, or "" if all shifts show about the same."""
     if all(one.verdict == "no difference proven" for one in found.values()):
         return ""
     effects = [effect(one.ratio or 0) for one in found.values()]

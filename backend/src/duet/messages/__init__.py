@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The browser contract: all WebSocket messages, in both directions.
+"""The contract with the browser: all WebSocket messages, in both directions.
 
 A message is a subclass of ServerMessage or ClientMessage; `models` finds them all. On the wire it
 is a msgpack map with the field `type`. `make contract` generates the page's types and checks from

@@ -39,7 +39,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The rows of a numbered table in a message. If the message is dropped, a gap reports them."""
+    """Rows of a numbered table in a message. If the message is dropped, a gap reports them."""
 
     run_id: str
     arm: str
@@ -69,17 +69,18 @@ class ServerMessage(Tagged):
     """A message to the page.
 
     Attributes:
-        latest_by: names of fields. A queued message for a slow viewer is replaced by a newer one of
-            this type with the same values in these fields. If None, no message is replaced.
-        lasting: the message belongs to the viewer and not to a run, so it stays queued when the
-            viewer switches to another run.
+        latest_by: names of fields. In a slow viewer's queue, a new message of this type replaces an
+            older message with equal values in these fields. None if messages of this type are never
+            replaced.
+        lasting: whether the message belongs to the viewer and not to a run, so that it stays queued
+            when the viewer switches to another run.
     """
 
     latest_by: ClassVar[tuple[str, ...] | None] = None
     lasting: ClassVar[bool] = False
 
     def key(self) -> Key | None:
-        """Return the key with which a newer message replaces this one in an outbox, or None."""
+        """Return the key by which a newer message replaces this message in an outbox, or None."""
         if self.latest_by is None:
             return None
         return (self.tag(), *(str(getattr(self, field)) for field in self.latest_by))
@@ -87,15 +88,15 @@ class ServerMessage(Tagged):
     def span(self) -> Span | None:
         """Return the span to report as a gap if this message is dropped.
 
-        If this returns None, the message is never dropped.
+        A message without a span (None) is never dropped.
         """
         return None
 
 
 class SessionMessage(ServerMessage):
-    """A session's message about its run. A host process may send only such messages to pages."""
+    """A session's message about its run. Host processes may send only such messages to pages."""
 
-    if TYPE_CHECKING:  # each subclass declares it after `type`
+    if TYPE_CHECKING:  # each subclass declares `run_id` after `type`
         run_id: str
 
 
@@ -107,10 +108,11 @@ class Command(ClientMessage):
     """A request of a viewer.
 
     Attributes:
-        needs: the action that the viewer's role must allow. Control of a run is checked separately.
-        frequent: a page sends the command about ten times per second, so it has a separate rate
-            limit.
-        boots: the command boots guests.
+        needs: the action that the viewer's role must allow. Whether the viewer controls the run is
+            checked separately.
+        frequent: whether the command has a separate rate limit, because a page sends it about ten
+            times per second.
+        boots: whether the command boots guests.
     """
 
     needs: ClassVar[Action]
@@ -122,7 +124,7 @@ Some = TypeVar("Some", bound=Tagged)
 
 
 def models(kind: type[Some]) -> dict[str, type[Some]]:
-    """Return all models of a kind by `type`, in sorted order, including the plug-ins' models.
+    """Return all subclasses of a class of messages by `type`, sorted, including those of plug-ins.
 
     Args:
         kind: ServerMessage, ClientMessage, or a subclass.
@@ -149,7 +151,7 @@ def _tagged(kind: type[Some]) -> list[type[Some]]:
 
 @cache
 def message_parser(kind: type[Tagged]) -> TypeAdapter[Any]:
-    """Return the parser of all messages of a kind."""
+    """Return the parser for all messages of a class."""
     union: Any = Union[tuple(models(kind).values())]  # noqa: UP007
     return TypeAdapter(Annotated[union, Field(discriminator="type")])
 

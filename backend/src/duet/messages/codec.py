@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Encode server messages and parse client messages. No sockets.
 
-A server message is encoded once for all viewers; its packet has the properties that an outbox
+A server message is encoded once for all viewers, into a packet with the properties that an outbox
 needs. A client message is untrusted: its size, depth and structure are checked here.
 """
 
@@ -33,11 +33,12 @@ class Packet:
     """An encoded message.
 
     Args:
-        key: a newer packet with the same key replaces this one in an outbox. If None, it is never
-            replaced.
-        span: gap to report if this packet is dropped for a slow viewer. If None, it is never
-            dropped.
-        rest: packets with spans that follow this one, and are queued, sent and dropped with it.
+        key: in an outbox, a newer packet with the same key replaces this packet. With None, this
+            packet is never replaced.
+        span: gap to report if this packet is dropped for a slow viewer. With None, this packet is
+            never dropped.
+        rest: packets with spans that follow this packet, and are queued, sent and dropped together
+            with it.
         size: total bytes of this packet and its `rest`; 0 if there is no `rest`.
     """
 
@@ -60,11 +61,11 @@ def packet_of(message: m.ServerMessage, body: bytes) -> Packet:
 
 
 def pack_line(message: m.Line, seq: int, body: bytes = b"") -> Packet:
-    """Encode a line of the workload's output. Like rows, it may be dropped for a slow viewer.
+    """Encode an output line of the workload. Like rows, lines may be dropped for slow viewers.
 
     Args:
         seq: the line's number within its lane.
-        body: the encoded message, if the caller has it.
+        body: the encoded message, if the caller has already encoded it.
     """
     span = Span(message.run_id, message.arm, "lines", seq, 1)
     return Packet(body or pack(message).body, message.type, None, span)
@@ -82,7 +83,7 @@ def batch(
     """Build a Batch message from columns.
 
     Raises:
-        ValueError: the columns differ in length, or a dtype is not in the contract.
+        ValueError: the columns differ in length, or no message can have a column's dtype.
     """
     lengths = {len(column) for column in columns.values()}
     if len(lengths) != 1:
@@ -90,7 +91,7 @@ def batch(
     dtypes: dict[str, m.Dtype] = {}
     for name, column in columns.items():
         if column.dtype.str not in _DTYPES:
-            raise ValueError(f"{table}.{name} has dtype {column.dtype.str}, not in the contract")
+            raise ValueError(f"{table}.{name} has the forbidden dtype {column.dtype.str}")
         dtypes[name] = _DTYPES[column.dtype.str]
     return m.Batch(
         run_id=run_id,
@@ -110,7 +111,7 @@ def unpack_client(body: bytes) -> m.Command | m.Ack:
     """Decode and check one message from a browser.
 
     Raises:
-        InputError: the message is too large, not msgpack, or not in the contract.
+        InputError: the message is too large, is not msgpack, or does not match the contract.
     """
     if len(body) > MAX_CLIENT_BYTES:
         raise _malformed(
@@ -150,7 +151,7 @@ def failure(error: Exception, run: str | None = None) -> m.ErrorMessage:
     """Build an ErrorMessage. For an unexpected exception it shows the type but no traceback.
 
     Args:
-        run: the requested run that fails because of the error.
+        run: id of the requested run that fails because of the error.
     """
     known = as_duet_error(error, "in the server")
     return m.ErrorMessage(

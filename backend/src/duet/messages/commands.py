@@ -19,8 +19,8 @@ class Open(Command):
         run: id of a run, which may be live; name of a recording of the lesson; `recorded` for the
             default; or `none` for the lesson without a run.
         step: the step that the recording must fit; default: the first step.
-        segments: whether this page can fetch segments. If not, it gets all messages over the
-            WebSocket.
+        segments: whether this page can fetch segments. If False, the page gets all messages over
+            the WebSocket.
     """
 
     needs = Action.WATCH
@@ -36,7 +36,7 @@ Arms = Annotated[list[Annotated[str, Field(max_length=64)]], Field(min_length=1,
 
 
 class Start(Command):
-    """Run live, now or when the request reaches the head of the queue (see `runs`).
+    """Start a live run, now or when the request reaches the head of the queue (see `runs`).
 
     The request replaces the visitor's queued request. It also stops the visitor's current run,
     unless other visitors share that run or wait in the queue. Identical requests share a run.
@@ -119,7 +119,7 @@ class TakeControl(Command):
 
 
 class Ack(ClientMessage):
-    """Report that the page has handled `n` messages in total. This limits the number in flight."""
+    """Report that the page has handled `n` messages in total. This limits messages in flight."""
 
     type: Literal["ack"]
     n: Annotated[StrictInt, Field(ge=0)]

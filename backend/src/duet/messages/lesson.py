@@ -53,7 +53,7 @@ class NativeLayout(NativePart):
 
 
 class NativeRatio(NativePart):
-    """Ratio of two arms' rates with all threads, with its 95 % confidence interval."""
+    """Ratio of two arms' rates with all threads, and the ratio's 95 % confidence interval."""
 
     of: str
     to: str
@@ -428,7 +428,7 @@ JudgePhase = Literal["waiting", "measuring", "building", "stress", "done", "fail
 
 
 class Judge(Command):
-    """Judge an arm against its lesson's challenge once the request reaches the head of the queue.
+    """Judge an arm by a challenge of its lesson, when the request reaches the head of the queue.
 
     Args:
         arm: the challenge's base arm with a visitor's change, which must be built already.
@@ -477,13 +477,13 @@ class Judged(ServerMessage):
 
 
 class Heartbeat(ServerMessage):
-    """Sent on an otherwise idle connection, to show that the connection and the server work."""
+    """Message on an idle connection, to show that connection and server work."""
 
     type: Literal["heartbeat"] = "heartbeat"
 
 
 class LessonCard(Message):
-    """A lesson in the list of Hello."""
+    """A lesson in the list that Hello contains."""
 
     slug: str
     title: str

@@ -45,8 +45,8 @@ class Run(SessionMessage):
 class Contention(Message):
     """CPU time that a lane's vCPUs used, and time that they waited for a CPU, since the start.
 
-    A run is distorted if its lanes together spent more than the fraction `bound` of the sum of both
-    times waiting.
+    A run is distorted if the waiting time of all lanes is more than the fraction `bound` of waiting
+    time plus CPU time.
     """
 
     ran_s: float = Field(ge=0, description="seconds on a CPU, summed over all vCPUs")
@@ -123,18 +123,18 @@ class Batch(SessionMessage):
     )
 
     def key(self) -> Key | None:
-        """Return a key only for open spans, because a newer batch replaces them."""
+        """Return a key only for a batch of open spans, which a newer batch replaces."""
         return ("open", self.run_id, self.arm) if self.table == "open" else None
 
     def span(self) -> Span | None:
-        """Return the batch's rows; None for open spans, which are replaced."""
+        """Return the numbers of the batch's rows; None for open spans, which are replaced."""
         if self.table == "open":
             return None
         return Span(self.run_id, self.arm, self.table, self.seq, self.n)
 
 
 class Reading(ServerMessage):
-    """Progress of reading a recording, which is sent between its batches."""
+    """Progress of reading a recording, sent between batches of the recording."""
 
     type: Literal["reading"] = "reading"
     run_id: str
@@ -143,7 +143,7 @@ class Reading(ServerMessage):
     whole: bool = Field(description="true: no more batches follow")
 
     def key(self) -> Key | None:
-        """Return a key only for the last message. Other messages stay ordered among the batches."""
+        """Return a key only for the last message, so that others stay ordered among batches."""
         return ("reading", self.run_id) if self.whole else None
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Optional capabilities, each in its own folder. Deleting the folder removes the capability.
+"""Optional capabilities. Each is in its own folder, and deleting the folder removes the capability.
 
-The core imports no plug-in: it finds them through `duet.base.plugins`. A plug-in may import the
-core and the plug-ins that its `REQUIRES` names.
+The core imports no plug-in, but finds plug-ins through `duet.base.plugins`. A plug-in may import
+the core and the plug-ins that its `REQUIRES` names.
 """

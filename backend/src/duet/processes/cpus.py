@@ -3,9 +3,9 @@
 
 A reservation pins this process and its descendants to the other CPUs while a measurement runs.
 Processes that start during the measurement inherit this affinity (sched_setaffinity(2)). Programs
-of other users may still run on the reserved CPUs, so the time that a guest waits for a CPU is
-always measured. A reservation takes whole cores, so that the sibling thread of a reserved CPU is
-idle.
+of other users can still run on the reserved CPUs, so the time that a guest waits for a CPU is
+always measured. A reservation consists of complete cores, so that the sibling thread of a reserved
+CPU is idle.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class OwnCpus:
 
 def move(pid: int, to: frozenset[int]) -> None:
     """Pin a process and its descendants to CPUs."""
-    for _ in range(2):  # twice: a process may start another in between
+    for _ in range(2):  # two rounds, as processes may start others meanwhile
         with contextlib.suppress(psutil.Error):
             for process in psutil.Process(pid).children(recursive=True):
                 _pin(process.pid, to)
@@ -92,7 +92,7 @@ def move(pid: int, to: frozenset[int]) -> None:
 
 
 def cores(cpus: Iterable[int], folder: Path = CPU_FOLDER) -> list[frozenset[int]]:
-    """Return each core's CPUs, in order. A CPU with unknown siblings counts as a core."""
+    """Return the CPUs of each core, in order. A CPU with unknown siblings counts as one core."""
     found: dict[str, set[int]] = {}
     for cpu in sorted(cpus):
         try:
@@ -104,7 +104,7 @@ def cores(cpus: Iterable[int], folder: Path = CPU_FOLDER) -> list[frozenset[int]
 
 
 def choose(given: list[frozenset[int]], wanted: int) -> frozenset[int]:
-    """Return at least `wanted` CPUs from the last cores, or no CPUs if no core would be left."""
+    """Return at least `wanted` CPUs, from the last cores; none if no core would remain."""
     chosen: frozenset[int] = frozenset()
     for core in reversed(given[1:]):
         if len(chosen) >= wanted:
@@ -121,11 +121,11 @@ def _pin(pid: int, cpus: frozenset[int]) -> None:
                 os.sched_setaffinity(int(thread.name), cpus)
 
 
-# Time that a guest's vCPUs spent in the host's run queues. This time is the noise in a wall-clock
-# run.
+# Time that a guest's vCPUs spent in the host's run queues. This time causes the noise in a
+# wall-clock run.
 #
 # On a busy host, a hand-off from one vCPU to another completes only after both have got a host CPU.
-# That slows arms with hand-offs (SRCU's callbacks) far more than arms without hand-offs, so a
+# This wait slows arms with hand-offs (SRCU's callbacks) far more than arms without hand-offs. So a
 # wall-clock comparison on a busy host is biased, not only noisy. A measurement takes a reading
 # before and after a run, and refuses or marks a run with too much waiting.
 
@@ -149,8 +149,8 @@ class CpuTime:
     def since(self, before: CpuTime) -> CpuTime:
         """Return the increase since an earlier reading; never negative.
 
-        The times of a thread that ended between the readings are lost, for example if QEMU was
-        killed.
+        If a thread has ended between the two readings, its times are missing, for example after
+        QEMU was killed.
         """
         return CpuTime(
             max(0, self.ran_ns - before.ran_ns), max(0, self.waited_ns - before.waited_ns)
@@ -163,12 +163,12 @@ class CpuTime:
         return self.waited_ns / wanted if wanted else 0.0
 
     def waited_for_others(self, host_ran_ns: int, elapsed_ns: int) -> float:
-        """Return the largest waited share (see waited_share) that other processes can have caused.
+        """Return the largest part of waited_share that other processes can have caused.
 
-        QEMU's threads also wait for each other: on an idle host, a guest that sleeps and wakes all
-        the time waited for 37 % of its time. So the waiting time counts only up to the CPU time of
-        other processes. For a guest that mostly sleeps, the share is relative to the elapsed time,
-        because its work cannot have slowed down by more.
+        QEMU's threads also wait for each other: on an idle host, a guest that continually sleeps
+        and wakes waited for 37 % of its time. So the counted waiting time is at most the CPU time
+        of other processes. For a guest that mostly sleeps, the share is relative to the elapsed
+        time, because the guest's work cannot have slowed down by more.
 
         Args:
             host_ran_ns: CPU time of all host processes between the two readings, including this
@@ -193,8 +193,8 @@ def cpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
 def vcpu_time(pid: int, proc: Path = PROC) -> CpuTime | None:
     """Read the CPU time of a QEMU process's vCPU threads; None if it has none.
 
-    QEMU's other threads (main loop, RCU) wait for each other even on an idle host, so they say
-    nothing about the host's load. Needs `-name ...,debug-threads=on`.
+    QEMU's other threads (main loop, RCU) wait for each other even on an idle host, so their times
+    do not measure the host's load. QEMU must run with `-name ...,debug-threads=on`.
 
     Source: QEMU 7.2, accel/tcg/tcg-accel-ops-mttcg.c ("CPU %d/TCG"), accel/kvm/kvm-accel-ops.c.
     """
@@ -231,14 +231,14 @@ class HostTicks:
 
     Args:
         ran: busy time, without stolen time.
-        stolen: time in which the hypervisor of this host ran another guest.
+        stolen: time during which the hypervisor of this host ran another guest.
     """
 
     ran: int
     stolen: int
 
     def stolen_share(self, before: HostTicks) -> float:
-        """Return the stolen time since `before` as a fraction of the busy plus stolen time."""
+        """Return the stolen time since `before`, as a fraction of busy time plus stolen time."""
         stolen = max(0, self.stolen - before.stolen)
         wanted = max(0, self.ran - before.ran) + stolen
         return stolen / wanted if wanted else 0.0
@@ -271,12 +271,13 @@ def host_ran_ns(proc: Path = PROC) -> int | None:
 # The server has priority over the processes that it starts.
 #
 # With autogroups (sched(7)) Linux divides CPU time among sessions first, so niceness only matters
-# within a session. Guests have separate sessions or control groups. So the server raises its
-# session, for kernels with autogroups, and its threads, for other kernels. Raising one thread is
-# not enough: it waits for any other thread that holds the interpreter lock.
+# within a session. Guests have separate sessions or control groups. So the server raises the
+# priority of its session, for kernels with autogroups, and of its threads, for other kernels.
+# Raising the priority of one thread is not enough, because this thread must wait for any other
+# thread that holds the interpreter lock.
 #
-# Children start with normal priority: SCHED_RESET_ON_FORK resets a thread's priority in its
-# children, and they leave the session.
+# Children start with normal priority, because SCHED_RESET_ON_FORK resets a thread's priority in its
+# children, and because children leave the session.
 
 SERVER_NICE: Final = -10
 """With this niceness a woken thread gets a CPU within a few ms despite busy guests and helpers. At
@@ -292,14 +293,14 @@ def session_first() -> Iterator[str]:
     """Raise the priority of this process's session while the block runs.
 
     Yields:
-        The host's reason for a refusal, without a full stop; '' if it does not refuse.
+        Why the host refused the priority, without a full stop; '' if it did not refuse.
     """
     try:
         found = re.search(r"nice (-?\d+)", SESSION.read_text())
         former = int(found[1]) if found else 0
-        if former > SERVER_NICE:  # else another server of this session has raised it
+        if former > SERVER_NICE:  # otherwise another server has raised the priority already
             SESSION.write_text(str(SERVER_NICE))
-    except FileNotFoundError:  # a kernel without autogroups
+    except FileNotFoundError:  # the kernel has no autogroups
         yield ""
     except OSError as error:
         refused = f"the server's session gets no priority over guests ({error.strerror})"
@@ -318,7 +319,7 @@ def thread_first() -> str:
     """Raise the priority of the calling thread.
 
     Returns:
-        The host's reason for a refusal, without a full stop; '' if it does not refuse.
+        Why the host refused the priority, without a full stop; '' if it did not refuse.
     """
     thread = threading.get_native_id()
     try:
@@ -332,11 +333,11 @@ def thread_first() -> str:
 def loop_first() -> str:
     """Raise the priority of the calling thread (the event loop) and of to_thread's threads.
 
-    Before Python 3.12, asyncio starts a thread that waits for each child process; this function
-    replaces those threads with pidfds.
+    Before Python 3.12, asyncio starts a thread per child process, which waits for the end of the
+    child. This function replaces these threads by pidfds.
 
     Returns:
-        The host's reason for a refusal, without a full stop; '' if it does not refuse.
+        Why the host refused the priority, without a full stop; '' if it did not refuse.
     """
     loop = asyncio.get_running_loop()
     loop.set_default_executor(
@@ -354,9 +355,9 @@ def loop_first() -> str:
 def be_prompt() -> None:
     """Shorten the event loop's pauses with a shorter switch interval and no GC of imported objects.
 
-    Each system call of the loop releases the interpreter lock. While other threads decode, the loop
-    would otherwise wait 5 ms for the lock each time. Imported objects are never garbage, and a
-    collection spends 60 ms on them.
+    Each system call of the loop releases the interpreter lock. With the default interval, the loop
+    would wait 5 ms for the lock after each call while other threads decode. Imported objects never
+    become garbage, but a garbage collection spends 60 ms on them.
     """
     sys.setswitchinterval(LOCK_SWITCH_S)
     gc.collect()

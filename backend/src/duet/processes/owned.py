@@ -2,8 +2,9 @@
 """Child processes that end with their owner.
 
 QEMU and Chromium must not outlive their owner, even if the owner is killed with kill -9. setpriv(1)
-asks the kernel to send SIGKILL when the parent dies (PR_SET_PDEATHSIG). The kernel sends no signal
-if the owner died before that request, so a shell then checks that the parent is still the owner.
+asks the kernel to send SIGKILL to a process when its parent dies (PR_SET_PDEATHSIG). The kernel
+sends no signal if the parent died before this request. So a shell then checks that the parent is
+still the owner.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from duet.base.errors import InfraError
 from duet.processes.limits import END_S, NICE, TERM_S
 from duet.processes.run_dir import Outlet, Pipes
 
-# In _IF_OWNED, $0 is the owner's pid. The script must run after setpriv, because the kernel sends
-# the signal only for a death after setpriv.
+# In _IF_OWNED, $0 is the owner's pid. The script must run after setpriv, because the kernel sends a
+# signal only if the owner dies after setpriv.
 _JOIN = 'while [ "$1" != -- ]; do echo $$ >"$1"; shift; done; shift; exec "$@"'
 _IF_OWNED = '[ "$PPID" = "$0" ] && exec "$@"; exit 137'
 
@@ -58,7 +59,8 @@ def reaper_prefix() -> tuple[str, ...]:
 
     The prefix starts duet.processes.reaper.
     """
-    # -P: do not import from the working directory, which the program may be able to write to.
+    # -P keeps Python from importing modules from the working directory, to which the program may be
+    # able to write.
     return (sys.executable, "-P", "-s", "-m", "duet.processes.reaper")
 
 
@@ -72,13 +74,14 @@ class OwnedProcess(Pipes):
         on_exit: called once when the process has ended.
         death_signal: signal that the kernel sends the process when its owner dies.
         grace_s: time between SIGTERM and SIGKILL; 0 sends SIGKILL immediately.
-        commands: whether to open standard input for commands (`write`).
+        commands: whether standard input is open for commands (`write`).
         before: command prefix that confines the process (duet.confine.sandbox.prefix); it replaces
             `death_signal`.
-        folder: working directory. The process's user need not be able to open its path.
-        descriptors: our file descriptors that the process inherits, with the same numbers.
+        folder: working directory. The user of the process need not have access to the parent
+            folders.
+        descriptors: our file descriptors that the process inherits under the same numbers.
         environment: variables that are added to our environment.
-        without: our environment variables that the process does not get.
+        without: names of our environment variables that the process does not get.
         joins: `cgroup.procs` files to which the process first writes its pid.
         nice: niceness.
     """
@@ -123,8 +126,8 @@ class OwnedProcess(Pipes):
         joined = (shell, "-c", _JOIN, "join", *self._joins, "--") if self._joins else ()
         owned = (shell, "-c", _IF_OWNED, str(os.getpid()))
         words = (*joined, *dies, *owned, nice, "-n", str(self._nice), *self._argv)
-        # A new session: Ctrl-C on the terminal reaches only the owner, which then shuts the guest
-        # down.
+        # The process gets a new session, so Ctrl-C on the terminal reaches only the owner. The
+        # owner then shuts the guest down.
         starting = asyncio.create_task(
             asyncio.get_running_loop().subprocess_exec(
                 lambda: self,
@@ -154,10 +157,10 @@ class OwnedProcess(Pipes):
         self.pid = self._transport.get_pid()
 
     async def _unwanted(self, starting: Started) -> None:
-        """End a process whose owner was cancelled while starting it.
+        """End a process whose owning task was cancelled while it started the process.
 
-        asyncio would only kill the launcher, whose children survive. It would then wait forever for
-        pipes that are not connected yet (CPython 3.11, base_subprocess.py).
+        asyncio itself would only kill the launcher, whose children would survive. Then asyncio
+        would wait forever for pipes that are not connected yet (CPython 3.11, base_subprocess.py).
         """
 
         def end(done: Started) -> None:
@@ -196,7 +199,7 @@ class OwnedProcess(Pipes):
                 async with asyncio.timeout(self._grace_s or TERM_S):
                     await self.wait()
         if self.returncode is None or self._grace_s:
-            self._signal(signal.SIGKILL)  # a launcher may leave its children behind
+            self._signal(signal.SIGKILL)  # children of a launcher may still run
         try:
             async with asyncio.timeout(END_S):
                 await self.wait()

@@ -2,8 +2,8 @@
 """`python -m duet.processes.reaper PROGRAM ARGS...`: run a program, then kill its descendants.
 
 A launcher such as vng starts QEMU as its child, which would survive the launcher. The kernel sends
-the reaper SIGTERM when its owner dies (owned.py). The reaper then kills every descendant, even in
-another process group.
+SIGTERM to the reaper when its owner dies (owned.py). The reaper then kills all descendants, even
+those in other process groups.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def end_all(number: int, frame: FrameType | None) -> None:
 
 
 def kill_all() -> None:
-    """Kill and reap every descendant, so that no zombie is left."""
+    """Kill and reap all descendants, so that no zombies remain."""
     until = time.monotonic() + REAP_S
     while time.monotonic() < until:
         for child in psutil.Process().children(recursive=True):

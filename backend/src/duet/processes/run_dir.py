@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Private directories of processes, removed at the next start if their owner was killed."""
+"""Private directories of processes. If the owner is killed, the next start removes them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ OWNER = "owner"
 
 
 def runtime_base() -> Path:
-    """Return the parent of guests' directories.
+    """Return the parent directory of guests' directories.
 
-    Its path is short, because a socket path may have at most 107 bytes.
+    The path is short, because a socket path may have at most 107 bytes.
     """
     base = os.environ.get("XDG_RUNTIME_DIR")
     if base and len(base) < 50 and os.access(base, os.W_OK):
@@ -36,7 +36,7 @@ def runtime_base() -> Path:
 
 
 def passable_base() -> Path:
-    """Return `runtime_base()`, or a folder in /tmp if other users cannot reach that directory."""
+    """Return `runtime_base()`, or a folder in /tmp if other users cannot access that directory."""
     base = runtime_base()
     if all(folder.stat().st_mode & stat.S_IXOTH for folder in base.parents if folder.exists()):
         return base
@@ -57,9 +57,10 @@ def _owner_lives(folder: Path) -> bool:
 
 
 def sweep(base: Path) -> list[Path]:
-    """Remove the directories whose owner has ended, and return them.
+    """Remove directories whose owner has ended, and return their paths.
 
-    A new directory has a draft name until its owner file is written, so it is never removed here.
+    A new directory has a draft name until its owner file is written, so new directories are never
+    removed here.
     """
     removed = []
     for folder in base.glob(f"{_PREFIX}*"):
@@ -77,7 +78,7 @@ def sweep(base: Path) -> list[Path]:
 def sweep_all() -> list[Path]:
     """Remove all directories that killed processes of this user have left behind.
 
-    Called when a server starts.
+    A server calls this function at its start.
     """
     return [path for base in {runtime_base(), passable_base()} for path in sweep(base)]
 
@@ -110,9 +111,9 @@ class RunDir:
             made = Path(tempfile.mkdtemp(prefix=_DRAFT, dir=self._base))
             (made / OWNER).write_text(_owner_line())
             if self._uid is not None:
-                self._base.chmod(0o711)  # traverse, but not list
+                self._base.chmod(0o711)  # others may traverse the directory, but not list it
                 os.chown(made, -1, self._uid)
-                made.chmod(0o1770)  # sticky: the guest's process cannot remove our files
+                made.chmod(0o1770)  # sticky, so the guest's process cannot remove our files
             self.path = made.rename(made.with_name(_PREFIX + made.name.removeprefix(_DRAFT)))
         except OSError as failed:
             if made is not None:
@@ -127,15 +128,15 @@ class RunDir:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def hand(self, path: Path) -> None:
-        """Change the owner of one of our files or sockets to the guest's user."""
+        """Make the guest's user the owner of one of our files or sockets."""
         if self._uid is not None:
             os.chown(path, self._uid, self._uid)
 
     def seal(self) -> None:
         """Make the directory read-only for the guest's process.
 
-        Afterwards we can safely write and connect here. Call this before the guest runs any code
-        that is not ours.
+        Afterwards this process can safely write and connect here. Call this function before the
+        guest runs any untrusted code.
 
         Raises:
             InfraError: the directory contains a symbolic link.
@@ -150,7 +151,7 @@ class RunDir:
             )
 
 
-# A process's pipes and its exit.
+# The pipes of a process, and its exit.
 
 
 class Outlet(Protocol):
@@ -163,7 +164,7 @@ class Pipes(asyncio.SubprocessProtocol):
     """Standard input, output and error of one process.
 
     Args:
-        outputs: file descriptor -> receiver of what the process writes there.
+        outputs: receiver of the output of each file descriptor.
         on_exit: called once when the process has ended.
     """
 
@@ -209,7 +210,7 @@ class Pipes(asyncio.SubprocessProtocol):
             pipe.write(text)
 
     async def send(self, text: bytes) -> None:
-        """Write to standard input, and wait until there is room for more or the process has ended.
+        """Write to standard input; wait until its buffer has room, or the process has ended.
 
         The caller sets the timeout.
         """
@@ -227,7 +228,7 @@ class Pipes(asyncio.SubprocessProtocol):
         await self._ended.wait()
 
     async def wait_for_output(self) -> None:
-        """Wait until the process has ended and all its output was delivered.
+        """Wait until the process has ended and its receivers have got all output.
 
         The caller sets the timeout.
         """

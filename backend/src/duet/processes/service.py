@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shut down a server after a signal, even if its event loop hangs.
 
-A separate thread reads the wake-up byte of a signal. It first arms the deadline, and then asks the
-event loop to end. The loop's own signal handlers run only when the loop is free, so a hanging loop
-would never run them.
+A separate thread reads the wake-up byte of a signal. This thread first arms the deadline, and then
+asks the event loop to end. The loop's own signal handlers run only when the loop is free, so a
+hanging loop would never run the handlers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def ending(end: Callable[[], None], end_s: float = END_S) -> Iterator[None]:
     of the interpreter may hang too.
 
     Args:
-        end: starts the shutdown; must not block.
+        end: function that starts the shutdown; it must not block.
         end_s: time from the signal until the process prints its stacks and exits with code 1.
     """
     ours, kernels = socket.socketpair()
@@ -68,8 +68,8 @@ def _watch(wakeups: socket.socket, end: Callable[[], None], end_s: float) -> Non
 
 
 def arm(end_s: float) -> None:
-    """Exit the process before `end_s` has passed, from a thread that needs no interpreter lock."""
-    with contextlib.suppress(ValueError, OSError, AttributeError):  # stderr may be closed
+    """Make a thread that needs no interpreter lock exit the process before `end_s` has passed."""
+    with contextlib.suppress(ValueError, OSError, AttributeError):  # if stderr is closed
         faulthandler.dump_traceback_later(end_s - MARGIN_S, exit=True, file=sys.stderr)
         return
     last = threading.Timer(end_s - MARGIN_S, os._exit, (1,))
@@ -78,14 +78,14 @@ def arm(end_s: float) -> None:
 
 
 def _nothing(number: int, frame: FrameType | None) -> None:
-    """Ignore a signal; without a handler it would kill the process."""
+    """Ignore a signal, which would kill the process if there was no handler."""
 
 
 # Notify the service manager that the server listens, that its event loop runs, or that it shuts
 # down.
 #
-# The protocol of sd_notify(3): datagrams to the socket that NOTIFY_SOCKET names. systemd restarts a
-# server that sends nothing for WATCHDOG_USEC.
+# The protocol is that of sd_notify(3): datagrams to the socket that NOTIFY_SOCKET names. systemd
+# restarts a server that sends nothing for WATCHDOG_USEC.
 
 WITHIN_A_TIMEOUT: Final = 3
 """Watchdog notifications in each timeout; sd_watchdog_enabled(3) recommends two."""
@@ -101,7 +101,7 @@ class ServiceManager:
 
     def __init__(self) -> None:
         self._address = os.environ.get("NOTIFY_SOCKET", "")
-        if self._address.startswith("@"):  # an abstract socket (unix(7))
+        if self._address.startswith("@"):  # the address is an abstract socket (unix(7))
             self._address = "\0" + self._address[1:]
         self.watchdog_s = _watchdog_s() if self._address else None
 
@@ -140,7 +140,7 @@ class ServiceManager:
 
 
 def _watchdog_s() -> float | None:
-    """Return the watchdog timeout; None if it is off, or meant for this process's parent."""
+    """Return the watchdog timeout; None if the watchdog is off, or is for the parent process."""
     text = os.environ.get("WATCHDOG_USEC", "")
     meant = os.environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
     return int(text) / 1e6 if meant and text.isdecimal() and int(text) > 0 else None

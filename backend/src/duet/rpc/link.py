@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reliable, ordered delivery of messages over connections that may break.
+"""Reliable, ordered delivery of messages over connections that can break.
 
-The payload of a frame (duet.base.frames) is a sequence number (u64), followed in a DATA frame by
-the message. Each side stores its frames until the peer confirms them. After a reconnect both sides
-send the number of the last message that they received, and missing frames are sent again.
+The payload of a frame (duet.base.frames) begins with a sequence number (u64). In a DATA frame, the
+message follows. Each side stores its frames until the peer confirms them. After a reconnect both
+sides send the number of the last message that they received, and missing frames are sent again.
 Duplicates are dropped, so each message is delivered exactly once.
 """
 
@@ -27,7 +27,7 @@ REMEDY: Final = "Start the run again; use the same version of Kernel Duet on bot
 
 
 class Kind(IntEnum):
-    """Frame kind: a message, a confirmation, or the first frame after a (re)connect."""
+    """Kind of a frame: a message, a confirmation, or the first frame after a (re)connect."""
 
     DATA = 0
     ACK = 1
@@ -35,7 +35,7 @@ class Kind(IntEnum):
 
 
 class Link:
-    """Delivery state of one side, over all reconnects. No I/O.
+    """Delivery state of one side, which survives reconnects. No I/O.
 
     Args:
         waiting_bytes: maximum number of unconfirmed bytes.
@@ -57,7 +57,7 @@ class Link:
 
     @property
     def ack_due(self) -> bool:
-        """Whether a received message is not confirmed yet."""
+        """Whether any received message is not confirmed yet."""
         return self._arrived != self._said
 
     @property
@@ -87,12 +87,12 @@ class Link:
         return frame
 
     def pack_ack(self) -> bytes:
-        """Return a frame that confirms all received messages; it also serves as a heartbeat."""
+        """Return a frame that confirms all received messages, and also serves as a heartbeat."""
         self._said = self._arrived
         return pack_frame(Kind.ACK, _NUMBER.pack(self._arrived))
 
     def pack_resume(self) -> bytes:
-        """Return the first frame of a new connection: the number of the last received message."""
+        """Return the first frame of a new connection; it contains the last received number."""
         self._resumed = False
         self._said = self._arrived
         return pack_frame(Kind.RESUME, _NUMBER.pack(self._arrived))
@@ -131,7 +131,7 @@ class Link:
 
     def _confirm(self, number: int) -> None:
         if number > self._sent or (self._unconfirmed and number < self._unconfirmed[0][0] - 1):
-            raise protocol_violation(f"a confirmation of message {number} of {self._sent}")
+            raise protocol_violation(f"a confirmation of message {number}, with {self._sent} sent")
         while self._unconfirmed and self._unconfirmed[0][0] <= number:
             _, frame = self._unconfirmed.popleft()
             self._bytes -= len(frame) - _HEAD_BYTES
@@ -141,7 +141,7 @@ def protocol_violation(what: str) -> InfraError:
     """Return the error for a frame that violates the protocol.
 
     Args:
-        what: description of the frame, with its article.
+        what: description of the frame, with an article.
     """
     return InfraError(
         f"two processes do not understand each other: {what} was received.", remedy=REMEDY
@@ -153,10 +153,10 @@ def _cutter() -> FrameCutter:
 
 
 class Channel(Protocol):
-    """A transport for frames; after it breaks, a new one replaces it."""
+    """A transport for frames. If a channel breaks, a new channel replaces it."""
 
     def write(self, frame: bytes) -> None:
-        """Queue a frame without blocking; does nothing once the connection is closed."""
+        """Queue a frame without blocking; do nothing if the connection is closed."""
         ...
 
     def close(self) -> None:
@@ -205,7 +205,7 @@ class StreamChannel(asyncio.Protocol):
 
 
 class SocketChannel:
-    """A Channel over any library's WebSocket. It splits long frames into several messages.
+    """A Channel over a WebSocket of any library. Long frames are split into several messages.
 
     Its queue needs no limit, because `Link` limits the unconfirmed bytes.
     """

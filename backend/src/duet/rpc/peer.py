@@ -2,7 +2,7 @@
 """Remote procedure calls between a server and a host process, in both directions.
 
 A call has one answer. Before the answer, the callee may send events. Cancelling a call also cancels
-it on the other side, and waits until it has ended there.
+its handler on the other side, and waits until the handler has ended.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Connection:
     """Delivers messages over a sequence of channels.
 
     Args:
-        read: called with each message, once and in order; an InfraError from it closes the
+        read: called once with each message, in order. An InfraError that it raises closes the
             connection.
-        ended: called once, when the connection is closed for good.
+        ended: called once, when the connection is closed permanently.
     """
 
     def __init__(self, read: Callable[[bytes], None], ended: Callable[[], None]) -> None:
@@ -72,7 +72,7 @@ class Connection:
         channel.write(self._link.pack_resume())
 
     def detach(self, channel: Channel) -> None:
-        """Handle a broken channel: messages are queued until the next `attach`."""
+        """Handle a broken channel: queue messages until the next call of `attach`."""
         if self._channel is channel:
             self._channel = None
             self.attached.clear()
@@ -107,7 +107,7 @@ class Connection:
             self.end(error.sentence)
 
     def send(self, message: bytes) -> None:
-        """Send a message, now or after the next reconnect; does nothing once closed."""
+        """Send a message, now or after the next reconnect; do nothing after the end."""
         if self.over.is_set():
             return
         try:
@@ -122,7 +122,7 @@ class Connection:
             self._channel.write(frame)
 
     async def run_heartbeat(self) -> None:
-        """Send confirmations and heartbeats, and close silent channels, until `over` is set."""
+        """Until `over` is set, send confirmations and heartbeats, and close silent channels."""
         said_s = time.monotonic()
         while not self.over.is_set():
             with contextlib.suppress(TimeoutError):
@@ -150,7 +150,7 @@ class Connection:
         self._on_end()
 
 
-# Incoming calls. Each has its own task until it is answered.
+# Incoming calls. Each call has its own task until the call is answered.
 GONE: Final = "Start the run again."
 SAME_VERSION: Final = "Use the same version of Kernel Duet on both sides."
 Events = Callable[[bytes], None]
@@ -177,7 +177,7 @@ class IncomingCalls:
     """Incoming calls; owns their tasks.
 
     Args:
-        handlers: name of a call -> its handler.
+        handlers: handler of each call, by name.
         send: sends a message to the peer.
     """
 
@@ -257,8 +257,8 @@ class Peer:
     """One side of the calls over a connection.
 
     Args:
-        handlers: name of an incoming call -> its handler.
-        notes: name of an incoming notification -> its handler.
+        handlers: handler of each incoming call, by name.
+        notes: handler of each incoming notification, by name.
         who: name of the peer in errors.
     """
 
@@ -275,14 +275,14 @@ class Peer:
         self._incoming = IncomingCalls(handlers, self._send)
 
     def _give_up(self) -> None:
-        """Fail all outgoing calls, and cancel all incoming ones."""
+        """Fail all outgoing calls, and cancel all incoming calls."""
         for call in self._calls.values():
             if not call.answer.done():
                 call.answer.set_exception(self._gone())
         self._incoming.cancel_all()
 
     async def ended(self) -> None:
-        """Wait until the connection is closed for good and all incoming calls have ended."""
+        """Wait until the connection is closed permanently and all incoming calls have ended."""
         await self.connection.over.wait()
         await self._incoming.ended()
 
@@ -290,7 +290,7 @@ class Peer:
         why = f" ({self.connection.why})" if self.connection.why else ""
         return InfraError(f"{self._who} is gone{why}.", remedy=GONE)
 
-    # Outgoing calls
+    # Methods for outgoing calls
 
     async def call(
         self, name: str, body: bytes, timeout_s: float | None, event: Events | None = None
@@ -327,7 +327,7 @@ class Peer:
         finally:
             del self._calls[number]
             if call.answer.done() and not call.answer.cancelled():
-                call.answer.exception()  # marks a late error as retrieved, for asyncio
+                call.answer.exception()  # tells asyncio that a late error is handled
 
     def note(self, name: str, body: bytes) -> None:
         """Send a notification, which has no answer."""
@@ -336,7 +336,7 @@ class Peer:
     def _send(self, word: MessageType, number: int, name: str = "", body: bytes = b"") -> None:
         self.connection.send(msgpack.packb([int(word), number, name, body]))
 
-    # Incoming messages
+    # Methods for incoming messages
 
     def _read(self, message: bytes) -> None:
         try:
@@ -356,7 +356,7 @@ class Peer:
             self._answered(word, number, body)
 
     def _noted(self, name: str, body: bytes) -> None:
-        """Handle a notification; a bug in its handler loses only this notification."""
+        """Handle a notification. An error in the handler affects only this notification."""
         try:
             if name in self._notes:
                 self._notes[name](body)
@@ -379,7 +379,7 @@ class Peer:
             call.answer.set_exception(error)
 
     def _event(self, call: _Call, number: int, body: bytes) -> None:
-        """Deliver an event; an error in its callback fails only this call."""
+        """Deliver an event. If the callback raises an error, only this call fails."""
         try:
             if call.event is not None:
                 call.event(body)

@@ -26,11 +26,11 @@ class Comparison:
     """The result of a comparison.
 
     Args:
-        differences: differences between the manifests. Differences in kernels and configs come
-            before those in host and programs.
-        figures: rows of {arm, figure, recorded, now, ratio}. `recorded` is from the first
-            recording, and `now` is from the second.
-        only: maps each arm that only one recording has to "first" or "second".
+        differences: differences between the manifests: first in kernels and configs, then in host
+            and programs.
+        figures: rows of {arm, figure, recorded, now, ratio}; `recorded` is the first recording's
+            value, and `now` is the second's.
+        only: "first" or "second" for each arm that only one recording contains, by arm.
     """
 
     one: Bundle
@@ -41,7 +41,7 @@ class Comparison:
 
     @property
     def worth(self) -> str:
-        """A sentence that says how far the two recordings' figures can be compared."""
+        """Sentence that says to what extent the figures of the two recordings can be compared."""
         found = {difference.of for difference in self.differences}
         named = [
             word
@@ -80,7 +80,8 @@ def compare(first: Path, second: Path) -> Comparison:
     """Compare two recordings. Blocking: recordings without stored figures are replayed.
 
     Raises:
-        InputError: a recording is unusable, or they have different lessons or no common arm.
+        InputError: a recording is unusable, or the recordings have different lessons or no common
+            arm.
     """
     one, other = open_bundle(first), open_bundle(second)
     slugs = one.manifest.lesson, other.manifest.lesson
@@ -118,7 +119,7 @@ def figures_of(folder: LessonFolder, bundle: Bundle) -> dict[str, Figures]:
 
 
 def figure_rows(one: dict[str, Figures], other: dict[str, Figures]) -> list[dict[str, JsonValue]]:
-    """Return the rows of Comparison.figures for common arms. `ratio` is second over first."""
+    """Return the rows of Comparison.figures for common arms. `ratio` is `now` / `recorded`."""
     rows: list[dict[str, JsonValue]] = []
     for arm in (arm for arm in one if arm in other):
         before, now = flat(one[arm]), flat(other[arm])
@@ -134,7 +135,7 @@ def figure_rows(one: dict[str, Figures], other: dict[str, Figures]) -> list[dict
 
 
 def flat(figures: Figures) -> dict[str, JsonValue]:
-    """Flatten figures to keys such as `metrics.wait_ns.p50`."""
+    """Flatten nested figures to keys such as `metrics.wait_ns.p50`."""
     found: dict[str, JsonValue] = {}
 
     def walk(place: str, value: JsonValue) -> None:

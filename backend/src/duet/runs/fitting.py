@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Choose the recording for a step. Keep frontend/src/derive/recording.ts in sync."""
+"""Choose the recording for a step; frontend/src/derive/recording.ts must choose the same."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RUNS_OWN = ("duration", "cpus")
 
 
 def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry]) -> str | None:
-    """Return the name of the recording for a step, or None without recordings or steps.
+    """Return the name of the recording for a step; None if there are no recordings or steps.
 
     As on the page, an unknown step counts as the first step.
     """
@@ -31,8 +31,8 @@ def fitting_step(folder: LessonFolder, step: str | None, listing: Sequence[Entry
 def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry]) -> str | None:
     """Return the name of the best recording for a scene, or None if there are no recordings.
 
-    The criteria in order are: the same workload, most of the scene's arms, fewest different knobs,
-    nearest knob values, the lesson's clock, and first position in the list.
+    The criteria, in order, are the same workload, most of the scene's arms, fewest different knobs,
+    nearest knob values, the lesson's clock, and the first position in the list.
     """
     lesson = folder.lesson
     wanted = wanted_params(folder, scene)
@@ -56,7 +56,7 @@ def best_recording(folder: LessonFolder, scene: Scene, listing: Sequence[Entry])
 
 
 def wanted_params(folder: LessonFolder, scene: Scene) -> dict[str, int]:
-    """Return a run's knob values in a step: the values that the step sets, or else the defaults."""
+    """Return the knob values of a run in a step: values that the step sets, or else defaults."""
     params = folder.lesson.params
     usual = {name: knob.default for name, knob in params.items() if knob.role not in RUNS_OWN}
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prepare a measurement of stored kernels, and record where the kernels and host come from."""
+"""Prepare a measurement of stored kernels, and record the provenance of kernels and host."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ async def prepare_measurement(
     """Create a measurement that is ready to run.
 
     Args:
-        command: command line for the report.
-        at_once: maximum number of concurrent guests on the count clock; None for as many as the
-            host allows.
+        command: command line that the report shows.
+        at_once: maximum number of concurrent guests on the count clock; None for the host's
+            maximum.
 
     Raises:
         InfraError: a kernel is not built, a requested layout is not linked, or the guests' root
@@ -55,7 +55,7 @@ async def prepare_measurement(
 def read_statics(
     plan: MeasurePlan, settings: KernelSettings
 ) -> dict[str, dict[str, float | DuetError]]:
-    """Return arm -> metric -> value in the arm's vmlinux, or why it has no value. Blocking."""
+    """Return arm -> metric -> value from the arm's vmlinux, or why there is no value. Blocking."""
     found: dict[str, dict[str, float | DuetError]] = {}
     for arm in plan.arms:
         for name, metric in metrics_of(plan, arm, ("dwarf",)).items():

@@ -51,17 +51,17 @@ CYCLES_IN_FILES = "grace_periods"
 
 
 def figures(lane: LaneResult, tables: Mapping[str, int] | None = None) -> Figures | None:
-    """Return the figures that a lane's recording stores, or None if the lane failed.
+    """Return the figures of a lane for its recording, or None if the lane failed.
 
     Args:
-        tables: maps a table to its number of rows; None if rows were not counted.
+        tables: number of rows of each table; None if rows were not counted.
     """
     if lane.error is not None:
         return None
     op_ns = lane.metrics.op_ns
     metrics = {**lane.metrics.as_dict(), "op_ns": op_ns.as_dict() if op_ns else None}
     metrics[CYCLES_IN_FILES] = metrics.pop("cycles")
-    del metrics["start_ns"]  # the guest's clock at its start, not a result
+    del metrics["start_ns"]  # the guest's clock at the start, which is not a result
     return Figures.model_validate(
         {
             "by": __version__,
@@ -81,8 +81,8 @@ def arm_entry(
     """Return a lane's entry in the manifest.
 
     Args:
-        given_figures: figures to store if the recording was cut; None to store those of the whole
-            run.
+        given_figures: figures to store if the recording was cut; None to store the figures of the
+            complete run.
     """
     truncated = lane.transcript is not None and lane.transcript.truncated
     arm = request.folder.arm(lane.arm)
@@ -111,12 +111,13 @@ APART, TOGETHER = "one after another", "at once"
 
 @dataclass(frozen=True, slots=True)
 class RecordingFacts:
-    """Says how the lanes of a recording were run and cut.
+    """How the lanes of a recording were run and cut.
 
     Args:
         lanes: APART or TOGETHER.
-        window_ms: length of the part that is kept of each lane, from its start; None keeps all.
-        figures: figures of lanes that were cut; other lanes get the run's figures.
+        window_ms: length of the part of each lane, from its start, that the recording keeps; None
+            to keep all.
+        figures: figures of each lane that was cut; other lanes get the run's figures.
         left_out: lanes that failed, and why.
     """
 
@@ -179,7 +180,8 @@ def bundle_bytes(request: RunSpec, result: RunResult, settings: KernelSettings) 
         return None
     left_out = {a: lane.error.sentence for a, lane in result.lanes.items() if lane.error}
     records = {arm: lane.transcript.records() for arm, lane in lanes.items() if lane.transcript}
-    with RunDir() as folder:  # if this process is killed, the next start removes it
+    # If this process is killed, the next process that starts removes the folder.
+    with RunDir() as folder:
         path = folder / "run.duet"
         write_run(
             path,
@@ -202,7 +204,7 @@ class Part(NamedTuple):
     """A bundle from one host.
 
     Args:
-        arms: lanes that the host was to run.
+        arms: lanes that this host had to run.
         content: bytes of the bundle.
     """
 
@@ -221,7 +223,8 @@ def join_bundles(parts: Sequence[Part], arms: Sequence[str], left_out: Mapping[s
         InputError: a bundle is malformed.
         InfraError: the bundles do not belong to one run, or the disk is full.
     """
-    with RunDir() as folder:  # if this process is killed, the next start removes it
+    # If this process is killed, the next process that starts removes the folder.
+    with RunDir() as folder:
         bundles = []
         for number, part in enumerate(parts):
             path = folder / f"part-{number}.duet"
@@ -241,7 +244,7 @@ def _check_arms(bundle: Bundle, arms: Sequence[str]) -> Bundle:
     for entry in bundle.manifest.arms:
         if entry.name not in arms:
             raise _of_several(
-                f"one of them has the lane '{entry.name:.60}', which its host was not to run"
+                f"one bundle has the lane '{entry.name:.60}', which its host had no order to run"
             )
     return bundle
 
@@ -251,7 +254,7 @@ def _patches(bundles: Sequence[Bundle]) -> dict[str, bytes]:
     for one in bundles:
         for name in one.patches:
             if found.setdefault(name, one.patch(name)) != one.patch(name):
-                raise _of_several(f"their versions of '{name:.60}' are different")
+                raise _of_several(f"the bundles have different versions of '{name:.60}'")
     return found
 
 
@@ -269,9 +272,9 @@ def _manifest(
     first = manifests[0]
     for name in SHARED_FIELDS:
         if any(getattr(one, name) != getattr(first, name) for one in manifests):
-            raise _of_several(f"they differ in '{name}'")
+            raise _of_several(f"the bundles differ in '{name}'")
     if not lanes:
-        raise _of_several("none of them has a lane of the run")
+        raise _of_several("no bundle has a lane of the run")
     return first.model_copy(
         update={
             "created": min(one.created for one in manifests),
@@ -287,7 +290,7 @@ def _manifest(
 
 
 def _facts(of: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Merge facts of several hosts. Different values are joined with "; "."""
+    """Merge the facts of several hosts, joining different values with "; "."""
     found: dict[str, str] = {}
     for name in dict.fromkeys(name for one in of for name in one):
         found[name] = "; ".join(dict.fromkeys(one[name] for one in of if name in one))

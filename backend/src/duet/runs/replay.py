@@ -39,7 +39,7 @@ class CollectingSink(SessionSink):
     """A sink that counts rows, and optionally keeps batches and samples.
 
     Args:
-        with_batches: keep batches and samples, so that the whole run stays in memory.
+        with_batches: keep batches and samples, so that the complete run stays in memory.
     """
 
     def __init__(self, *, with_batches: bool = False) -> None:
@@ -50,11 +50,11 @@ class CollectingSink(SessionSink):
         self.samples: dict[str, list[tuple[Sample, float]]] = {}
 
     def tables(self, arm: str) -> dict[str, int]:
-        """Return a lane's row counts by table, without `open`, whose rows are always replaced."""
+        """Return a lane's row counts by table, without `open`, whose rows are replaced."""
         return dict(sorted(self.counts.get(arm, Counter()).items()))
 
     def on_rows(self, arm: str, rows: tuple[Row, ...]) -> None:
-        """Keep only the newest list of rows, because each list is complete."""
+        """Keep only the newest list of rows, because every list is complete."""
         self.rows[arm] = rows
 
     def on_batch(self, arm: str, new: Batch) -> None:
@@ -85,8 +85,8 @@ def recorded_spec(folder: LessonFolder, manifest: Manifest, run_id: str = "repla
     """Return the spec of a recorded run.
 
     Raises:
-        InputError: the lesson in this checkout lacks an arm, or the recording needs more than
-            MAX_ROWS rows.
+        InputError: the lesson in this checkout lacks an arm, or the recording has more than
+            MAX_ROWS threads.
     """
     folder = with_recorded(folder, [entry.name for entry in manifest.arms])
     arms = tuple(folder.arm(entry.name).name for entry in manifest.arms)
@@ -117,7 +117,7 @@ async def play(
     *,
     with_batches: bool = False,
 ) -> Played:
-    """Replay lanes to their end. Lanes that fail are part of the result.
+    """Replay lanes to their end. The result includes lanes that fail.
 
     Args:
         with_batches: keep batches and samples, for an export.
@@ -139,7 +139,8 @@ async def play_bundle(
 
     Raises:
         InputError: recorded_spec() refuses the manifest.
-        DuetError: a lane failed. If several lanes failed, it is the first lane's error.
+        DuetError: a lane failed. If several lanes failed, the error is that of the first failed
+            lane.
     """
     spec = recorded_spec(folder, bundle.manifest)
     played = await play(spec, bundle_sources(bundle), with_batches=with_batches)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Decide whether a run shows what a step claims. Keep frontend/src/derive/sought.ts in sync."""
+"""Decide whether a run shows a step's claim; frontend/src/derive/sought.ts must do the same."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LaneTables:
         tables: spans, ops, links, points, with the columns of session.tables.TABLES.
         threads: number of the workload's threads.
         watermark_ns: time up to which the data are complete.
-        looks: maps an x-ray probe to its samples.
+        looks: samples of each x-ray probe.
     """
 
     tables: Mapping[str, Columns]
@@ -54,14 +54,14 @@ class LaneTables:
     looks: Mapping[str, ProbeSamples] = field(default_factory=dict)
 
     def times(self, table: str, of: NDArray[np.bool_] | None = None) -> Pairs:
-        """Return the begin and end of each row of a table, or only of rows in the mask `of`."""
+        """Return begin and end of each row of a table, or only of the rows that `of` selects."""
         columns = self.tables[table]
         names = ("t_ns", "t_ns") if "t_ns" in columns else ("t0_ns", "t1_ns")
         both = np.stack([columns[name].astype(np.float64) for name in names], axis=1)
         return both if of is None else both[of]
 
     def on_axis(self, point: int) -> LaneTables:
-        """Return the lane on a counting axis, which counts the points with the number `point`."""
+        """Return the lane with an axis that counts the points of number `point` instead of time."""
         points = self.tables["points"]
         steps = np.sort(points["t_ns"][points["kind"] == point])
 
@@ -93,7 +93,7 @@ FIELDS = "abcdef"
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A lesson's names. The tables contain their indices."""
+    """A lesson's names, in order: the tables contain indices of names."""
 
     kinds: tuple[str, ...]
     points: tuple[tuple[str, tuple[str, ...]], ...]
@@ -109,7 +109,7 @@ class Names:
 
 
 def find_on(lane: LaneTables, one: Sought, names: Names) -> Pairs:
-    """Return all intervals of a lane that match `one`, sorted by begin."""
+    """Return all intervals of a lane that match the condition `one`, sorted by begin."""
     pairs = _named(lane, one, names)
     if one.during is not None:
         pairs = _inside(pairs, _spans(lane, one.during, names))
@@ -119,10 +119,10 @@ def find_on(lane: LaneTables, one: Sought, names: Names) -> Pairs:
 
 
 def amount_in(found: Pairs, one: Sought, a: float, b: float) -> float:
-    """Return how much of `found` is in [a, b): time in ns, or a count if all have length 0.
+    """Return how much of `found` is in [a, b): time in ns, or a count if all lengths are 0.
 
     Returns:
-        -1 if the window shows fewer than `at_least` or more than `at_most`.
+        The amount; -1 if the window shows fewer than `at_least` or more than `at_most` intervals.
     """
     near = found[: np.searchsorted(found[:, 0], b)]
     t0, t1 = near[:, 0], near[:, 1]
@@ -170,7 +170,7 @@ def _points(lane: LaneTables, one: Sought, names: Names) -> Pairs:
 def _looks(lane: LaneTables, one: Sought) -> Pairs:
     """Return the intervals between samples in which each fact grew by an amount within `one.where`.
 
-    With `one.among`, each fact's growth is divided by the total growth of the facts named there.
+    With `one.among`, each fact's growth is divided by the total growth of the facts in `among`.
     """
     looks = lane.looks.get(one.looks or "")
     if looks is None:
@@ -179,7 +179,7 @@ def _looks(lane: LaneTables, one: Sought) -> Pairs:
     nothing = np.full(len(looks.t_ns), np.nan)
     grown = {name: np.diff(looks.facts.get(name, nothing)) for name in (*one.where, *one.among)}
     whole = sum((grown[name] for name in one.among), np.zeros(len(times)))
-    # Intervals of zero length are ignored. So are shares of a total that did not grow.
+    # Intervals of zero length are ignored, and also shares of a total that did not grow.
     fits = times[:, 1] > times[:, 0]
     for name, (least, largest) in one.where.items():
         share = np.divide(grown[name], whole, out=np.full(len(times), np.nan), where=whole > 0)
@@ -200,7 +200,7 @@ def _merged(pairs: Pairs) -> list[list[float]]:
 
 
 def _inside(pairs: Pairs, others: Pairs) -> Pairs:
-    """Return the parts of `pairs` that lie in `others`."""
+    """Return the parts of the intervals `pairs` that are inside the intervals `others`."""
     walls = _merged(others)
     parts = [
         (max(a, t0), min(b, t1))
@@ -212,8 +212,8 @@ def _inside(pairs: Pairs, others: Pairs) -> Pairs:
 
 
 def _together(pairs: Pairs, n: int) -> Pairs:
-    """Return the intervals during which at least `n` of the pairs overlap."""
-    # An end sorts before a begin at the same time, so adjacent intervals do not overlap.
+    """Return the intervals during which at least `n` intervals of `pairs` overlap."""
+    # At equal times, ends sort before begins, so adjacent intervals do not overlap.
     turns = sorted([(t0, 1) for t0, _ in pairs.tolist()] + [(t1, -1) for _, t1 in pairs.tolist()])
     turns.sort(key=lambda turn: (turn[0], turn[1]))
     levels = np.cumsum([by for _, by in turns]).tolist()
@@ -227,8 +227,7 @@ def _together(pairs: Pairs, n: int) -> Pairs:
     return np.array(times, np.float64).reshape(-1, 2)
 
 
-# Find the windows of a run that show what a step must show. Pure. The page examines the same
-# windows.
+# Find the windows of a run that show what a step claims. Pure. The page examines the same windows.
 
 
 SLACK_NS = 500.0
@@ -238,7 +237,7 @@ MOST_WINDOWS = 4000
 
 
 class Window(NamedTuple):
-    """A window in ns of frame time, and how much it shows of the marks that have `most`."""
+    """A window in ns of frame time, with the amount of marks with `most` that it shows."""
 
     start: float
     span: float
@@ -261,9 +260,9 @@ class StepInRun:
 
 
 def windows_that_show(step: StepInRun) -> list[Window]:
-    """Return windows that show what the step claims. Sort by amount (largest first), then time.
+    """Return windows that show the step's claim, sorted by amount (largest first), then by time.
 
-    The list is empty if the step claims nothing about these lanes.
+    The list is empty if the step makes no claim about these lanes.
     """
     asked = {arm: list(_marks(step, arm)) for arm in step.lanes}
     if not any(asked.values()):
@@ -282,17 +281,17 @@ def windows_that_show(step: StepInRun) -> list[Window]:
 
 
 def _held(step: StepInRun, arm: str, a: float, b: float) -> float:
-    """Return a window's end on a lane. If the step holds lanes, an operation's end limits it."""
+    """Return a window's end on a lane. In a step with `hold`, it is at most an operation's end."""
     if "hold" not in step.scene.show:
         return b
     times = step.lanes[arm].times("ops")
     ends = times[times[:, 0] >= a - SLACK_NS, 1]
-    # Add one ns, so that points at the very end of the operation count.
+    # One ns is added, so that points at the very end of the operation count.
     return min(b, float(ends.min()) + 1) if len(ends) else b
 
 
 def _marks(step: StepInRun, arm: str) -> Iterator[tuple[Sought, Pairs]]:
-    """Yield the marks that a lane must show, each with its intervals."""
+    """Yield each mark that a lane must show, with the mark's intervals."""
     must = step.scene.must_show
     for one in must.marks if must else ():
         if arm in (one.arms or step.scene.arms):
@@ -337,7 +336,7 @@ def _around_each(step: StepInRun) -> Iterator[Window]:
 
 
 def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
-    """Return begin and end of the nth operation in order of ends (n counts from 1), or None."""
+    """Return begin and end of the nth operation to end (n counts from 1), or None."""
     times = lane.times("ops")
     if n > len(times):
         return None
@@ -346,7 +345,7 @@ def _nth(lane: LaneTables, n: int) -> tuple[float, float] | None:
 
 
 def _offsets(step: StepInRun) -> dict[str, float]:
-    """Return how many ns each lane is shifted in time (frontend/src/derive/align.ts)."""
+    """Return by how many ns each lane is shifted in time (frontend/src/derive/align.ts)."""
     align = step.scene.align
     nth = 1 if align == "marker" else step.scene.operation
     times = {arm: _nth(lane, nth) for arm, lane in step.lanes.items()}

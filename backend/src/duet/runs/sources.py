@@ -43,7 +43,7 @@ def image_source(
     lesson: str = "",
     templates: Templates | None = None,
 ) -> LaneSource:
-    """Return a source that boots a stored kernel in the kind of guest that $DUET_GUEST names.
+    """Return a source that boots a stored kernel in a guest of the kind $DUET_GUEST.
 
     Args:
         templates: templates to copy instead of booting; None if every guest boots.
@@ -130,7 +130,7 @@ _symbols: dict[tuple[str, frozenset[str]], dict[str, int]] = {}
 
 
 def lesson_symbols(folder: LessonFolder, image: KernelImage) -> dict[str, int]:
-    """Return the addresses of the lesson's symbols. Cached: a System.map has 100,000 lines."""
+    """Return the addresses of the lesson's symbols, cached because System.map has 100,000 lines."""
     needed = frozenset(needed_symbols(folder.lesson))
     key = (str(image.key), needed)
     if key not in _symbols:
@@ -145,7 +145,7 @@ def bundle_sources(
     """Return sources that replay a recording without pauses.
 
     Args:
-        tell: called with the lane and the length in bytes of each consumed record.
+        tell: called for each consumed record, with the lane and the record's length in bytes.
     """
 
     def fed(arm: str) -> Iterator[Record]:
@@ -178,7 +178,7 @@ class JudgeRequest:
     """A checked command `judge`.
 
     Args:
-        run: the run with all measured arms, and with the workload and knobs of the challenge's
+        run: a run with all arms to measure, and with the workload and knobs of the challenge's
             goals.
         challenge: name of the challenge.
         arm: arm to judge.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Saves finished live runs as bundles in one of the user's folders. Beyond its limits, the oldest
-runs are deleted."""
+"""Saves finished live runs as bundles in a folder. When the folder exceeds its limits, old runs are
+deleted."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from duet.bundle import open_bundle
 from duet.server.interfaces import Run
 from duet.server.recordings import LessonRecordings, describe
 
-# Saved runs pinned by a class that is still open, up to half of the limits.
+# Saved runs that an open class pins are not deleted. They can use up to half of the limits.
 
 
 class PinnedRuns:
-    """Names of pinned runs, the newest first. The event loop writes them, the archiver's thread
+    """Names of pinned runs, the newest first. The event loop writes them, and the archiver's thread
     reads them."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class PinnedRuns:
         self._names = tuple(names)
 
     def pinned_among(self, sizes: Mapping[str, int], most: int, most_bytes: int) -> set[str]:
-        """Return the pinned runs to keep: the newest pinned runs that fit the limits.
+        """Return the newest pinned runs that together fit the limits.
 
         Args:
             sizes: sizes of all saved runs by name, in bytes.
@@ -72,7 +72,7 @@ MODE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A saved run, as pruning sees it. `owner` is empty if the run belongs to the operator."""
+    """A saved run that may be deleted. `owner` is empty if the run belongs to the operator."""
 
     name: str
     size_bytes: int
@@ -80,7 +80,7 @@ class Saved:
 
 
 def owner_of(folder: Path, name: str) -> str:
-    """Return the ident of the visitor who started a run. "" means unknown: the operator owns it."""
+    """Return the ident of the visitor who owns a run, or "" if the operator owns the run."""
     try:
         with (folder / f"{name}{ENDING}").open("rb") as file:
             text = file.read(64).decode("ascii", "replace").strip()
@@ -97,25 +97,26 @@ def set_owner(folder: Path, name: str, owner: str) -> None:
     """
     if IDENT.match(owner):
         durable.write(folder / f"{name}{ENDING}", owner.encode(), mode=MODE)
-    else:  # the operator's, or a test's; an earlier run of this name may have had an owner
+    else:  # the operator owns this run, so delete an earlier run's owner file
         forget_owner(folder, name)
 
 
 def forget_owner(folder: Path, name: str) -> None:
-    """Delete a run's owner file. Do this before deleting the run: its name may be used again."""
+    """Delete a run's owner file. Call this before the run is deleted, because a later run may get
+    its name."""
     (folder / f"{name}{ENDING}").unlink(missing_ok=True)
 
 
 def victims(runs: Sequence[Saved], most: int, most_bytes: int, spare: Set[str]) -> list[str]:
-    """Return the names of the runs to delete so that the limits hold.
+    """Return the names of the runs that must be deleted so that the others fit the limits.
 
-    Each deletion takes the oldest run of the owner who has the most runs or bytes. If there is one
-    owner, that is the oldest of all runs. If there are several owners, nobody's runs evict the runs
-    of an owner who has less (max-min fairness).
+    Each deletion takes the oldest run of the owner who has the most runs or bytes. With a single
+    owner, the oldest run is deleted. With several owners, an owner's runs never evict the runs of
+    an owner who has fewer (max-min fairness).
 
     Args:
         runs: all saved runs, the newest first.
-        spare: names of runs that must stay.
+        spare: names of runs that must not be deleted.
     """
     left = list(runs)
     gone: list[str] = []
@@ -154,7 +155,7 @@ class ArchiveFolder:
     """The folder of saved runs, and its limits.
 
     Args:
-        most: maximum number of runs; 0 saves none.
+        most: maximum number of runs; 0 means that no run is saved.
         most_bytes: maximum size of all runs together.
         held: pinned runs.
     """
@@ -166,7 +167,7 @@ class ArchiveFolder:
 
     @classmethod
     def default(cls) -> ArchiveFolder:
-        """Return the folder that the environment names.
+        """Return the folder of saved runs that the environment names, with its limits.
 
         Raises:
             InputError: a limit in the environment is not a number.
@@ -188,7 +189,8 @@ class ArchiveFolder:
         found = self.paths().get(name)
         if found is None:
             raise InputError(
-                f"there is no saved run '{name:.60}'.", remedy="List them with ./duet runs."
+                f"there is no saved run '{name:.60}'.",
+                remedy="List the saved runs with ./duet runs.",
             )
         return found
 
@@ -199,7 +201,7 @@ class ArchiveFolder:
         owner: str = "",
         name: str | None = None,
     ) -> str | None:
-        """Write a bundle. Return its name, or None if the limits forbid it.
+        """Write a bundle. Return its name, or None if it exceeds the limits.
 
         Args:
             owner: ident of the visitor who started the run; "" for the operator.
@@ -226,13 +228,13 @@ class ArchiveFolder:
         except OSError as error:
             raise InfraError(
                 f"the run could not be saved in {self.folder}: {error.strerror or error}.",
-                remedy="Make room there, or name another folder with DUET_RUNS.",
+                remedy="Free disk space, or name another folder with DUET_RUNS.",
             ) from error
         self.prune(spare=name)
         return name
 
     def add(self, path: Path) -> str:
-        """Save a recording from another place. Return its name in this folder.
+        """Copy a recording from elsewhere into this folder. Return its new name.
 
         Raises:
             InputError: the recording is unusable, or too large for the limits.
@@ -266,11 +268,11 @@ class ArchiveFolder:
         return owner_of(self.folder, name)
 
     def prune(self, spare: str) -> None:
-        """Delete runs until the limits hold (see `victims`), and stale temporary files.
+        """Delete runs until the folder is within its limits. Also delete stale temporary files.
 
         Args:
-            spare: the run that was just written. This run stays even if the clock has stepped back
-                and the run therefore looks like the oldest.
+            spare: the run that was just written. It is not deleted, even if the clock has stepped
+                back and made it look like the oldest run.
         """
         paths = self.paths()
         saved = [
@@ -321,7 +323,7 @@ class ArchivedRuns(LessonRecordings):
         }
 
     def file(self, slug: str, name: str) -> Path | None:
-        """Return the bundle of that name, or None. Opens no other file."""
+        """Return the bundle of that name, or None if there is none. Opens no other file."""
         path = self.folder.folder / f"{name}.duet"
         if not NAME.match(name) or not path.is_file():
             return None
@@ -394,7 +396,7 @@ class Archiver:
         self._going: set[asyncio.Task[None]] = set()
 
     def save(self, run: Run, owner: str = "") -> asyncio.Task[None] | None:
-        """Start to save an ended run under the name in its id. Return at once.
+        """Start to save an ended run under the name in its id, without waiting for the end.
 
         Args:
             owner: ident of the visitor who started it; "" for the operator.
@@ -410,7 +412,8 @@ class Archiver:
         return task
 
     async def idle(self) -> None:
-        """Wait until nothing is being packed, because a measurement needs all CPUs."""
+        """Wait until no run is being packed. Measurements wait for this, because they need all
+        CPUs."""
         if self._going:
             await asyncio.wait(self._going)
 

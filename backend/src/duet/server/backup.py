@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Backs up everything that a server stores into one file, and restores it. `Places` lists what is
-stored.
+"""Backs up all stored data of a server to one file, and restores the data. `Places` lists what a
+server stores.
 
 The file is a zip with a manifest that gives each file's name, size and SHA-256. The server can run
 while a backup is made, because each file appears complete, through a rename or a link, and never
@@ -31,8 +31,8 @@ from duet.base.errors import InfraError, InputError
 from duet.lessons.own import OWN
 from duet.store.database import classes_url, file_of
 
-# Defines what a server stores, where, and in which format. A server refuses files of a newer
-# server.
+# Defines which files a server stores, where, and in which format. A server refuses files that a
+# newer version wrote.
 #
 # Recordings have a separate format (bundle/FORMAT.md).
 
@@ -60,7 +60,8 @@ def kind_of(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Paths of stored files. Names in a backup begin with the name of the place.
+    """Paths of stored files. A file's name in a backup begins with the name of the folder, such as
+    `runs/`.
 
     Args:
         classes: the SQLite file of classes. None if another database holds them, which then needs a
@@ -105,7 +106,8 @@ class Places:
         found = [("access.json", self.access)]
         found += [(CLASSES, self.classes)] if self.classes is not None else []
         found += [(f"runs/{path.name}", path) for path in runs]
-        for facts in sorted(self.changes.glob("own-*/change.json")):  # written after the patch
+        # the patch was written before this file, so it exists
+        for facts in sorted(self.changes.glob("own-*/change.json")):
             arm = facts.parent.name
             patch = facts.with_name(f"{arm}.patch")
             found += [(f"changes/{arm}/{path.name}", path) for path in (patch, facts)]
@@ -116,7 +118,7 @@ class Places:
 def claim(folder: Path) -> None:
     """Write the format's version into the folder of saved runs, when a server starts.
 
-    A folder that cannot be written is no error here. Saving a run there will fail with a sentence.
+    A folder that cannot be written is no error here. Saving a run there will report the error.
 
     Raises:
         InputError: a newer Kernel Duet has written there.
@@ -128,7 +130,7 @@ def claim(folder: Path) -> None:
             raise InputError(
                 f"the saved runs in {folder} have format {number} of a newer Kernel Duet, "
                 f"but this version knows only format {FORMAT}.",
-                remedy="Use that version again, or name another folder with DUET_RUNS.",
+                remedy="Use the newer version again, or name another folder with DUET_RUNS.",
             )
         if number is None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -202,7 +204,7 @@ def make(target: Path, places: Places) -> Contents:
             for name, path in places.files():
                 try:
                     opened = snapshot(path) if name == CLASSES else path.open("rb")
-                except FileNotFoundError:  # pruned or deleted just now
+                except FileNotFoundError:  # the file was deleted after it was listed
                     continue
                 with opened as source:
                     items.append(_added(archive, name, source))
@@ -219,20 +221,19 @@ def make(target: Path, places: Places) -> Contents:
     except OSError as error:
         raise InfraError(
             f"{target} cannot be written: {error.strerror or error}.",
-            remedy="Make room there, or name a file in another folder.",
+            remedy="Free disk space, or name a file in another folder.",
         ) from error
     return contents
 
 
 def restore(source: Path, places: Places, *, replace: bool) -> Contents:
-    """Check a whole backup, then write its files.
+    """Check all files of a backup, then write them.
 
     Args:
         replace: delete the files that are stored now. If False, no files may be stored now.
 
     Raises:
-        InputError: the file is not a complete backup or is of a newer version, or files are stored
-            already.
+        InputError: the backup is incomplete or from a newer version, or files are stored already.
         InfraError: the backup cannot be read, or files cannot be written.
     """
     try:
@@ -285,7 +286,8 @@ def _added(archive: zipfile.ZipFile, name: str, source: IO[bytes]) -> Item:
     status = os.fstat(source.fileno())
     info = zipfile.ZipInfo(name)
     info.external_attr = (status.st_mode & 0o777) << 16
-    with archive.open(info, "w", force_zip64=True) as target:  # recordings are compressed already
+    # no compression, because recordings are already compressed
+    with archive.open(info, "w", force_zip64=True) as target:
         size, sha256 = _copied(source, target.write)
     return Item(name, size, sha256, status.st_mtime_ns, status.st_mode & 0o777)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tracks which kernels of all lessons are built, and builds the others in the background.
+"""Tracks which kernels of all lessons are built, and builds missing kernels in the background.
 
 One kernel is built at a time: first the kernels that a viewer wants to run, then those of each
-lesson's first comparison, then the others (kernels/order.py).
+lesson's first comparison, then all others (kernels/order.py).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from duet.messages.codec import failure
 from duet.server.interfaces import BuildListener, Kernels
 from duet.server.meters import BUILDS
 
-# The background task that builds kernels, and its owner.
+# Owns the background task that builds kernels.
 
 log = logging.getLogger("duet.api")
 
@@ -52,7 +52,7 @@ class BuildTask:
 
     Args:
         kernels: knows the kernels that are missing, and builds them.
-        tell: is called with the progress and, if building fails for good, with the error.
+        tell: is called with the progress and, if building fails permanently, with the error.
     """
 
     def __init__(self, kernels: Kernels, tell: Callable[[m.ServerMessage], None]) -> None:
@@ -97,10 +97,10 @@ async def build_beside(work: Callable[[Tell, threading.Event], None]) -> None:
 
     The thread lives until the build returns, because make is killed when the thread that started it
     ends. The thread is a daemon thread, because unpacking cannot be interrupted and the server must
-    not wait for it. The programs that it starts die with the process (PDEATHSIG).
+    not wait for it. The programs that the thread starts die with the process (PDEATHSIG).
 
     Args:
-        work: the build. It gets `tell` for its progress, and an event that is set to stop it.
+        work: the build. It reports its progress by `tell`, and stops when the event is set.
 
     Raises:
         Exception: what `work` raised.
@@ -110,7 +110,7 @@ async def build_beside(work: Callable[[Tell, threading.Event], None]) -> None:
     stop = threading.Event()
 
     def tell(call: Callable[..., None], *arguments: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed, the server is ending
+        with contextlib.suppress(RuntimeError):  # the loop is closed because the server is ending
             loop.call_soon_threadsafe(call, *arguments)
 
     def settle(error: Exception | None) -> None:
@@ -149,7 +149,7 @@ class BuildMessages:
     """Turns the progress of one arm's build into `build` messages.
 
     Args:
-        missing: arms of its lesson that are not built yet, including this one.
+        missing: the lesson's arms whose kernels are not built yet, including this arm.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class BuildMessages:
         self._send("failed", error)
 
     def waits(self) -> None:
-        """Report that this kernel waits because another one is built first."""
+        """Report that this kernel waits because another kernel is built first."""
         self._now = None
         self._send("wait")
 
@@ -213,11 +213,10 @@ _PHASES: dict[Phase, m.BuildPhase] = {
 }
 
 
-# Looks up which of a lesson's kernels are built, and looks again only when a relevant file has
-# changed.
+# Finds out which kernels of a lesson are built. The result is cached until a relevant file changes.
 #
-# Each `open` and each greeting needs this. Without a cache, each would hash all patches and read
-# all manifests in the store on the event loop.
+# The result is needed for each page that connects or opens a lesson. Without a cache, the event
+# loop would hash all patches and read all manifests in the store each time.
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +254,9 @@ class Readiness:
             try:
                 keys[name] = plan(spec, self._settings)
             except NoSource:
-                pass  # the stamps show when the source of an optional base is installed
+                pass  # installing the source of an optional base changes the stamps
             except DuetError:
-                settled = False  # installing a compiler changes none of these files
+                settled = False  # not cached: installing a compiler would not change the stamps
         store = Stamps.of(part for key in keys.values() for part in self._image(key))
         ready = {
             name: name in keys and lookup(keys[name], self._settings) is not None for name in specs
@@ -300,7 +299,7 @@ class Current:
     """The kernel that is being built.
 
     Args:
-        left: number of objects that are still to be compiled; 0 in all other phases.
+        left: number of objects that are still to be compiled; 0 while nothing is compiled.
     """
 
     arm: ArmName
@@ -399,10 +398,10 @@ class CheckoutKernels:
         return len({(spec.base, spec.config, spec.patches) for spec in absent.values()})
 
     def _first(self, todo: dict[ArmName, ArmSpec]) -> ArmName:
-        """Return the arm to build next. Blocking, because it reads the tree."""
+        """Return the arm to build next. Blocking, because it reads the kernel's source tree."""
         requested = [name for name in self._requested if name in todo]
         leader = todo[requested[0]] if requested else next(iter(todo.values()))
-        with contextlib.suppress(DuetError):  # the build reports the error, with its arm
+        with contextlib.suppress(DuetError):  # the build will report this error with the arm's name
             base = self.settings.base_of(leader)
             together = {
                 spec: name
@@ -456,16 +455,17 @@ class CheckoutKernels:
         reports.finished()
         still = self._absent()
         for of, one in absent:
-            if (of, one) != name and (of, one) not in still:  # another arm with the same kernel
+            if (of, one) != name and (of, one) not in still:  # this arm has the same kernel
                 BuildMessages(of, one, [], publish).finished()
         return True
 
     async def _return_to_stock(self) -> None:
-        """Reset the tree to stock, which is close to the first kernel of most trials."""
+        """Reset the source tree to the stock kernel, which is close to the first kernel of most
+        trials."""
         stock = ArmSpec("trial", "stock", instrumented=False)
 
         def work(tell: Tell, stop: threading.Event) -> None:
             make_ready(stock, self.settings, stop)
 
-        with contextlib.suppress(DuetError, OSError):  # nobody waits for it
+        with contextlib.suppress(DuetError, OSError):  # no viewer waits for this, so ignore errors
             await build_beside(work)

@@ -37,9 +37,9 @@ from duet.store.store import Store
 from duet.stream.cutting import Cutting
 from duet.stream.hub import Hub, Viewer
 
-# Finds the runs that a page is likely to start first: the hero step's run of the lesson that the
-# page has opened, and the hero steps' runs of other lessons. Guests are parked for these runs while
-# nothing runs, so that *run live* need not wait for a boot.
+# Finds the runs that a page is likely to start first. These are the runs of each lesson's main
+# step, starting with the open lesson. While nothing runs, guests are parked for these runs, so that
+# *run live* need not wait for a boot.
 
 
 class Prewarmer:
@@ -58,14 +58,15 @@ class Prewarmer:
             self._stage.expect(request, partial(self.others, slug))
 
     def others(self, slug: str) -> list[RunSpec]:
-        """Return the first runs of all other lessons, beginning with the next lesson. Blocking."""
+        """Return the likely first run of each other lesson, beginning with the next lesson.
+        Blocking."""
         slugs = [folder.slug for folder in lesson_cache.usable()]
         behind = slugs.index(slug) + 1 if slug in slugs else 0
         turned = [one for one in slugs[behind:] + slugs[:behind] if one != slug]
         return [run for one in turned if (run := self.first_run(one)) is not None]
 
     def first_run(self, slug: str) -> RunSpec | None:
-        """Return the run of a lesson's hero step; None if none of its kernels is built."""
+        """Return the run of a lesson's main step; None if none of its kernels is built."""
         with suppress(DuetError):
             folder = lesson_cache.find(slug)
             lesson = folder.lesson
@@ -83,7 +84,7 @@ class Prewarmer:
 
 
 class Director:
-    """Carries out commands (implements stream.viewer.Commands). Use as `async with`.
+    """Carries out commands (implements stream.viewer.Commands). Use with `async with`.
 
     Args:
         stage: where live runs happen; the director enters and leaves it.
@@ -247,7 +248,8 @@ class Director:
 
 
 async def act(run: QueuedRun, command: m.Do | m.Hold) -> None:
-    """Perform one of the lesson's acts, or hold or resume the guests."""
+    """Carry out a command that performs one of the lesson's acts, or holds or resumes the
+    guests."""
     if isinstance(command, m.Do):
         await run.act(command.name, command.value)
     else:
@@ -255,7 +257,7 @@ async def act(run: QueuedRun, command: m.Do | m.Hold) -> None:
 
 
 def hello(viewer: Viewer, kernels: Kernels, live: bool) -> m.Hello:
-    """Make the first message of a page."""
+    """Make the first message that a page receives."""
     cards = [lesson_card(folder, kernels.ready(folder.slug)) for folder in lesson_cache.usable()]
     return m.Hello(
         version=__version__,

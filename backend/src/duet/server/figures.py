@@ -36,7 +36,7 @@ def values_of(log: RunLog, lesson: Lesson, workload: str) -> dict[str, dict[str,
 
 
 def table_ratio(prediction: Prediction, tables: Sequence[Measured]) -> float | None:
-    """Return the first arm's median divided by the second's; None if no table fits."""
+    """Return the first arm's median divided by the second arm's; None if no table fits."""
     for table in tables:
         params = prediction.params.items()
         if table.clock != prediction.measured_on or not params <= table.params.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Interfaces of the stage, recordings and kernels that a director uses.
+"""Interfaces of the stage, the recordings and the kernels, which a director uses.
 
 The implementations are in hosts/, recordings.py and builds.py. Tests have synthetic
 implementations.
@@ -39,12 +39,12 @@ class Run(Protocol):
         """Perform one of the lesson's acts.
 
         Raises:
-            DuetError: no workload runs that could take it, or the value is out of range.
+            DuetError: no running workload can perform the act, or the value is out of range.
         """
         ...
 
     async def hold(self, on: bool, after: int) -> None:
-        """Hold each guest after `after` more accesses (0 means at once), or resume all guests.
+        """Hold each guest after `after` more accesses (0 means immediately), or resume all guests.
 
         Raises:
             DuetError: no guest can be held now.
@@ -82,7 +82,7 @@ class QueuedRun(Run, Protocol):
 
 
 class Stage(Protocol):
-    """Runs live runs, in slots that share no guest. Owns all guests."""
+    """Executes live runs in slots that share no guests. Owns all guests."""
 
     async def __aenter__(self) -> Stage: ...
 
@@ -111,11 +111,12 @@ class Stage(Protocol):
         ...
 
     def parked(self) -> TemplateCounts:
-        """Return how many guests are parked, so that lanes can be copied from them."""
+        """Return how many guests are parked. New lanes are copied from parked guests."""
         ...
 
     async def measure(self, request: MeasureRequest, publish: Callable[[Measured], None]) -> None:
-        """Measure lanes one after another. Publish `measured` messages; the last one is complete.
+        """Measure lanes one after another. Publish `measured` messages; the last message is
+        complete.
 
         Raises:
             DuetError: no table can be made.
@@ -123,7 +124,7 @@ class Stage(Protocol):
         ...
 
     async def judge(self, request: JudgeRequest, publish: Callable[[Judged], None]) -> None:
-        """Judge an arm by a challenge. Publish `judged` messages; the last one has the verdict.
+        """Judge an arm by a challenge. Publish `judged` messages; the last message has the verdict.
 
         Raises:
             DuetError: nothing can be measured.
@@ -157,8 +158,8 @@ class Recordings(Protocol):
     def begin(self, slug: str, name: str | None = None) -> Run | None:
         """Return the named recording, or the lesson's first recording; None if there is none.
 
-        Reading it may not be finished yet. Its packets go to `publish`, and so does the error if it
-        cannot be read.
+        The recording may not be completely read yet. Its packets go to `publish`. If the recording
+        cannot be read, the error goes to `publish`, too.
 
         Raises:
             InputError: there is no recording of that name.
@@ -178,11 +179,12 @@ class Recordings(Protocol):
         ...
 
     def tables(self, slug: str) -> list[JsonValue]:
-        """Return all recorded measured tables as trees, the headline first; empty if unreadable."""
+        """Return all recorded tables of measurements as trees, the headline table first. The list
+        is empty if the tables cannot be read."""
         ...
 
     def measured(self, slug: str) -> Measured | None:
-        """Return the recorded measured table, labelled as recorded."""
+        """Return the recorded table of a measurement, labelled as recorded."""
         ...
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Assembles what a page gets when it opens a lesson."""
+"""Assembles the messages that a page receives when it opens a lesson."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ChangedLessons(Protocol):
     """Lessons with visitors' changed arms (implemented in own_arms.py)."""
 
     def shown(self, slug: str, arms: Iterable[str]) -> LessonFolder:
-        """Return a lesson with the changes among these arms added."""
+        """Return a lesson together with those of these arms that visitors have changed."""
         ...
 
     def ready(self, folder: LessonFolder) -> dict[str, bool]:
@@ -132,7 +132,8 @@ class LessonCache:
 
 
 def _native(folder: LessonFolder) -> JsonValue:
-    """Return the native result as a tree; None if it is unreadable, which `duet lint` reports."""
+    """Return the result of `duet microscope --native` as a tree; None if it cannot be read. `duet
+    lint` reports an unreadable result."""
     try:
         found = read_native(folder.folder)
     except InputError:
@@ -169,7 +170,7 @@ class LessonOpener:
         """For each page, the changed arms in the lesson that the page has received."""
 
     def introduce(self, viewer: Viewer, arms: Iterable[str] | None = None) -> None:
-        """Send a page its lesson again if the page needs other changed arms than before.
+        """Send a page its lesson again if the page now needs changed arms that it does not have.
 
         Args:
             arms: arms of a run that the page will show; None means that the visitor's arms have
@@ -186,7 +187,7 @@ class LessonOpener:
     def publish(self, log: RunLog, packet: Packet) -> None:
         """Publish a packet of a recording that is being read.
 
-        The recording may have changed arms.
+        The recording may contain arms that a visitor has changed.
         """
         if packet.type == "run":
             arms = m.Run.model_validate(msgpack.unpackb(packet.body)).arms
@@ -199,7 +200,7 @@ class LessonOpener:
         self._known[viewer] = changed
 
     def open(self, viewer: Viewer, command: m.Open) -> None:
-        """Send the lesson, its measured table, and the run that the command asks for."""
+        """Send the lesson, its table of measurements, and the run that the command requests."""
         slug = command.lesson
         self._send(viewer, slug, frozenset(self._own(viewer.visitor.ident, slug)))
         viewer.lesson = slug
@@ -209,7 +210,7 @@ class LessonOpener:
             measured = self._finder.live_runs.measured.get(
                 slug
             ) or self._finder.recordings.measured(slug)
-        except DuetError as error:  # the rest of the lesson can still be shown
+        except DuetError as error:  # show the rest of the lesson anyway
             viewer.put(pack(failure(error)))
         else:
             if measured is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prometheus counters that are updated as things happen. Gauges are in api/metrics.py.
+"""Prometheus counters that are updated when events happen. Gauges are in api/metrics.py.
 
 Names and units follow https://prometheus.io/docs/practices/naming/. The metrics are global to the
 process, as is usual for the library. They contain nothing about single visitors.
@@ -50,7 +50,7 @@ BUILDS: Final = Counter(
 
 
 def kind_of(job: Job) -> str:
-    """Return a job's value of the label `kind`."""
+    """Return the value of the label `kind` for a job."""
     if isinstance(job, MeasureRequest):
         return "measurement"
     return "judgement" if isinstance(job, JudgeRequest) else "run"
@@ -65,7 +65,7 @@ class LaneStarts:
         self._seen: set[str] = set()
 
     def begin(self) -> None:
-        """Start the timing. Until now the run has waited in the queue."""
+        """Start the timing. Called when the run leaves the queue."""
         self._began_s = time.monotonic()
 
     def on_lane(self, state: Lane) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the changes that visitors make to arms, queues them, and builds one after another."""
+"""Reads the changes that visitors make to arms, queues them, and builds them one after another."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class OwnLessons:
 
     Args:
         changing: None if this server has no kernels.
-        off: a sentence that says why this server compiles no kernels; "" if it does.
+        off: a sentence that says why this server compiles no kernels; "" if it compiles kernels.
     """
 
     def __init__(self, changing: Changing | None, off: str = "") -> None:
@@ -81,7 +81,8 @@ class OwnLessons:
         self._own: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
 
     def off(self) -> str:
-        """Return a sentence that says why no changes are built, or "". The first call blocks."""
+        """Return a sentence that says why this server builds no changes, or "" if it builds them.
+        The first call blocks."""
         if self.changing is None or self._off:
             return self._off or NONE_HERE
         if not settings.changes_allowed():
@@ -149,7 +150,7 @@ class OwnLessons:
         return list(self._own.get((visitor, slug), []))
 
     def remember(self, visitor: str, change: Change) -> None:
-        """Add a change to those of a visitor. The oldest changes beyond the limit are forgotten."""
+        """Add a change to a visitor's changes. If there are too many, forget the oldest."""
         names = self._own.setdefault((visitor, change.lesson), [])
         if change.name in names:
             names.remove(change.name)
@@ -170,7 +171,7 @@ class OwnBuild:
     Args:
         folder: the lesson with the changed arm.
         owners: visitors who wait for the build; it is cancelled when none is left.
-        asked_s: when the build was first requested, monotonic.
+        asked_s: monotonic time of the first request for the build.
     """
 
     change: Change
@@ -185,14 +186,16 @@ class OwnBuild:
 
 
 class OwnQueue:
-    """Queue of builds, first come, first served. Each visitor has at most one build in it."""
+    """Queue of builds, first come, first served. Each visitor can have at most one build in the
+    queue."""
 
     def __init__(self) -> None:
         self.waiting: list[OwnBuild] = []
         self.current: OwnBuild | None = None
 
     def ask(self, owner: str, change: Change, folder: LessonFolder) -> tuple[OwnBuild, bool]:
-        """Queue the build of a change, or join an identical build. Drop the visitor's other build.
+        """Queue the build of a change, or join an identical build. Withdraw the visitor from any
+        other build.
 
         Returns:
             The build, and whether the current build has lost its last owner.
@@ -230,7 +233,7 @@ class OwnQueue:
         return self.current is not None and not self.current.owners
 
     def next(self) -> OwnBuild | None:
-        """Make the oldest queued build the current one, until `over` is called."""
+        """Make the oldest queued build the current build, until `over` is called."""
         self.current = self.waiting.pop(0) if self.waiting else None
         return self.current
 
@@ -250,8 +253,8 @@ class OwnQueue:
 
 # Prepares the source tree for an arm when its editor opens, so that its first change builds fast.
 #
-# One arm at a time is prepared, in the background, at the lowest priority. Every build, even
-# by another process, and every measurement preempts it.
+# One arm at a time is prepared, in the background, at the lowest priority. Every measurement and
+# every build, even by another process, preempts the preparation.
 
 
 LOOK_S = 1.0
@@ -266,7 +269,7 @@ class CompileAhead:
     """Owns the task that compiles ahead.
 
     Args:
-        busy: describes in words what must not be disturbed now; None if there is nothing.
+        busy: returns a description of the work that must not be disturbed now, or None.
     """
 
     def __init__(self, lessons: OwnLessons, busy: Callable[[], str | None]) -> None:
@@ -278,7 +281,7 @@ class CompileAhead:
     def ask(self, slug: str, arm: str) -> None:
         """Prepare an arm whose editor opens.
 
-        While that runs, only the newest further call is remembered.
+        While an arm is being prepared, only the newest further call is remembered.
         """
         self._next = (slug, arm)
         if self._task is None or self._task.done():
@@ -317,7 +320,7 @@ class CompileAhead:
         spec = arm_spec(lesson_cache.find(slug), arm)
 
         def work(tell: Tell, stop: threading.Event) -> None:
-            os.nice(COMPILE_AHEAD_NICE)  # on Linux this applies to this thread and its children
+            os.nice(COMPILE_AHEAD_NICE)  # on Linux, affects only this thread and its children
             make_ready(spec, changing.kernels, stop)
 
         await build_beside(work)
@@ -335,7 +338,8 @@ _LINE = re.compile(
 
 
 def compiler_messages(text: str) -> list[m.Problem]:
-    """Parse gcc's errors and warnings in order, each of them once per line of source.
+    """Parse gcc's errors and warnings in order. Repeated messages about one source line are
+    returned once.
 
     Args:
         text: output of make; file names are relative to the kernel's source.
@@ -356,7 +360,7 @@ def compiler_messages(text: str) -> list[m.Problem]:
     return list(found.values())[:MOST_MESSAGES]
 
 
-# Sends the progress of changes, as `changed` messages, to the pages of their visitors.
+# Sends `changed` messages with the progress of a change's build to its visitors' pages.
 
 PHASES: dict[Phase, m.ChangePhase] = {
     phase: name for phase in Phase for name in get_args(m.ChangePhase) if name == phase
@@ -364,7 +368,7 @@ PHASES: dict[Phase, m.ChangePhase] = {
 
 
 class ChangeReports:
-    """Sends the progress of changes to their visitors' pages of the lesson."""
+    """Sends the progress of a change's build to its visitors' pages that show the lesson."""
 
     def __init__(self, hub: Hub, queue: OwnQueue) -> None:
         self._hub = hub
@@ -391,7 +395,8 @@ class ChangeReports:
         self._send(job, _state(job, "wait", message=why))
 
     def progress(self, job: OwnBuild, progress: BuildProgress) -> None:
-        """Send a build's progress, but within a phase at most once per TELL_EVERY_S."""
+        """Send a build's progress: for each new phase, and otherwise at most once per
+        TELL_EVERY_S."""
         phase = PHASES.get(progress.phase)
         now = time.monotonic()
         if phase is None or (phase == self._phase and now - self._sent_at < TELL_EVERY_S):
@@ -445,11 +450,11 @@ BUSY_POLL_S = 1.0
 
 
 class OwnArms:
-    """Owns the queue of changes and builds them. Use as `async with`.
+    """Owns the queue of changes and builds them. Use with `async with`.
 
     Args:
         introduce: sends a page its lesson again, with its visitor's changed arms.
-        busy: describes in words what must not be disturbed now; None if there is nothing.
+        busy: returns a description of the work that must not be disturbed now, or None.
     """
 
     def __init__(

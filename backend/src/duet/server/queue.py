@@ -9,9 +9,9 @@ nothing runs, and no later request starts before it.
 
 A judgement and a run do not replace or end each other, and a class's request replaces or ends
 neither of them. A visitor with several requests has one place in the queue, for the first request.
-The visitor's other requests wait behind it, without a place. When the first request starts, the
-second gets the last place in the queue. So five requests from one visitor delay other visitors no
-more than five requests that are made one after another.
+The visitor's other requests wait behind the first request, without a place. When the first request
+starts, the second request gets the last place in the queue. So a visitor who makes five requests
+together delays other visitors no more than a visitor who makes five requests one after another.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from duet.server.archive import new_name
 
 # Requests that wait in the queue, or behind another request from the same visitor. Pure.
 #
-# A visitor has one place in the queue. Further requests (a judgement in addition to a run, a run in
-# addition to a judgement, or a class's request) wait behind until the visitor has no place.
+# A visitor has at most one place in the queue. The visitor's further requests wait without a place
+# until that place is free. Examples are a judgement in addition to a run, and a class's request.
 
 
 @dataclass(eq=False, slots=True)
@@ -39,7 +39,8 @@ class Request:
 
     Args:
         run_id: id of the waiting or running run.
-        owner: the visitor who asked first; if that visitor withdraws, the first of `sharers`.
+        owner: the visitor who made the request first. If that visitor withdraws, the first of
+            `sharers` becomes the owner.
         key: requests with the same key share one run.
         kind: runs of the same kind take about the same multiple of `expected_s`.
         expected_s: duration estimated from the run's parameters.
@@ -69,14 +70,15 @@ class Request:
 
 
 class WaitingRequests:
-    """All waiting requests, both those in the queue and those that wait behind."""
+    """All waiting requests: those in the queue, and those that wait behind their visitor's other
+    request."""
 
     def __init__(self) -> None:
         self.queue: list[Request] = []
         self.behind: list[Request] = []
 
     def all(self) -> tuple[Request, ...]:
-        """Return all waiting requests, those in the queue first."""
+        """Return all waiting requests, beginning with those in the queue."""
         return (*self.queue, *self.behind)
 
     def replaceable(self, owner: str, sort: Hashable) -> Request | None:
@@ -84,7 +86,7 @@ class WaitingRequests:
         return next((r for r in self.requests_of(owner) if r.sort == sort), None)
 
     def requests_of(self, owner: str) -> tuple[Request, ...]:
-        """Return all waiting requests of a visitor, first the request in the queue."""
+        """Return all waiting requests of a visitor, beginning with the request in the queue."""
         return tuple(request for request in self.all() if owner in request.owners)
 
     def waits_for(self, owner: str) -> Request | None:
@@ -92,11 +94,12 @@ class WaitingRequests:
         return next((r for r in self.queue if owner in r.owners), None)
 
     def comes_behind(self, owner: str) -> Request | None:
-        """Return a visitor's first request that waits behind, or None."""
+        """Return a visitor's first request that has no place in the queue yet, or None."""
         return next((r for r in self.behind if owner in r.owners), None)
 
     def add(self, request: Request) -> None:
-        """Append a request to the queue, or let it wait behind if its visitor has a place."""
+        """Append a request to the queue, or let it wait without a place if its visitor has a
+        place."""
         self.behind.append(request)
         self.move_up()
 
@@ -105,7 +108,7 @@ class WaitingRequests:
         requests[requests.index(former)] = request
 
     def withdraw(self, former: Request | None, owner: str) -> Request | None:
-        """Withdraw a visitor from a request. Return the request if nobody wants it any more."""
+        """Withdraw a visitor from a request. Return the request if no other visitor wants it."""
         if former is None:
             return None
         if former.owner != owner:
@@ -118,7 +121,8 @@ class WaitingRequests:
         return former
 
     def move_up(self) -> None:
-        """Move a request to the queue's end once one of its visitors has no place there."""
+        """Append waiting requests to the queue if one of their visitors has no place in the
+        queue."""
         for one in list(self.behind):
             if any(self.waits_for(owner) is None for owner in one.owners):
                 self.behind.remove(one)
@@ -188,9 +192,9 @@ class Scheduler:
         """Add a request.
 
         Returns:
-            Two requests. The first will run: this request, or an identical one that exists already.
-            The second is the visitor's request that it replaces, or None if there is none or
-            somebody else wants it.
+            Two requests. The first is the request that will run: the new request, or an existing
+            identical request. The second is the visitor's earlier request that was replaced. It is
+            None if there was none, or if another visitor still wants it.
 
         Raises:
             InputError: the queue is full.
@@ -204,11 +208,11 @@ class Scheduler:
             self._waiting.move_up()
             return equal, withdrawn
         replaces = former is not None and former.owners == (owner,)
-        # A request that waits behind another request from its visitor takes no place from others.
+        # Requests without a place in the queue have a limit of their own.
         line = self._waiting.behind if self._waiting.waits_for(owner) else self._waiting.queue
         if not replaces and len(line) >= self._most_waiting:
             raise _queue_full(len(line))
-        if replaces and former is not None:  # a changed knob keeps the place
+        if replaces and former is not None:  # the new request keeps the visitor's place
             self._waiting.replace(former, request)
             return request, former
         self._waiting.withdraw(former, owner)
@@ -216,7 +220,7 @@ class Scheduler:
         return request, None
 
     def withdraw(self, owner: str, run_id: str | None = None) -> Request | None:
-        """Withdraw a visitor's waiting request. Return it if nobody else wants it.
+        """Withdraw a visitor's waiting request. Return the request if no other visitor wants it.
 
         Args:
             run_id: the request's run; None means the request in the queue.
@@ -229,7 +233,7 @@ class Scheduler:
         return withdrawn
 
     def next(self, now_s: float) -> Request | None:
-        """Start the next request that may start, and return it; None if no request may start."""
+        """Start and return the next request that may start. Return None if no request may start."""
         found = _first(self._waiting.queue, list(self._running.values()), self.slots)
         if found is not None:
             self._waiting.queue.remove(found)
@@ -242,7 +246,8 @@ class Scheduler:
         """Record that a run has ended.
 
         Args:
-            whole: whether the run was not stopped, so that its duration improves later estimates.
+            whole: whether the run ended without being stopped. Its duration then improves later
+                estimates.
         """
         request = self._running.pop(run_id, None)
         if request is None or request.began_s is None:
@@ -252,11 +257,12 @@ class Scheduler:
             self._slowness[request.kind].append(took)
 
     def gives_way(self, owner: str) -> Request | None:
-        """Return the visitor's run to stop in favour of their queued request, or None.
+        """Return the visitor's active run if it should be stopped for their queued request, else
+        None.
 
-        A run gives way only if nobody shares it and nobody else waits, because only then does
-        stopping it free the machine for that visitor. Otherwise the visitor's next run waits for
-        its turn like any other.
+        The run should be stopped only if no other visitor shares it and no other request waits.
+        Only then does stopping it free the machine for that visitor's request. Otherwise the
+        request waits for its turn.
         """
         mine, waits = self.runs_of(owner), self.waits_for(owner)
         if mine is None or waits is None or mine.sharers or len(self._waiting.queue) > 1:
@@ -335,7 +341,7 @@ def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Req
     """Make the scheduler's request for a visitor's job. Identical jobs have identical keys.
 
     Args:
-        tries: whether a class requested it, in which case it replaces no waiting request of this
+        tries: whether a class requested the run. Such a request replaces no waiting request of this
             visitor.
     """
     what = run_of(job)
@@ -359,7 +365,7 @@ def queue_request(owner: str, job: Job, number: int, tries: bool = False) -> Req
     )
 
 
-# Chooses a live run's slot, which is one whose guests it can probably reuse. Pure.
+# Chooses a slot for a live run, preferably a slot whose guests the run can reuse. Pure.
 
 
 class Slots:
@@ -375,8 +381,8 @@ class Slots:
         """Lesson and visitor of each slot's last run, whose guests are still up."""
 
     def take(self, lesson: str, visitor: str) -> int:
-        """Take a free slot: if possible the one that this visitor last used for this lesson,
-        otherwise one last used for this lesson, otherwise an unused one.
+        """Take a free slot. Prefer the slot that this visitor last used for this lesson, then a
+        slot last used for this lesson, then an unused slot.
 
         Raises:
             ValueError: no slot is free.
@@ -392,5 +398,5 @@ class Slots:
         return chosen
 
     def free(self, slot: int) -> None:
-        """Free a slot whose run has ended. Its guests stay up."""
+        """Free a slot whose run has ended. The slot's guests are not ended."""
         self._free.add(slot)

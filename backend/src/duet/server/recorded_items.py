@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lists a lesson's recordings and tables with their parameters, and finds those that are stale.
+"""Lists a lesson's recordings and tables with their parameters, and finds stale ones.
 
-A recording is stale if its kernels were made with other patches or another config than the tree has
-now. The source package and the compiler do not count, because an update of the host must not make
-every recording stale.
+A recording is stale if the patches or the config of its kernels differ from those in the source
+tree now. The source package and the compiler do not count, because an update of the host must not
+make every recording stale.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from duet.measure.model import ArmFacts
 from duet.messages.lesson import NativeView
 from duet.server.recordings import MEASURED, read_tables
 
-# Provenance of a recorded table, which is written into the table and later compared with the tree.
-# Pure.
+# Provenance of recorded tables. It is written into each table, and later compared with the source
+# tree. Pure.
 
 
 def made(report: Report, seeds: Iterable[int]) -> m.Made:
@@ -60,7 +60,8 @@ def _arm(arm: ArmFacts) -> m.MadeArm:
 
 
 def made_of_table(table: m.MeasuredTable) -> dict[str, MadeOf]:
-    """Return what each arm's kernel was made from; empty where the table does not say."""
+    """Return what each arm's kernel was made from. Entries are empty if the table does not contain
+    this."""
     arms = {arm.arm: arm for arm in table.made.arms} if table.made else {}
     return {
         row.arm: MadeOf(
@@ -87,7 +88,7 @@ class Item:
             others.
         shift, seed: shift and seed of a recording on the count clock.
         window_ms: how much of each lane the recording keeps; None means all.
-        on: name of another host that measured the table; only a new pack makes it again.
+        on: name of another host that measured the table. Only a new pack can measure it again.
         stale: what has changed in each stale arm's kernel; empty if the item is up to date.
     """
 
@@ -119,7 +120,7 @@ class Item:
 
 
 def first_changes(changed: Sequence[str]) -> str:
-    """List the first few changes, and the number of others."""
+    """Describe the first few changes, and count the other changes."""
     more = [f"{len(changed) - MOST} more"] if len(changed) > MOST else []
     return ", ".join([*changed[:MOST], *more])
 
@@ -209,16 +210,16 @@ def checked_params(folder: LessonFolder, item: Item) -> dict[str, int]:
             f"{item.title} was made with the workload {item.workload:.40} on the {item.clock} "
             "clock, "
             "and the lesson no longer has both.",
-            remedy="Delete it, and record another with ./duet record.",
+            remedy="Delete the recorded file, and record a new one with ./duet record.",
         )
     return folder.check_recorded_params(item.params, item.clock)
 
 
-# recorded/stale.txt of a lesson: known stale recordings and tables.
+# A lesson's file recorded/stale.txt lists known stale recordings and tables.
 #
-# Each line is a name as `duet record-all --list` prints it. Lint reports these items as not
-# checked. `duet record-all` removes the lines of items that it has made again, and deletes the file
-# when no line is left.
+# Each line is a name that `duet record-all --list` prints. Lint reports these items as not checked.
+# `duet record-all` removes the lines of items that it has made again, and deletes the file when no
+# line is left.
 
 
 STALE = "stale.txt"
@@ -254,7 +255,7 @@ NATIVE: Final = "recorded/native.json"
 
 
 def read_native(folder: Path) -> NativeView | None:
-    """Read the native result in a lesson's folder; None if there is no file.
+    """Read the result of `duet microscope --native` in a lesson's folder; None if there is no file.
 
     Raises:
         InputError: the file is not what --native writes, or belongs to another lesson.

@@ -48,12 +48,12 @@ Publish = Callable[[RunLog, Packet], None]
 class Progress:
     """Reports how much of a recording is decoded.
 
-    When a lane's watermark moves, at least the bytes that were fed before its previous move have
-    been decoded.
+    When a lane's watermark moves, all bytes that were fed before its previous move have been
+    decoded. Later bytes may have been decoded, too.
 
     Args:
         sizes: size of each lane's transcript in bytes.
-        tell: called with the total number of bytes that are decoded.
+        tell: called with the total number of bytes that are decoded so far.
     """
 
     def __init__(self, sizes: Mapping[str, int], tell: Callable[[int], None]) -> None:
@@ -192,7 +192,7 @@ class RecordedRun:
     async def stop(self) -> None: ...
 
     async def act(self, name: str, value: int) -> None:
-        """Refuse, because a recording cannot be acted on.
+        """Refuse the act, because a recording cannot perform acts.
 
         Raises:
             InputError: always.
@@ -202,7 +202,7 @@ class RecordedRun:
         )
 
     async def hold(self, on: bool, after: int) -> None:
-        """Refuse, because a recording has no guests to hold.
+        """Refuse the command, because a recording has no guests to hold.
 
         Raises:
             InputError: always.
@@ -287,7 +287,8 @@ class LessonRecordings:
     def begin(self, slug: str, name: str | None = None) -> Run | None:
         """Return the named recording, or the first one, even if it is not completely read yet.
 
-        Its packets go to `publish` as they are decoded, and so does the error if it is unusable.
+        Its packets go to `publish` as they are decoded. If the recording is unusable, the error
+        goes to `publish`, too.
 
         Raises:
             InputError: there is no recording of that name.
@@ -332,7 +333,7 @@ class LessonRecordings:
         if key in self._open_runs:
             self._open_runs.move_to_end(key)
             return OpenedRecording(self._open_runs[key])
-        if key not in self._coming:  # many pages may open the same recording at once
+        if key not in self._coming:  # another page may be loading this recording already
             run_id = f"{self.kind}:{slug}:{chosen}"
             run = RecordedRun(folder, path, run_id, self.publish)
             with about(run=run_id, lesson=slug):
@@ -359,15 +360,16 @@ class LessonRecordings:
         return None
 
     def tables(self, slug: str) -> list[JsonValue]:
-        """Return all recorded measured tables as trees; empty if they are unreadable."""
+        """Return all recorded tables of measurements as trees; empty if they are unreadable."""
         try:
             tables = self._read_tables(slug)
-        except DuetError:  # reported when the table itself is requested
+        except DuetError:  # the error is reported when the table itself is requested
             return []
         return [table.model_dump(mode="json", exclude={"type"}) for table in tables]
 
     def measured(self, slug: str) -> m.Measured | None:
-        """Return the first recorded table that no other host measured; None if there is none.
+        """Return the first recorded table that was not measured on another host; None if there is
+        none.
 
         Raises:
             InputError: the tables are unreadable.
@@ -377,7 +379,7 @@ class LessonRecordings:
     def _read_tables(self, slug: str) -> list[m.Measured]:
         """Read the tables.
 
-        They are cached until the file changes, because each `open` calls this.
+        The tables are cached until the file changes, because each `open` command reads them.
         """
         folder = lesson_cache.find(slug)
         path = folder.folder / "recorded" / MEASURED
@@ -390,7 +392,7 @@ class LessonRecordings:
 
 
 class ChosenRecordings(LessonRecordings):
-    """Recordings from any place, shown for one lesson instead of its own recordings.
+    """Recordings from any folder, which replace one lesson's own recordings.
 
     Args:
         chosen: the bundles by name.
@@ -409,7 +411,7 @@ def describe(name: str, path: Path, *, whole: bool) -> dict[str, JsonValue] | No
     """Return one entry of a listing; None if the bundle cannot be opened.
 
     Args:
-        whole: whether to unpack the whole bundle and check its checksums, or read only the
+        whole: whether to unpack the complete bundle and check its checksums, or read only the
             manifest.
     """
     try:
@@ -449,7 +451,7 @@ def length_s(manifest: Manifest) -> int | None:
 
 
 def read_own_tables(path: Path) -> list[m.Measured]:
-    """Read the recorded tables except those from other hosts. One verdict never mixes hosts.
+    """Read the recorded tables except those from other hosts, because a verdict never mixes hosts.
 
     Raises:
         InputError: see read_tables.
@@ -458,7 +460,7 @@ def read_own_tables(path: Path) -> list[m.Measured]:
 
 
 def read_tables(path: Path) -> list[m.Measured]:
-    """Read recorded measured tables, the headline first; empty if there is no file.
+    """Read recorded tables of measurements, the headline table first; empty if there is no file.
 
     Raises:
         InputError: the file is not what `duet record --measured` writes.
@@ -471,6 +473,6 @@ def read_tables(path: Path) -> list[m.Measured]:
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise InputError(
             f"{path.parent.parent.name}/recorded/{path.name} is not a measured table.",
-            remedy="Make it again with ./duet record --measured.",
+            remedy="Make the table again with ./duet record --measured.",
             detail=str(error),
         ) from error

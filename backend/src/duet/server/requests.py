@@ -33,7 +33,8 @@ def refuse_guests(command: m.Command) -> None:
 
 
 def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) -> RunSpec:
-    """Turn a command into a run. Its arms may be visitors' changes. Raises like check_start()."""
+    """Turn a command into a run, whose arms may be visitors' changes. Raises the same errors as
+    check_start()."""
     folder = own.lesson(command.lesson, command.arms)
     ready = kernels.ready(folder.slug) | own.ready(folder)
     return check_start(command, folder, ready, all_ready=isinstance(command, m.Measure))
@@ -42,7 +43,7 @@ def read_start(command: m.Start | m.Measure, own: OwnLessons, kernels: Kernels) 
 def read_judge(command: m.Judge, own: OwnLessons, kernels: Kernels) -> JudgeRequest:
     """Return what a challenge measures.
 
-    The arm may be a visitor's change. Raises like check_judge().
+    The arm may be a visitor's change. Raises the same errors as check_judge().
     """
     folder = own.lesson(command.lesson, [command.arm])
     return check_judge(command, folder, kernels.ready(folder.slug) | own.ready(folder))
@@ -68,7 +69,7 @@ def check_start(
     if isinstance(command, m.Start) and folder.lesson.view is None:
         raise InputError(
             f"lesson {folder.slug} has no picture yet, so there is nothing to watch.",
-            remedy=f"Get its numbers in a terminal with ./duet measure {folder.slug}.",
+            remedy=f"Measure the lesson in a terminal with ./duet measure {folder.slug}.",
         )
     run = check_run(folder, command.arms, command.workload, command.clock, command.params)
     there = tuple(arm for arm in command.arms if ready[arm])

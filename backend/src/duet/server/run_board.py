@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tells each page about the live runs: which of them run, its visitor's place in the queue, and who
+"""Tells each page which live runs are active, which place its visitor has in the queue, and who
 controls a run."""
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from duet.server.queue import Request, Scheduler
 from duet.session import RunSpec
 from duet.stream.hub import Hub, Viewer, ViewerId
 
-# Tracks who controls a live run: its owner, until they release control, leave, idle or are
-# overruled.
+# Tracks who controls a live run. First its owner has control, until they release it, leave, are
+# idle for too long, or are overruled.
 #
 # Pure: the caller passes all times.
 
@@ -48,7 +48,7 @@ class Control:
         return self.holder in (None, visitor.ident) or visitor.may(Action.CONTROL_OTHERS)
 
     def use(self, visitor: Visitor, now_s: float) -> None:
-        """Record that a visitor acts on the run. They get control if it is free.
+        """Record that a visitor acts on the run. They get control if nobody else has it.
 
         Raises:
             InputError: somebody else has control (code `not-controller`), or the visitor may only
@@ -110,7 +110,7 @@ class Entry:
         began: whether the run has started.
         over: whether the run has ended.
         saving: the task that writes the run's file; None if no file is written.
-        since_s: when the run was requested, monotonic.
+        since_s: monotonic time at which the run was requested.
         tried: whether a class requested the run.
         trouble: a sentence that says why the run failed; empty if it did not fail.
     """
@@ -145,7 +145,7 @@ class Entry:
 
 
 class RunBoard:
-    """Tells pages what runs and who controls it, and moves pages to runs.
+    """Tells pages which runs are active and who controls them, and moves pages to runs.
 
     Args:
         entries: all requested runs; this class removes runs that are withdrawn.
@@ -274,7 +274,8 @@ class RunBoard:
         return self._entries.get(viewer.log.run_id) if viewer.log is not None else None
 
     def going(self, viewer: Viewer) -> Entry | None:
-        """Return the active run to which a command applies: the watched run, or the visitor's."""
+        """Return the active run to which a command applies: the run that the viewer watches, or the
+        run that the visitor owns."""
         watched = self.watched(viewer)
         if watched is not None and watched.runs:
             return watched
@@ -289,7 +290,7 @@ class RunBoard:
         self.watch(viewer, entry.performance)
 
     def move_pages(self, entry: Entry) -> None:
-        """Move the pages that requested a run to it. Tell all its viewers who controls it."""
+        """Show a run on the pages that requested it. Tell all its viewers who controls it."""
         run = entry.performance
         assert run is not None
         for ident in sorted(entry.askers):
@@ -300,17 +301,17 @@ class RunBoard:
             self.show_control_to(viewer, entry)
 
     def cancel_moves(self, owner: str) -> None:
-        """Make sure that a visitor's pages are not moved to runs that they requested before."""
+        """Cancel the moves of a visitor's pages to runs that these pages requested before."""
         pages = {viewer.ident for viewer in self._hub.pages_of(owner)}
         for entry in self._entries.values():
             entry.askers -= pages
 
     def judgement_waits(self, entry: Entry, because: str) -> None:
-        """Tell the visitors who requested a judgement what it waits for."""
+        """Tell the visitors who requested a judgement what the judgement waits for."""
         self.send_judgement(entry, "waiting", because)
 
     def withdraw(self, request: Request) -> None:
-        """Drop a request that will not run, and tell the viewers of its log."""
+        """Drop a request that will not run, and tell the viewers of the request's log."""
         entry = self._entries.pop(request.run_id)
         run = entry.performance
         if run is None:
@@ -318,7 +319,7 @@ class RunBoard:
             return
         run.withdraw()
         error = InputError(
-            "that live run was withdrawn before it began.", remedy="Start one of your own."
+            "that live run was withdrawn before it began.", remedy="Start a run of your own."
         )
         self._hub.publish(run.log, pack(failure(error, request.run_id)))
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Queues live runs, starts each in a slot, and saves runs that have ended.
 
-queue.py decides what runs next. run_board.py tells pages what runs and who controls it.
+queue.py decides which run starts next. run_board.py tells pages which runs are active and who
+controls them.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Ended:
 
 
 class LiveRuns:
-    """Owns the queue, the slots and the runs in them. Use as `async with`.
+    """Owns the queue, the slots and the runs in them. Use with `async with`.
 
     Enters and leaves the stage.
 
@@ -162,7 +163,8 @@ class LiveRuns:
             self._former.popitem(last=False)
 
     def again(self, viewer: Viewer) -> None:
-        """Queue again the live run that this viewer watches, or if they watch none, their last run.
+        """Queue the watched live run again. If this viewer watches none, queue their last run
+        again.
 
         Raises:
             InputError: there is no such run, or the queue is full.
@@ -189,7 +191,7 @@ class LiveRuns:
         return bool(found)
 
     def place(self, run_id: str) -> Place | None:
-        """Return a run's place in the queue; None if it has none or does not wait."""
+        """Return a run's place in the queue; None if it has no place."""
         return self._scheduler.place(run_id, time.monotonic())
 
     def phase(self, run_id: str) -> str:
@@ -199,7 +201,7 @@ class LiveRuns:
             return "ended"
         return "running" if entry.began else "waiting"
 
-    # Control of a run. When nobody controls it, held guests are resumed.
+    # Control of a run. When nobody controls a run, its held guests are resumed.
 
     def stop(self, viewer: Viewer, run_id: str | None) -> None:
         """End a run or a measurement, or withdraw a queued request.
@@ -211,7 +213,7 @@ class LiveRuns:
             return
         entry = self._board.going(viewer) if run_id is None else self._entries.get(run_id)
         if run_id is not None and (entry is None or not entry.runs):
-            raise InputError("that run has ended.", remedy="Start one of your own.")
+            raise InputError("that run has ended.", remedy="Start a run of your own.")
         if entry is not None:
             self._use(viewer, entry)
             entry.halt.set()
@@ -241,7 +243,7 @@ class LiveRuns:
         entry = self._board.going(viewer)
         if entry is None or entry.performance is None:
             raise InputError(
-                "this needs a live run, but none is running.",
+                "this command needs a live run, but no run is live.",
                 remedy="Press run first.",
             )
         self._use(viewer, entry)
@@ -273,13 +275,14 @@ class LiveRuns:
         self._board.show_control(entry)
 
     def _resume_guests(self, entry: Entry) -> None:
-        """Resume held guests in the background, because nobody is left who could do it."""
+        """Resume held guests in the background, because nobody is left who could resume them."""
         run = entry.performance
         if run is None or not entry.runs:
             return
 
         async def go() -> None:
-            with contextlib.suppress(DuetError):  # no guest can be held, or the run has ended
+            # the run may have ended, or its guests cannot be held
+            with contextlib.suppress(DuetError):
                 await run.hold(False, 0)
 
         self._tasks.spawn(go(), "resume guests")
@@ -329,7 +332,7 @@ class LiveRuns:
                 owners = request.owners
                 if not entry.tried and not any(self._hub.pages_of(owner) for owner in owners):
                     self._scheduler.over(request.run_id, time.monotonic(), whole=False)
-                    self._board.withdraw(request)  # no page is left that would show it
+                    self._board.withdraw(request)  # no page is open that would show this run
                     continue
                 entry.began = True
                 self._tasks.spawn(self._carry_out(entry), request.run_id)
@@ -397,7 +400,7 @@ class LiveRuns:
         self._moved.set()
 
     def _forget(self) -> None:
-        """Drop old runs that have ended from memory, but each only after its file is written."""
+        """Drop old ended runs from memory. A run is dropped only after its file is written."""
         over = [entry for entry in self._entries.values() if entry.over]
         for entry in [entry for entry in over if entry.performance is None]:
             del self._entries[entry.request.run_id]
@@ -448,7 +451,7 @@ class RunTask:
             if not performing.done():
                 raise InfraError(
                     f"the run was stopped, but did not end within {END_RUN_S:g} s.",
-                    remedy="Start it again. Its guests have been ended.",
+                    remedy="Start the run again. Its guests have been ended.",
                 )
             await performing
             if self._archiver is not None:
@@ -458,7 +461,7 @@ class RunTask:
             await asyncio.gather(performing, return_exceptions=True)
 
     async def _wait_for_change(self, entry: Entry, performing: asyncio.Task[None]) -> None:
-        """Wait until a run ends or is asked to stop, or its control changes or expires."""
+        """Wait until a run ends, a stop is requested, or control of the run changes or expires."""
         entry.used.clear()
         waits = [asyncio.create_task(event.wait()) for event in (entry.halt, entry.used)]
         try:
@@ -474,7 +477,8 @@ class RunTask:
             self._expired(entry)
 
     async def measure(self, entry: Entry, job: MeasureRequest) -> None:
-        """Carry out a measurement. If it is stopped, it leaves a table that says so."""
+        """Carry out a measurement. If it is stopped, publish the partial table without a
+        verdict."""
         slug = job.run.folder.slug
         if self._archiver is not None:
             await self._archiver.idle()
@@ -519,7 +523,8 @@ class RunTask:
         failed("It was stopped before it was judged.", None)
 
     async def _until_halt(self, entry: Entry, work: Coroutine[object, object, None]) -> None:
-        """Run `work` until it is done. If a stop is requested, cancel it and wait for its end."""
+        """Run `work` until it is done. If a stop is requested, cancel `work` and wait for its
+        end."""
         run_id = entry.request.run_id
         working = asyncio.create_task(work, name=run_id)
         halt = asyncio.create_task(entry.halt.wait(), name=f"halt {run_id}")
@@ -602,7 +607,7 @@ class RunFinder:
     def chosen(self, command: m.Open) -> Run | None:
         """Return the run to show, which is the named run, or the recording that fits the step.
 
-        A recording may not be completely read yet. Its packets then come through the hub.
+        A recording may not be completely read yet. Then its packets arrive through the hub.
         """
         slug, run = command.lesson, command.run
         if run == "none":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Services, which plug-ins add to a server between the director and its viewers."""
+"""Services that plug-ins add to a server, between the director and its viewers."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Some = TypeVar("Some", bound="Service")
 
 
 class Service:
-    """One plug-in's part of a server. Methods that it does not override do nothing.
+    """One plug-in's part of a server. Methods that a plug-in does not override do nothing.
 
-    Entered when the server starts and left when it ends, in the same asyncio task.
+    The server enters the service at its start and leaves it at its end, in the same asyncio task.
 
     Attributes:
         commands: the messages from pages that `command` carries out.
@@ -52,7 +52,7 @@ class Service:
         return None
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
-        """Carry out one of its commands.
+        """Carry out a command of this service.
 
         Raises:
             DuetError: the command cannot be carried out.
@@ -61,7 +61,7 @@ class Service:
     def left(self, viewer: Viewer) -> None: ...
 
     def needs(self, command: m.Command) -> Action | None:
-        """Return another permission that suffices for this command; None if only its own does."""
+        """Return another permission that also allows this command; None if there is no other."""
         return None
 
     def find_run(self, run_id: str) -> Run | None:
@@ -75,7 +75,7 @@ class Service:
             opens: opens a run on this server, or a run that `find_run` returned.
 
         Returns:
-            Whether it has opened a run.
+            Whether a run was opened.
         """
         return False
 
@@ -83,12 +83,13 @@ class Service:
         """Handle the judgement of a visitor's challenge. `visitor` is an ident."""
 
     def admit(self, door: Door) -> None:
-        """Register further sorts of visitors for the door to admit, before the first request."""
+        """Register further types of visitors that the door admits. Called before the first
+        request."""
 
     def add_routes(self, app: FastAPI) -> None: ...
 
     def gauges(self) -> Iterable[tuple[str, str, float]]:
-        """Return name, help text and value of each of its figures for /metrics."""
+        """Return name, help text and value of each figure of this service for /metrics."""
         return ()
 
 
@@ -100,7 +101,7 @@ class Core:
         store: the database; None if nothing is stored.
         live_runs: queue for runs on behalf of visitors.
         read: checks a `start` command.
-        no_runs: a sentence that says why this server runs nothing live; empty if it does.
+        no_runs: a sentence that says why this server has no live runs; empty if it has live runs.
         no_patches: returns the reason why no patch can be changed here. Blocking.
         hold: sets the names of saved runs that are pinned, the newest first.
         services: the services made so far; `of` returns one that another service requires.
@@ -128,14 +129,15 @@ def makers() -> dict[str, Maker]:
 
 
 class Services(list[Service]):
-    """All services of a server. Use as `async with`."""
+    """All services of a server. Use with `async with`."""
 
     def __init__(self) -> None:
         super().__init__()
         self._stack = AsyncExitStack()
 
     def make(self, core: Core, made: Iterable[Maker]) -> None:
-        """Make the services in the given order, in which each finds those that it requires."""
+        """Make the services in the given order, so that each service finds the services that it
+        requires."""
         for make in made:
             service = make(core)
             if service is not None:
@@ -150,7 +152,7 @@ class Services(list[Service]):
         await self._stack.aclose()
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
-        """Have the service that knows a command carry it out.
+        """Let the service that defines a command carry out the command.
 
         Raises:
             DuetError: the command cannot be carried out.
@@ -208,5 +210,5 @@ class Services(list[Service]):
                 return service
         raise InputError(
             f"this server does not support '{command.tag()}'.",
-            remedy="Use a server that has the plug-in for it.",
+            remedy="Use a server that has the plug-in for this command.",
         )

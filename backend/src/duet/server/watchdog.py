@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measures how long each callback blocks the event loop, and finds where in the code.
+"""Measures how long each callback blocks the event loop, and finds the place in the code.
 
-A callback that takes more than LOOP_HOLD_S of wall time is examined. Its CPU time tells whether it
-worked or waited for a busy host. Its stack, which a thread samples while the callback runs, tells
-where. The event loop's own debug mode also measures this, but at many times the cost.
+A callback that takes more than LOOP_HOLD_S of wall time is examined. The CPU time of the callback
+tells whether it worked or waited for a busy host. Its stack, which a thread samples, tells where in
+the code it ran. The event loop's own debug mode also measures this, but at many times the cost.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ log = logging.getLogger("duet.loop")
 
 @dataclass(slots=True)
 class Holds:
-    """What has been measured so far.
+    """Measurements since the start.
 
     Args:
         count: number of callbacks that took more than LOOP_HOLD_S of wall time.
@@ -68,7 +68,7 @@ class Holds:
 
 
 class Watchdog:
-    """Watches one event loop from within. Use as `async with`."""
+    """Watches one event loop from within. Use with `async with`."""
 
     def __init__(self, hold_s: float = LOOP_HOLD_S) -> None:
         self.holds = Holds()
@@ -178,7 +178,7 @@ class Watchdog:
 
 
 def place_of(frame: FrameType) -> str:
-    """Format the innermost frames, outermost first: `file:line function > ...`."""
+    """Format the innermost frames of a stack as `file:line function > ...`. Callers come first."""
     stack = traceback.extract_stack(frame, limit=None)[-FRAMES:]
     return " > ".join(
         f"{'/'.join(each.filename.split('/')[-2:])}:{each.lineno} {each.name}" for each in stack

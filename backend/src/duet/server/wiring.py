@@ -52,7 +52,7 @@ def default_director(
     claim(folder.folder)
     saved = ArchivedRuns(folder)
     slots = live_runs()
-    template_bytes()  # a mistake in its variable should fail here, not in a host process
+    template_bytes()  # report a wrong environment variable here, not in a host process
     if stage is None and live:
         made = stage_elsewhere(settings, hosts_url)
         if made is not None:

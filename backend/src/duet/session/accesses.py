@@ -197,7 +197,7 @@ def points_of(sample: Sample, kind: int, origin_ns: int, first_id: int) -> Colum
     return {name: cells[name].astype(dtype) for name, dtype in TABLES["points"].items()}
 
 
-# Texts about the microscope's operations: how many there are, and why some are incomplete.
+# Texts about the microscope's operations: their number, and why some of them are incomplete.
 
 BROKEN = {
     "ops_slept": "slept or were preempted",
@@ -217,13 +217,13 @@ def broken_by(cells: Cells) -> dict[str, int]:
 
 
 def operation_words(operation: str, until: str) -> str:
-    """Describe an operation: "open()" or "open() to close()"; "" without an operation."""
+    """Describe the counted operation: "open()" or "open() to close()"; "" if there is none."""
     ends = [f"{end}()" for end in (operation, until) if end]
     return " to ".join(dict.fromkeys(ends))
 
 
 def no_operation(microscope: MicroscopeRequest, cells: Cells) -> InfraError | None:
-    """Return why there are no figures per operation; None if there are or none were requested."""
+    """Return why figures per operation are missing; None if they exist or were not requested."""
     name, last = f"{microscope.operation}()", f"{microscope.until or microscope.operation}()"
     if not microscope.operation or (cells.ops_touching if microscope.aim else cells.ops_ended):
         return None

@@ -124,7 +124,7 @@ class History:
         return fields
 
     def _task(self, event: str, fields: dict[str, JsonValue], tid: int) -> str:
-        """Return the emitting task's name, from this switch or the last switch to it, or ""."""
+        """Return the name of the task that emitted a record, taken from a switch; "" if unknown."""
         if event == SWITCH_EVENT:
             return str(fields["prev_comm"])
         if not self._names:
@@ -184,7 +184,7 @@ class GuestFiles:
 
 
 class Pages(NamedTuple):
-    """Whole pages of one CPU.
+    """Complete pages of one CPU.
 
     Args:
         complete: completeness marks, as in Decoder.decode().
@@ -207,7 +207,7 @@ class PageQueue:
         """Host time at which the newest page arrived, even if that page was already taken."""
 
     def add(self, cpu: int, pages: bytes, host_ns: int, complete_ns: int) -> None:
-        """Add whole pages of one CPU; `pages` may be empty.
+        """Add complete pages of one CPU; `pages` may be empty.
 
         Args:
             complete_ns: guest time up to which the CPU was complete before these pages arrived.
@@ -259,7 +259,7 @@ class LaneSetup:
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """Input of one step of an engine.
+    """Input of one step of an engine, with the pages that have arrived.
 
     Args:
         files: format files for the first step; None once the engine has begun.
@@ -312,7 +312,7 @@ class LaneEngine:
         self._history = History(lane.history_events if lane else 0)
 
     def step(self, step: StepRequest) -> Reduction:
-        """Decode and reduce. If the result's `more` is set, call again without pages.
+        """Decode and reduce pages. If the result's `more` is set, call again without pages.
 
         Raises:
             DecodeError: pages or format files are broken.
@@ -334,7 +334,7 @@ class LaneEngine:
             raise InputError(
                 f"more than {budgets.QUEUED_EVENTS:,} events wait for an agent BEAT that "
                 "covers them.",
-                remedy="Make a shorter recording. A complete recording contains such frames.",
+                remedy="Make a shorter recording. A complete recording contains BEAT frames.",
             )
         return result
 
@@ -398,7 +398,7 @@ class LaneEngine:
         self._tally = Tally(lane.lesson, lane.arm, lane.workload, self._decoder.by_name)
         self._history.decoder = self._decoder
 
-    # the engine as a service
+    # The following methods serve another process.
 
     def answer(self, request: dict[str, Any], blobs: list[bytearray], fds: Sequence[int]) -> Answer:
         """Answer `lane`, `step`, `counts` and `events` requests of session.lane.child."""

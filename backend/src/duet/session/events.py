@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A session's requests to guests, and its reports: values, results and the sink."""
+"""Values that a session exchanges: requests to guests, results, and the sink for its reports."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class GuestRequest:
 
 @dataclass(frozen=True, slots=True)
 class LaneSource:
-    """Factory of one arm's guests, with facts about its kernel.
+    """Factory of one arm's guests, with facts about the arm's kernel.
 
     Args:
         symbols: addresses of the symbols in needed_symbols().
@@ -59,8 +59,8 @@ class LaneSource:
         content: hash of kernel and root. A running guest is reused only if its content hash is the
             same, so that an edited workload or patch takes effect.
         parked: returns whether a template for the request exists. A copy is then preferred to a
-            running guest, because it is fresh and is ready sooner.
-        park: asks for a template for the request, which is made when nothing runs. True means low
+            running guest, because the copy is fresh and ready sooner.
+        park: requests a template for the request, to be made when nothing runs. True means low
             priority.
     """
 
@@ -98,8 +98,8 @@ class Contention:
 def contention_bound(vcpus: int, cpus: int) -> float:
     """Return the `share` of Contention beyond which a run's times are distorted.
 
-    Alone on the host, busy vCPUs get min(1, cpus / vcpus) of the CPU time that they want. A run is
-    distorted if it gets less than 1 - CONTENDED_SHARE of that.
+    Alone on the host, busy vCPUs get the fraction min(1, cpus / vcpus) of the CPU time that they
+    want. A run is distorted if its vCPUs get less than 1 - CONTENDED_SHARE of that fraction.
 
     Args:
         vcpus: number of vCPUs of one guest, at least 1.
@@ -122,7 +122,7 @@ class ScopeResult:
     """Exact counts of the microscope, from the start to the workload's end.
 
     Args:
-        names: address -> name, for the addresses for which the x-ray found a name.
+        names: address -> name, for addresses that the x-ray has named.
         watched: address and size in bytes of the watched object.
         fields: (offset, name) of the object's fields, sorted by offset, as its probe reads them.
     """

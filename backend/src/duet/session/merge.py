@@ -16,8 +16,9 @@ from duet.session.program import MAX_ARGS, PRINT_EVENT, SWITCH_EVENT, WAKING_EVE
 
 # The first event that names a thread of the workload. Pure.
 #
-# A name applies from that event on, never to earlier events. Otherwise the result would depend on
-# which pages have already arrived, and a replay would differ from the live run.
+# A thread's name applies from the event that gives the name, never to earlier events. Otherwise the
+# result would depend on which pages have already arrived, and a replay would differ from the live
+# run.
 
 NAMING = (
     (SWITCH_EVENT, "prev_pid", "prev_comm"),
@@ -53,9 +54,9 @@ class Names:
         self.texts: list[str] = []
 
     def find(self, part: CpuColumns) -> list[Naming]:
-        """Return, in order, the names that a part contains for the first time on its CPU."""
+        """Return the names that occur for the first time on their CPU, in order of events."""
         if self._p.running < 0:
-            return []  # no kinds, no threads to draw
+            return []  # without kinds, no threads are drawn
         seen = self._seen.setdefault(part.cpu, set())
         found: dict[Pair, Naming] = {}
         others: set[Pair] = set()
@@ -115,7 +116,7 @@ class Stream:
         return len(self.ts)
 
     def pick(self, places: NDArray[np.generic] | slice) -> Stream:
-        """Return the rows at these places (indices, a mask or a slice)."""
+        """Return the selected rows. `places` are indices, a mask or a slice."""
         return Stream(*(getattr(self, name)[places] for name in Stream.__slots__))
 
     @staticmethod
@@ -184,7 +185,7 @@ class Merger:
         if not self._held:
             return None
         if all(int(part.ts.min()) > watermark_ns for part in self._held if len(part)):
-            return None  # avoids joining all held parts at every step
+            return None  # this avoids joining all held parts at every step
         whole = Stream.join(self._held)
         ripe = whole.ts <= watermark_ns
         if not ripe.any():
@@ -239,5 +240,5 @@ class Merger:
 
 
 def own_acts() -> Acts:
-    """Return the acts for a loss and for a name, whose codes follow the program's codes."""
+    """Return the acts of the events LOSS and NAME. Their codes follow the codes of the program."""
     return ((Act.LOSS, 0),), ((Act.NAME, 0),)

@@ -21,9 +21,9 @@ from duet.wire import Beat, Drained, Frame, GuestFile, Stats
 
 # The watermark: the guest time up to which all pages of a lane have arrived. Pure.
 #
-# A beat contains, for each CPU, a guest time at which its buffer was empty and the number of bytes
-# sent until then. Ports are independent, so a beat may overtake these bytes. The beat takes effect
-# once they have arrived.
+# The agent's BEAT frame has a row for each CPU. A row contains a guest time at which the CPU's
+# buffer was empty, and the number of bytes sent until then. Ports are independent, so the frame may
+# overtake these bytes. The frame takes effect once these bytes have arrived.
 
 MAX_OPEN_BEATS = 4096
 """Maximum number of beats that wait for bytes. If there are more, the oldest are dropped, because
@@ -31,7 +31,7 @@ newer beats supersede them."""
 
 
 class Completeness:
-    """Compares received with sent bytes, per CPU.
+    """Compares the number of received bytes with the number of sent bytes, per CPU.
 
     Args:
         received: bytes received per CPU before this run (ports outlive runs).
@@ -48,26 +48,26 @@ class Completeness:
         self._settle(cpu)
 
     def beat(self, beat: Beat) -> None:
-        """Add a beat from the agent, with a row for every CPU."""
+        """Add a BEAT frame of the agent, which has a row for every CPU."""
         for cpu, row in enumerate(beat.cpus):
             waiting = self._open.setdefault(cpu, deque(maxlen=MAX_OPEN_BEATS))
             waiting.append((row.bytes_sent, row.empty_at_ns))
             self._settle(cpu)
 
     def complete_ns(self, cpu: int) -> int:
-        """Return the guest time up to which a CPU is complete; 0 before its first beat."""
+        """Return the guest time up to which a CPU is complete; 0 before its first BEAT frame."""
         return self._complete.get(cpu, 0)
 
     @property
     def watermark_ns(self) -> int:
-        """Guest time up to which every CPU is complete; 0 before the first beat."""
+        """Guest time up to which every CPU is complete; 0 before the first BEAT frame."""
         if not self._open:
             return 0
         return min(self._complete.get(cpu, 0) for cpu in self._open)
 
     @property
     def missing_bytes(self) -> int:
-        """Bytes that the newest beat reports as sent, but that have not arrived."""
+        """Number of bytes that the newest BEAT frame reports as sent, but that have not arrived."""
         return sum(
             max(0, waiting[-1][0] - self._received.get(cpu, 0))
             for cpu, waiting in self._open.items()
@@ -84,7 +84,8 @@ class Completeness:
 #
 # The ring buffer counts what it overwrote or dropped (STATS). A page says how many events are
 # missing right before it. Both count the same events, so we use the greater number. Kprobe misses
-# never reached the buffer. Events that the guest read but we did not decode were lost on the host.
+# never reached the buffer. Events that the guest read but that we did not decode were lost on the
+# host.
 
 
 class LossLedger:
@@ -184,7 +185,7 @@ class Work:
     final: bool
 
     def rest(self) -> Work:
-        """Return this work without its pages, which have been decoded."""
+        """Return this work without its pages, after they have been decoded."""
         return replace(self, pages=())
 
     def stamped(self, batches: list[Batch]) -> list[Batch]:
@@ -252,7 +253,7 @@ class LanePipeline:
                 self._drained = True
 
     def feed_pages(self, cpu: int, pages: bytes, came: int, host_ns: int) -> None:
-        """Queue whole pages of one CPU.
+        """Queue complete pages of one CPU.
 
         Args:
             came: bytes of the received chunk, including a partial page.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stage 6. Reduce columns of one lane to spans, operations, links and counts. Pure, incremental.
+"""Reduce columns of one lane to spans, operations, links and counts (stage 6). Pure, incremental.
 
 Resulting times are nanoseconds since the start marker. Events before the start marker only
 determine the state of threads, and spans are cut off at zero. After lost events every state is
@@ -468,7 +468,7 @@ class LaneReducer:
             elif why is StopReason.NAMED:
                 self._rows.name(int(stream.a[about]), self._names.texts[int(stream.b[about])])
             else:
-                # LOST: the loop has ended all open spans at the loss.
+                # The reason is LOST: the loop has ended all open spans at the loss.
                 t0, t1 = int(stream.ts[about]), int(stream.a[about])
                 times = self._relative(t0), self._relative(t1)
                 self.missing.add(*times, int(stream.b[about]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run of several lanes, which boot and start together and end independently."""
+"""One run of several lanes. The lanes boot and start together, and end independently."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RunSession:
         return RunResult(self._spec.run_id, self._last_phase(), lanes)
 
     def go(self) -> None:
-        """Let the lanes start, because the lanes on other hosts are also ready."""
+        """Let the lanes start. Call this when the lanes on other hosts are also ready."""
         self._waits = False
         self._moved.set()
 

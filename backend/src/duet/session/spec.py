@@ -106,7 +106,7 @@ class RunSpec:
     def waits(self) -> MicroscopeConfig | None:
         """The lesson's microscope config, if the workload waits for a microscope that is off.
 
-        We must send such a workload the line `go`.
+        Without a microscope, we must send the line `go` to this workload.
         """
         config = self.folder.lesson.microscope
         if config is None or not config.go or self.workload not in config.workloads:

@@ -41,7 +41,7 @@ TABLES: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the picture. Its number never changes. A tid of 0 means a thread not seen yet."""
+    """A row of the picture, whose number never changes. Its tid is 0 until the thread is known."""
 
     row: int
     tid: int

@@ -15,7 +15,7 @@ LENS_BYTES = 64 << 20
 
 
 class Transcript:
-    """Whole frames and whole pages of one run, in order of arrival.
+    """Complete frames and pages of one run, in order of arrival.
 
     A guest may serve several runs, but a recording starts at byte 0. So byte counts in beats are
     rewritten as if the ports had been opened for this run.
@@ -47,7 +47,7 @@ class Transcript:
             self._add(host_ns, CTL, pack_frame(raw.type, raw.payload))
 
     def pages(self, cpu: int, pages: bytes, host_ns: int) -> None:
-        """Keep whole pages of one CPU."""
+        """Keep complete pages of one CPU."""
         if pages:
             self._add(host_ns, cpu, pages)
 
@@ -100,7 +100,7 @@ class TranscriptWriter:
             transcript.frame(frame, raw, host_ns)
 
     def pages(self, cpu: int, pages: bytes, host_ns: int) -> None:
-        """Keep whole pages of one CPU."""
+        """Keep complete pages of one CPU."""
         if transcript := self.begin():
             transcript.pages(cpu, pages, host_ns)
 

@@ -43,7 +43,7 @@ def agent_trouble(guest_error: GuestError, console: str) -> KernelError:
         console: the guest's console, for the detail.
     """
     own = guest_error.detail[:LONGEST_DETAIL]
-    detail = f"{console}\n{own}"  # a terminal shows the end
+    detail = f"{console}\n{own}"  # the agent's detail comes last, because a terminal shows the end
     sentence, remedy = guest_error.sentence, guest_error.remedy
     if _is_text(sentence) and len(sentence) >= SHORTEST and _is_text(remedy):
         remedy = _probe_remedy(sentence) or remedy

@@ -41,10 +41,11 @@ MODE: Final = 0o600
 
 
 def engine_of(url: str, **connect_args: Any) -> Engine:
-    """Create the engine for a SQLAlchemy URL. For SQLite also create the folder and the file.
+    """Create the engine for a SQLAlchemy URL. For SQLite, also create the folder and the file.
 
     Args:
-        connect_args: arguments for the driver. If there are any, the pool has only one connection.
+        connect_args: arguments for the driver. With such arguments, the pool has only one
+            connection.
 
     Raises:
         InputError: the URL is invalid.
@@ -67,7 +68,7 @@ def engine_of(url: str, **connect_args: Any) -> Engine:
     except ImportError as error:
         raise InfraError(
             f"the driver for the class database is missing ({error.name}).",
-            remedy=f"Install it: .venv/bin/pip install {error.name}",
+            remedy=f"Install the driver: .venv/bin/pip install {error.name}",
         ) from error
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _begin_sqlite)
@@ -100,7 +101,7 @@ def upgrade(connection: Connection) -> None:
     Raises:
         InputError: the database has a revision from a newer Kernel Duet.
     """
-    from alembic import command  # takes 0.3 s, so only the thread of a store imports it
+    from alembic import command  # importing alembic takes 0.3 s, so only a store's thread does it
     from alembic.config import Config
     from alembic.util import CommandError
 
@@ -165,7 +166,8 @@ def _make_file(url: URL) -> None:
 
 
 def _begin_sqlite(connection: Any, _: object) -> None:
-    """Keep Python's sqlite3 from beginning transactions. Ours are immediate, even for reads."""
+    """Prevent Python's sqlite3 from beginning transactions. Our transactions are immediate, even
+    for reads."""
     connection.isolation_level = None
     for name, value in PRAGMAS.items():
         connection.execute(f"PRAGMA {name} = {value}").close()
@@ -178,7 +180,7 @@ def _begin_transaction(connection: Connection) -> None:
 # The database session of one of several servers. Its locks mark the classes that the server owns.
 #
 # A broken session loses its locks, and another server may own the classes before the next session
-# begins. So a call that was queued during an earlier session is refused in the new one.
+# begins. So a call that was queued during an earlier session is refused in the new session.
 
 Result = TypeVar("Result")
 INFO: Final = "duet session"
@@ -208,13 +210,13 @@ def connect_args(server: str) -> dict[str, Any]:
 
 
 class Sessions:
-    """Session numbers, with which calls from lost sessions are refused.
+    """Numbers the database sessions, so that calls from lost sessions can be refused.
 
-    Each call carries the session number that the event loop knows. The store's thread, which sees
-    the newest number, refuses calls with another number.
+    Each call carries the session number that the event loop knows. The store's thread knows the
+    newest number, and refuses calls with another number.
 
     Attributes:
-        lost: called on the event loop after a session is lost, before the next one is used.
+        lost: called on the event loop after a session is lost, before the next session is used.
     """
 
     def __init__(self) -> None:
@@ -260,11 +262,12 @@ class Sessions:
             self.lost()
 
 
-# Class ownership: the server whose database session holds the lock of a class owns the class.
+# Class ownership. A server owns a class if the server's database session holds the class's lock.
 #
-# PostgreSQL releases the locks of a session when it ends, so a dead server owns no classes. The
-# application_name of the session is the address of the server. A server that hangs stops polling
-# the database; another server that needs one of its classes then ends that session.
+# PostgreSQL releases a session's locks when the session ends, so a dead server owns no classes. The
+# application_name of a session is the address of its server. A server that hangs stops polling the
+# database. Another server that needs one of its classes then ends the session of the hanging
+# server.
 
 UPGRADES: Final = "upgrades"
 """Name of the lock, used like a class id, that lets only one server at a time migrate tables."""
@@ -308,7 +311,7 @@ def claim(connection: Connection, class_id: str) -> str | None:
 
 
 def owner(connection: Connection, class_id: str) -> str | None:
-    """Return the address of the server that owns a class; None if no server does."""
+    """Return the address of the server that owns a class; None if no server owns the class."""
     held = _holder(connection, class_id)
     return None if held is None else held.server or ""
 
@@ -338,7 +341,7 @@ def release(connection: Connection, class_id: str) -> None:
 
 
 def wait_for_upgrades(connection: Connection) -> None:
-    """Acquire the lock for migrations until the end of the transaction; wait if it is held."""
+    """Wait for the lock for migrations, and hold the lock until the end of the transaction."""
     connection.execute(_WAIT, {"key": _key(UPGRADES)})
 
 
@@ -355,7 +358,7 @@ CLASSES_DAYS = 180
 
 
 def classes_days() -> int:
-    """Return the number of days for which ended classes are stored ($DUET_CLASSES_DAYS).
+    """Return the number of days for which ended classes are kept ($DUET_CLASSES_DAYS).
 
     Raises:
         InputError: the value is not a whole number from 0 to a million.
@@ -366,8 +369,8 @@ def classes_days() -> int:
 def classes_url() -> str:
     """Return the SQLAlchemy URL of the database: $DUET_CLASSES_DB.
 
-    The default is a file next to the folder of saved runs, and named after it, so that servers with
-    separate folders have separate classes.
+    The default is a file next to the folder of saved runs. The file is named after the folder, so
+    that servers with separate folders have separate classes.
     """
     runs = runs_dir().absolute()
     given = os.environ.get("DUET_CLASSES_DB")
@@ -381,7 +384,7 @@ NAME_BYTES = 63
 def servers_url() -> str:
     """Return this server's address for other servers that share its classes: $DUET_SERVERS_URL.
 
-    Return '' if no other server shares them.
+    Return '' if no other server shares this server's classes.
 
     Raises:
         InputError: the address is invalid, or the database cannot be shared.
@@ -397,7 +400,7 @@ def servers_url() -> str:
     if not usable or "@" in parts.netloc or parts.query or parts.fragment:
         raise InputError(
             f"DUET_SERVERS_URL must be the address of this server, but it is {given!r:.100}.",
-            remedy="Write it as other servers reach it, e.g. http://10.0.0.5:8642, or unset it.",
+            remedy="Write the address for other servers, e.g. http://10.0.0.5:8642, or unset it.",
         )
     if len(given.encode()) > NAME_BYTES or not given.isascii():
         raise InputError(

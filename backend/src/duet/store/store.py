@@ -2,7 +2,7 @@
 """A thread that owns the database, with a bounded queue of calls.
 
 Queued calls share a transaction, so 300 answers from a class cost only a few disk syncs. A call
-returns after the commit, when its data is on the disk.
+returns after the commit, when its data is on disk.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ log = logging.getLogger("duet.store")
 
 
 class Call:
-    """A queued call: its work, its result, and the future of the caller."""
+    """A queued call, with its work, its result, and the caller's future."""
 
     def __init__(self, work: Callable[[Connection], Any]) -> None:
         self.work = work
@@ -53,7 +53,7 @@ class Store:
             none.
 
     Attributes:
-        opening: functions to call in the first transaction, after the migrations. Append to it
+        opening: functions to call in the first transaction, after the migrations. Append functions
             before `begin`.
     """
 
@@ -69,7 +69,7 @@ class Store:
         self._thread = threading.Thread(target=self._run, name="classes", daemon=True)
 
     def begin(self) -> None:
-        """Start the thread, which opens the database; calls are queued meanwhile."""
+        """Start the thread, which opens the database. Meanwhile, calls are queued."""
         if self.server:
             self.sessions.begin()
         self._thread.start()
@@ -111,7 +111,7 @@ class Store:
             ) from error
         return result
 
-    # Called in the thread
+    # These methods run in the store's thread.
 
     def _run(self) -> None:
         engine = self._opened()
@@ -128,7 +128,7 @@ class Store:
             engine.dispose()
 
     def _opened(self) -> Engine | None:
-        """Open the database; None if that fails, with the reason in `_broken`."""
+        """Open the database. If this fails, store the error in `_broken` and return None."""
         former, self._broken = self._broken, None
         try:
             return self._open()
@@ -153,7 +153,8 @@ class Store:
         return engine
 
     def _next(self) -> list[Call]:
-        """Wait for queued calls; return them, oldest first. Empty once the store is closed."""
+        """Wait for queued calls, and return them, oldest first. The list is empty once the store is
+        closed."""
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: self._waiting or self._closing)

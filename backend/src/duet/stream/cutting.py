@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cut runs into segments, announce them, and decide which viewers get segments.
 
-A recording is cut when it is completely read, or earlier if more than DIRECT_VIEWERS watch it. A
-live run is cut once more than DIRECT_VIEWERS watch it. The first viewers get messages directly,
-because a segment is up to SEGMENT_S late, and few viewers are cheap. Further viewers move to
-segments at a cut, if requests show that a cache answers them. Without a cache a segment would cost
-this server more than its messages.
+A recording is cut when it has been read completely, or earlier if more than DIRECT_VIEWERS watch
+it. A live run is cut when more than DIRECT_VIEWERS watch it. The first viewers get messages
+directly, because a segment is up to SEGMENT_S late, and messages to few viewers cost little.
+Further viewers move to segments at a cut, if a cache answers most requests for segments. Without a
+cache, a segment would cost this server more than the messages in it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from duet.messages.codec import Packet, failure, pack
 from duet.stream.hub import Hub, RunLog, Viewer
 from duet.stream.segments import Cut, Segment, SegmentLog, SegmentStore, pack_cut
 
-# Detect a cache in front of this server by the fraction of requests that reach the server. Pure.
+# Detect a cache in front of this server by the share of requests that arrive here. Pure.
 
 CACHED_SHARE = 0.25
 """With a cache, at most this fraction of requests reaches the server. Without a cache, all do."""
@@ -42,9 +42,9 @@ class CacheProbe:
         self._came = 0.0
 
     def led(self, viewers: int) -> None:
-        """Count the announcement of a segment to a number of viewers."""
+        """Count the announcement of a segment to `viewers` viewers."""
         self._led += viewers
-        if self._led > 10 * PROBE_SEGMENTS:  # older requests count less
+        if self._led > 10 * PROBE_SEGMENTS:  # halving makes older requests count less
             self._led /= 2
             self._came /= 2
 
@@ -58,10 +58,10 @@ class CacheProbe:
         return None if self._led < PROBE_SEGMENTS else self._came <= CACHED_SHARE * self._led
 
 
-# Live segments are announced first to one viewer, and to the others once a cache has stored them.
+# A live segment is announced first to one viewer, and to others after a cache has stored it.
 #
-# Otherwise all viewers would request a segment at once. The cache would delay them or forward them
-# all to this server (thundering herd).
+# Otherwise all viewers would request a segment simultaneously. A cache would delay these requests,
+# or forward all of them to this server (thundering herd).
 
 LEAD_S: Final = 0.15
 """Longest delay of the other viewers after the first announcement. Usual: 5-40 ms."""
@@ -71,7 +71,7 @@ STORED_S: Final = 0.02
 
 @dataclass(slots=True)
 class HeldSegment:
-    """A segment that was announced only to the first viewer so far."""
+    """A segment that is so far announced only to the first viewer."""
 
     segment: Segment
     packet: Packet
@@ -89,7 +89,7 @@ class Announcer:
         self._held: dict[RunLog, HeldSegment] = {}
 
     def announce(self, run: RunLog, segment: Segment) -> None:
-        self._release(run)  # segments are announced in order
+        self._release(run)  # earlier segments are announced before this one
         viewers = self._led(run, segment.line.n)
         if not viewers:
             return
@@ -105,13 +105,13 @@ class Announcer:
             self._held[run] = HeldSegment(segment, packet, first, timer)
 
     def answered(self, segment: Segment) -> None:
-        """Record that a segment was sent in a response, which a cache stores within STORED_S."""
+        """Record that a response contained a segment; a cache stores it within STORED_S."""
         if not segment.live:
             return
         self.reach.came()
         for run, held in self._held.items():
             if held.segment is segment and not held.answered:
-                held.answered = True  # a repeated request does not restart the timer
+                held.answered = True  # so that a repeated request does not restart the timer
                 held.timer.cancel()
                 loop = asyncio.get_running_loop()
                 held.timer = loop.call_later(STORED_S, self._release, run)
@@ -156,7 +156,8 @@ class Cutting:
         self.announcer = Announcer(hub)
         self.direct = direct
         self._hub = hub
-        self._packer = ThreadPoolExecutor(1, "segments")  # one thread keeps the order
+        # One thread, which keeps the order of segments
+        self._packer = ThreadPoolExecutor(1, "segments")
         self._timers: dict[RunLog, asyncio.TimerHandle] = {}
         self._packing: set[asyncio.Future[tuple[bytes, float]]] = set()
 
@@ -173,7 +174,7 @@ class Cutting:
         await asyncio.to_thread(self._packer.shutdown, cancel_futures=True)
 
     def begin(self, run: RunLog) -> SegmentLog:
-        """Start to cut a run, beginning with its past packets, and return its segments."""
+        """Start cutting a run, including its past packets, and return the segments."""
         if run.segments is None:
             segments = run.segments = SegmentLog(run.run_id, live=not run.recorded)
             for packet in run.backlog():
@@ -185,7 +186,7 @@ class Cutting:
         return run.segments
 
     async def listing(self, run: RunLog) -> m.Segments:
-        """Return the list of a run's segments, after all closed segments were packed."""
+        """Wait until all closed segments of a run are packed, and return the list of segments."""
         segments = self.begin(run)
         if self._packing:
             await asyncio.wait(set(self._packing), timeout=PACKED_S)
@@ -231,7 +232,7 @@ class Cutting:
             timer.cancel()
         if run.segments is None or not run.segments.waits:
             return
-        self._hub.send_rows()  # as messages, before viewers move to segments
+        self._hub.send_rows()  # pending rows are sent as messages before viewers move
         self._pack(run, run.segments)
         for viewer in moved(self._hub.watching(run), self.direct, self.announcer.reach.cached):
             viewer.segments_from = run.segments.cuts
@@ -254,12 +255,12 @@ class Cutting:
         cut: Cut,
         future: asyncio.Future[tuple[bytes, float]],
     ) -> None:
-        """Store and announce a packed segment. Called in the order of the cuts."""
+        """Store and announce a packed segment. Calls must be in the order of the cuts."""
         self._packing.discard(future)
         if future.cancelled() or run.segments is not segments:
             return
         error = future.exception()
-        if error is not None:  # a bug of ours; viewers that reload get messages
+        if error is not None:  # this is a bug; viewers that reload get messages
             log.error("segment %d of %s cannot be packed", cut.n, run.run_id, exc_info=error)
             run.segments = None
             trouble = InfraError("a part of this run cannot be packed.", remedy="Reload the page.")
@@ -271,11 +272,11 @@ class Cutting:
 
 
 def moved(watching: Iterable[Viewer], direct: int, cached: bool | None) -> list[Viewer]:
-    """Return the viewers that move from messages to segments at a cut: those that arrived last.
+    """Return the viewers that move to segments at a cut, which are those that arrived last.
 
     Args:
         direct: number of viewers that keep getting messages.
-        cached: CacheProbe.cached. If None, only CACHE_PROBES viewers move.
+        cached: value of CacheProbe.cached. If None, only CACHE_PROBES viewers move.
     """
     in_order = sorted(watching, key=lambda viewer: viewer.had)
     beyond = [viewer for viewer in in_order[direct:] if viewer.takes_segments]

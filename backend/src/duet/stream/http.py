@@ -31,18 +31,19 @@ from duet.stream.packets import frames
 
 # Limits on connections and sockets, in total and per address.
 #
-# At the limit a new connection replaces the one that has been idle longest. So idle connections
-# cannot block readers.
+# At the limit, a new connection replaces the connection that has been idle longest. So idle
+# connections cannot keep viewers out.
 
 FEWEST = 64
 """Lowest connection limit, even if the process may open few files."""
 
 
 class AdmittedConnection:
-    """The place of one connection within the limits. It is idle until `mark_active` is called.
+    """One connection, counted in the limits. It is idle until `mark_active` is called.
 
     Attributes:
-        dropped: the connection was closed for a new one, so failed sends are expected.
+        dropped: whether the connection was closed in favour of a new connection, so that failed
+            sends are expected.
     """
 
     __slots__ = ("_limit", "address", "drop", "dropped")
@@ -57,11 +58,11 @@ class AdmittedConnection:
         self._limit.mark_active(self)
 
     def mark_idle(self) -> None:
-        """Mark the connection as idle since now."""
+        """Mark the connection as idle from now on."""
         self._limit.mark_idle(self)
 
     def remove(self) -> None:
-        """Free the place; repeated calls have no effect."""
+        """Stop counting the connection; repeated calls have no effect."""
         self._limit.remove(self)
 
 
@@ -71,7 +72,7 @@ class ConnectionLimit:
     Args:
         total: maximum number of connections.
         per_address: maximum number of connections from one address.
-        shared: addresses of proxies, which may use all connections of `total`.
+        shared: addresses of proxies; a proxy may use all `total` connections.
     """
 
     def __init__(self, total: int, per_address: int, shared: Container[str] = ()) -> None:
@@ -91,10 +92,11 @@ class ConnectionLimit:
         return len(self._taken)
 
     def admit(self, address: str, drop: Callable[[], object]) -> AdmittedConnection | None:
-        """Admit a connection. Return None if the limit is reached and no other connection is idle.
+        """Admit a connection; return None if the limit is reached and no connection is idle.
 
         Args:
-            drop: closes the connection when a new one replaces it; must not wait.
+            drop: function that closes the connection when a new connection replaces it; it must not
+                wait.
         """
         own = self._of[address] >= self.per_address and address not in self._shared
         if (own and not self._drop(self._idle_of[address])) or (
@@ -143,7 +145,7 @@ class ConnectionLimit:
 
 
 def connections_allowed() -> int:
-    """Return CONNECTIONS, or less if this process may open few files."""
+    """Return CONNECTIONS, or less if this process may open only few files."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return budgets.CONNECTIONS
@@ -168,7 +170,7 @@ class Admission:
 
     @classmethod
     def behind(cls, proxies: Container[str]) -> Admission:
-        """Return the limits for a server behind proxies, which may use all allowed connections.
+        """Return the limits for a server behind proxies; a proxy may use all connections.
 
         Sockets are still limited per browser address.
         """
@@ -186,17 +188,17 @@ class Admission:
         }
 
 
-# uvicorn's WebSocket protocol with three additions: several messages in one write, frames that are
-# shared by many peers, and disconnecting a peer that reads nothing.
+# uvicorn's WebSocket protocol with three additions: writing several messages at once, frames that
+# many peers share, and disconnecting a peer that reads nothing.
 #
-# `websocket.close` waits for an empty send buffer, which such a peer never allows.
+# `websocket.close` waits for an empty send buffer, so it never ends if the peer reads nothing.
 
 ABORT_AFTER_S = 1.0
 """Time for a peer to read the close frame before the connection is aborted."""
 
 
 class SocketProtocol(WebSocketsSansIOProtocol):
-    """Adds `duet.cut` and `duet.send` to the scope's extensions. Frees the connection's place."""
+    """Adds the extensions `duet.cut` and `duet.send`. At its end, stops counting the connection."""
 
     admitted: AdmittedConnection | None = None
 
@@ -213,7 +215,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
             extensions["duet.send"] = {"all": self.send_all, "now": self.send_now}
 
     async def send_all(self, bodies: Sequence[bytes]) -> None:
-        """Send several messages in one write, since a write costs far more than a frame.
+        """Send several messages in one write, because a write costs far more than a frame.
 
         Raises:
             OSError: the peer has disconnected, as with `websocket.send`.
@@ -224,7 +226,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.transport.write(frames(bodies))
 
     def send_now(self, framed: bytes) -> bool:
-        """Write frames if the send buffer is empty and the peer is connected, else return False."""
+        """Write frames, or return False if the send buffer is not empty or the peer is gone."""
         free = self.transport.get_write_buffer_size() == 0
         gone = self.disconnected or self.transport.is_closing()
         if not free or gone or self.close_sent or self.conn.state is not State.OPEN:
@@ -244,7 +246,7 @@ class SocketProtocol(WebSocketsSansIOProtocol):
         self.close_timer = self.loop.call_later(ABORT_AFTER_S, self.transport.abort)
 
 
-# Whole HTTP responses for connections that are closed before a request is served.
+# Complete HTTP responses for connections that are closed before a request is served.
 
 
 def no_room(status: bytes, code: str, sentence: str, remedy: str) -> bytes:
@@ -339,7 +341,7 @@ class ConnectionProtocol(H11Protocol):
             self._admitted.mark_idle()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Pass the connection's place to the socket's protocol."""
+        """Pass the counted connection to the protocol of the WebSocket."""
         self._cancel_head()
         super().handle_websocket_upgrade(event)
         protocol = self.transport.get_protocol()
@@ -393,9 +395,10 @@ class ConnectionProtocol(H11Protocol):
 
 
 class OutOfFiles:
-    """Logs that no connection can be accepted, at most once per LOG_EVERY_S.
+    """Logs that connections cannot be accepted, at most once per LOG_EVERY_S.
 
-    asyncio itself stops accepting for a second, and would log every attempt.
+    Without this class, asyncio would log every attempt. asyncio itself stops accepting for a
+    second.
     """
 
     def __init__(self) -> None:
@@ -418,7 +421,7 @@ class OutOfFiles:
 
 
 def server_config(app: Any, **options: Any) -> Config:
-    """Return uvicorn's configuration, for the product and for tests."""
+    """Return uvicorn's configuration for the server, in production and in tests."""
 
     def connection(**given: Any) -> ConnectionProtocol:
         return ConnectionProtocol(admission=app.state.admission, **given)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The hub: all viewers and the runs that they watch. One event loop, without locks or waiting.
+"""The hub of all viewers and their runs. It runs on one event loop, and never locks or waits.
 
-Each message is encoded and framed once for all viewers of its run. It is sent immediately to
-viewers whose queue is empty, and queued in the outbox of the others. Rows that arrive in one
-iteration of the event loop, such as the tables of a frame, are queued as one packet. A viewer moves
-to another run only by its own request (duet.server.runs).
+Each message is encoded and framed once for all viewers of its run. The message is sent immediately
+to viewers whose queue is empty, and is queued in the outbox of each other viewer. Rows that arrive
+in one iteration of the event loop, such as the tables of a frame, are queued as one packet. A
+viewer moves to another run only by its own request (duet.server.runs).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from duet.stream.outbox import Outbox, OutboxFull, TableKey, extend_gaps
 from duet.stream.packets import Framed, goes_together, together
 from duet.stream.segments import SegmentLog
 
-# The packets of a run that a late viewer gets: all packets up to a size limit. Pure.
+# The packets that a late viewer of a run gets: all packets, up to a size limit. Pure.
 #
-# The log saves numbered packets (batches, lines) and reports about the reading of a recording, in
-# order. It evicts the oldest of these packets first, and reports them as gaps. For each kind of
-# state it saves only the latest packet.
+# The log keeps numbered packets (batches, lines) and reports about the reading of a recording, in
+# order. The oldest of these packets are evicted first, and reported as gaps. Of each type of state,
+# only the latest packet is kept.
 
 REPLAY_BYTES = 64 * 1024 * 1024
 """Maximum size of the batches kept per run for late viewers. It is enough for about a minute of
@@ -49,8 +49,8 @@ class RunLog:
 
     Args:
         max_bytes: maximum size of the numbered packets that are kept.
-        recorded: the run is a recording, which is read faster than it is watched. Viewers may lag
-            behind by all packets that are kept, so a slow viewer still gets everything.
+        recorded: whether the run is a recording, which is read faster than viewers watch it. A slow
+            viewer may lag behind by all packets that are kept, and still gets every packet.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class RunLog:
     def backlog(self) -> Iterator[Packet]:
         """Yield all packets in the order that a page needs: state, gaps, batches, metrics, losses.
 
-        The report that a recording is completely read comes last.
+        The report about the complete reading of a recording comes last.
         """
         state = list(self._state.values())
         yield from self.heads()
@@ -133,7 +133,7 @@ class RunLog:
         return sum(lens.samples for lens in lenses if lens.arm == arm)
 
     def lines(self) -> dict[str, list[str]]:
-        """Return the lines of each lane's workload that are still kept."""
+        """Return the output lines of each lane's workload that this log still contains."""
         found: dict[str, list[str]] = {}
         for packet in (*self._packets, *self._numbered):
             if packet.type == "line":
@@ -162,7 +162,7 @@ class Cutter(Protocol):
     """Cuts runs into segments (implemented in stream/cutting.py)."""
 
     def published(self, log: RunLog, packet: Packet) -> None:
-        """Handle a packet that was added to a log and sent to viewers without segments."""
+        """Handle a packet after it was added to a log and sent to viewers without segments."""
         ...
 
     def backlog(self, viewer: Viewer, log: RunLog) -> Iterable[Packet]:
@@ -174,8 +174,9 @@ class Viewer:
     """One socket of a browser: its outbox and the run that it watches.
 
     Args:
-        ident: unique name. A reload gets a new name.
-        visitor: the browser's user, with their role. It is the same in all tabs and after a reload.
+        ident: unique name of the socket. A reload of the page gets a new name.
+        visitor: the browser's user, with a role. All tabs of the browser have the same visitor,
+            also after a reload.
     """
 
     def __init__(self, ident: ViewerId, outbox: Outbox, visitor: Visitor = LOCAL) -> None:
@@ -204,7 +205,7 @@ class Viewer:
         """Sends without the outbox; set while the outbox and the socket buffer are empty."""
 
     def give(self, framed: Framed) -> None:
-        """Send a packet immediately if nothing is queued, else queue it."""
+        """Send a packet immediately if nothing is queued; otherwise queue the packet."""
         if self.straight is None or not self.straight(framed):
             self.put(framed.packet)
 
@@ -221,15 +222,15 @@ class Viewer:
         """Let the sender close the socket.
 
         Args:
-            why: reason of at most 123 bytes.
-            comes_back: whether the page reconnects.
+            why: reason for closing, at most 123 bytes.
+            comes_back: whether the page should reconnect.
         """
         self.straight = None
         self.expelled, self.comes_back = why, comes_back
         self.ready.set()
 
     def watch(self, log: RunLog) -> None:
-        """Switch to a run: send its backlog first, then new packets."""
+        """Switch to a run: first send the run's backlog, then new packets."""
         self.log, self.had, self.straight = log, log.added, None
         self.lesson = log.lesson
         self.segments_from = None
@@ -241,7 +242,7 @@ class Viewer:
 class Hub:
     """All viewers of a server.
 
-    `left` calls its registered functions, which must not wait, with each viewer that has left.
+    For each viewer that leaves, the functions registered in `left` are called. They must not wait.
     """
 
     def __init__(self, make_outbox: Callable[[], Outbox] = Outbox) -> None:
@@ -261,7 +262,7 @@ class Hub:
         return tuple(self._viewers.values())
 
     def join(self, visitor: Visitor = LOCAL) -> Viewer:
-        """Add a viewer with a unique name."""
+        """Add a viewer, and give it a unique name."""
         self._count += 1
         viewer = Viewer(ViewerId(f"v{self._count}"), self._make_outbox(), visitor)
         viewer.cutter = self.cutter
@@ -274,7 +275,7 @@ class Hub:
         self.left(viewer)
 
     def viewer(self, ident: ViewerId) -> Viewer | None:
-        """Return the viewer with that name; None if it has left."""
+        """Return the viewer with the given name; None if the viewer has left."""
         return self._viewers.get(ident)
 
     def everyone(self, message: m.ServerMessage) -> None:
@@ -316,7 +317,7 @@ class Hub:
                 continue
             if viewer.had <= before:
                 viewer.give(framed)
-            else:  # the viewer joined in this iteration, and its backlog has the first rows
+            else:  # a viewer that has just joined has got the first rows in its backlog
                 viewer.put(together(rows[viewer.had - before :]))
 
     def watching(self, log: RunLog) -> tuple[Viewer, ...]:
@@ -324,12 +325,12 @@ class Hub:
         return tuple(v for v in self._viewers.values() if v.log is log)
 
     def pages_of(self, visitor: str) -> tuple[Viewer, ...]:
-        """Return all viewers of the visitor with that ident."""
+        """Return all viewers of the visitor with the given ident."""
         return tuple(v for v in self._viewers.values() if v.visitor.ident == visitor)
 
     @staticmethod
     def send(packet: Packet, viewers: Iterable[Viewer]) -> None:
-        """Send a packet to viewers, and frame it only once."""
+        """Send a packet to several viewers, and encode its frames only once."""
         framed = Framed(packet)
         for viewer in viewers:
             viewer.give(framed)

@@ -3,10 +3,11 @@
 
 At most two state packets (run, lane, rows, metrics, open, build) are queued per key. The oldest
 packet is kept so that a run is announced before its batches, and the newest packet is kept so that
-`done` comes after the batches. X-ray samples are dropped first, because the next sample is similar.
-Batches and lines are dropped after them. Within each group the oldest packets are dropped first.
-Each dropped range is reported exactly, as a gap, before any later packet of its table. Other
-packets (loss, errors) are never dropped. If only they are left, the queue is full.
+`done` comes after the batches. If space is needed, X-ray samples are dropped first, because the
+next sample is similar. Batches and lines are dropped next. Within each group the oldest packets are
+dropped first. Each dropped range is reported exactly, as a gap, before any later packet of its
+table. Other packets (losses, errors) are never dropped. If the queue contains only such packets,
+the queue is full.
 """
 
 from __future__ import annotations
@@ -58,12 +59,13 @@ class Outbox:
     def restart(self, backlog: Iterable[Packet], behind_bytes: int | None = None) -> None:
         """Drop queued packets of other runs, and send `backlog` before later packets.
 
-        Queued packets that belong to the viewer, such as the lesson, are still sent first. The
-        backlog's packets are shared by all viewers and bounded in the hub, so none is dropped.
+        Queued packets that belong to the viewer, such as the lesson, are still sent first. All
+        viewers share the packets of the backlog, whose size the hub limits. So these packets are
+        never dropped.
 
         Args:
-            behind_bytes: size limit for later packets, instead of the outbox's own limit. Set for a
-                recording, whose packets the hub keeps anyway.
+            behind_bytes: size limit for later packets, instead of the outbox's own limit. This
+                limit is set for recordings, because the hub keeps their packets in any case.
         """
         self._max_packets, self._max_bytes = self._limits
         if behind_bytes is not None:
@@ -111,7 +113,7 @@ class Outbox:
         return self._promised.popleft() if self._promised else None
 
     def _promise(self) -> None:
-        """Move the next packet, after the gaps that precede it, to the promised packets.
+        """Move the next packet, and before it the gaps that precede it, to the promised packets.
 
         Promised packets are never dropped. Otherwise a very slow page would see only gaps.
         """
@@ -135,7 +137,7 @@ class Outbox:
             self._promised.append(part)
 
     def _weigh(self, packet: Packet, sign: int) -> None:
-        """Add (sign 1) or subtract (-1) a packet with its rest in the totals."""
+        """Add a packet with its `rest` to the totals (sign 1), or subtract it (sign -1)."""
         self._count += sign * (1 + len(packet.rest))
         self._bytes += sign * (packet.size or len(packet.body))
 
@@ -145,7 +147,7 @@ class Outbox:
         return gaps
 
     def _waiting(self, span: Span) -> deque[int]:
-        """Return the queue of droppable packets to which this table belongs, oldest first."""
+        """Return the queue, oldest first, for droppable packets of the span's table."""
         return self._samples if span.table.startswith(SAMPLES) else self._droppable
 
     def _drop_oldest(self) -> None:
@@ -169,7 +171,7 @@ def _table(span: Span) -> TableKey:
 
 
 def extend_gaps(gaps: OrderedDict[TableKey, Gap], span: Span) -> None:
-    """Add a dropped span to its table's gap. Spans of a table are dropped in order."""
+    """Add a dropped span to the gap of its table. Spans of a table are dropped in order."""
     key = _table(span)
     former = gaps.get(key)
     gaps[key] = Gap(

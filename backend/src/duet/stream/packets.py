@@ -21,7 +21,7 @@ class Framed:
     """A packet, including its `rest`, and its frames.
 
     Args:
-        packet: queued in an outbox if the frames cannot be sent immediately.
+        packet: packet to queue in an outbox if the frames cannot be sent immediately.
     """
 
     def __init__(self, packet: Packet) -> None:
@@ -45,7 +45,7 @@ def frames(bodies: Iterable[bytes]) -> bytes:
 def binary_head(length: int) -> bytes:
     """Return the header of an unmasked, unfragmented binary frame (RFC 6455, 5.2).
 
-    The library's function also handles clients' frames, but takes ten times as long.
+    The library's function also handles frames of clients, but takes ten times longer.
     """
     if length < 126:
         return bytes((0x82, length))
@@ -55,16 +55,15 @@ def binary_head(length: int) -> bytes:
 
 
 def goes_together(packet: Packet) -> bool:
-    """Return whether the packet may be joined with other packets before it is queued.
+    """Return whether the packet may be joined with other packets in a queue.
 
-    X-ray samples may not be joined, because an outbox drops them before rows of events. They are
-    queued alone.
+    X-ray samples must be queued separately, because an outbox drops samples before rows of events.
     """
     return packet.span is not None and not packet.span.table.startswith(SAMPLES)
 
 
 def together(packets: Sequence[Packet]) -> Packet:
-    """Join packets that have spans into one, so that an outbox handles them in one operation."""
+    """Join packets that have spans into one packet, which an outbox handles in one operation."""
     first, *rest = packets
     if not rest:
         return first
@@ -75,8 +74,8 @@ def together(packets: Sequence[Packet]) -> Packet:
 # Compressed messages: a segment of a run, or a part of an exported site. Pure.
 #
 # Columns contain 8-byte times with small differences. We send the differences, with bytes of equal
-# significance next to each other (byte shuffle), which gzip compresses four times better. This is
-# lossless; the page reverses it (`frontend/src/protocol/decode.ts`).
+# significance next to each other (byte shuffle). gzip compresses these bytes four times better. The
+# encoding is lossless, and the page reverses it (`frontend/src/protocol/decode.ts`).
 
 SIZE = struct.Struct("<I")
 """Length before each message, in segments and in files of exported sites."""
@@ -101,7 +100,7 @@ def packed_bytes(bodies: Iterable[bytes], level: int = LEVEL) -> bytes:
 
 
 def small(body: bytes) -> bytes:
-    """Re-encode a batch with its columns as differences, where that is lossless."""
+    """Encode the columns of a batch as differences, if that is lossless."""
     batch: dict[str, Any] = msgpack.unpackb(body)
     columns = {
         name: deltas
@@ -117,7 +116,7 @@ def differences(column: bytes, dtype: str) -> bytes | None:
     values: npt.NDArray[Any]
     if dtype == "f8":
         values = np.frombuffer(column, "<f8")
-        if not np.all(np.abs(values) < WHOLE):  # also false for NaN
+        if not np.all(np.abs(values) < WHOLE):  # NaN fails this comparison too
             return None
         whole = values.astype("<i8")
         if whole.astype("<f8").tobytes() != column:
@@ -126,5 +125,5 @@ def differences(column: bytes, dtype: str) -> bytes | None:
     else:
         values = np.frombuffer(column, f"<u{dtype[1:]}")
     apart = values.copy()
-    apart[1:] -= values[:-1]  # overflows wrap, and wrap back when the page adds
+    apart[1:] -= values[:-1]  # overflow wraps around, and back again when the page adds
     return np.frombuffer(apart.tobytes(), np.uint8).reshape(-1, values.itemsize).T.tobytes()

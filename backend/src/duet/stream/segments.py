@@ -2,7 +2,7 @@
 """Segments: the messages of a run between two cuts, packed once for all viewers. Pure: no sockets.
 
 A segment is immutable. Its URL contains a digest of its bytes, keyed with the run's secret key. So
-any cache may store the segment, and nobody can guess its URL.
+any cache may store a segment, but nobody can guess the URL.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Segment:
 
     Args:
         body: compressed messages (packets.packed).
-        spans: spans of the segment's rows; they become gaps if it is evicted.
-        live: the run was live, not a recording.
+        spans: spans of the segment's rows; these spans become gaps if the segment is evicted.
+        live: whether the run was live, not a recording.
     """
 
     run_id: str
@@ -64,9 +64,9 @@ class SegmentLog:
     """The segments of one run, and the packets after the last cut.
 
     Args:
-        live: the run is live, not a recording.
-        max_bytes: maximum size of the packed segments. Above it the oldest are evicted and become
-            gaps.
+        live: whether the run is live, not a recording.
+        max_bytes: maximum size of all packed segments. Beyond this size, the oldest segments are
+            evicted and become gaps.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class SegmentLog:
         return bool(self._waiting)
 
     def is_full(self, more: int = 0) -> bool:
-        """Return whether to cut before `more` further bytes are added."""
+        """Return whether a cut is due before `more` further bytes are added."""
         return self.waits and self._waiting_bytes + more >= SEGMENT_RAW_BYTES
 
     def add(self, packet: Packet) -> None:
@@ -112,8 +112,8 @@ class SegmentLog:
         """Turn the oldest cut into a segment, and evict old segments beyond `max_bytes`.
 
         Args:
-            body: packed bytes of that cut.
-            through_ns: time up to which each of its lanes is complete.
+            body: packed bytes of the cut.
+            through_ns: time up to which the data of each lane are complete.
         """
         cut = self._unpacked.popleft()
         digest = blake2b(body, digest_size=DIGEST_BYTES, key=self._key).hexdigest()
@@ -131,7 +131,7 @@ class SegmentLog:
         return segment
 
     def tail(self) -> Iterator[Packet]:
-        """Yield the packets that are in no packed segment yet, in order."""
+        """Yield, in order, the packets that are not yet in a packed segment."""
         for cut in self._unpacked:
             yield from cut.packets
         yield from self._waiting
@@ -155,7 +155,8 @@ class SegmentStore:
     """An LRU cache of the segments of all runs, including closed runs.
 
     Args:
-        max_bytes: maximum size. Above it the least recently requested segments are evicted.
+        max_bytes: maximum size of the cache. Beyond this size, the least recently requested
+            segments are evicted.
     """
 
     def __init__(self, max_bytes: int = SEGMENT_STORE_BYTES) -> None:
@@ -194,7 +195,7 @@ class SegmentStore:
 
 
 def conflated(packets: Iterable[Packet]) -> list[Packet]:
-    """Return the packets in order, without those that a later packet replaces."""
+    """Return the packets in order, except packets that a later packet replaces."""
     found = list(packets)
     latest: dict[Key, int] = {}
     for at, packet in enumerate(found):
@@ -208,7 +209,7 @@ def conflated(packets: Iterable[Packet]) -> list[Packet]:
 
 
 def pack_cut(packets: Iterable[Packet]) -> tuple[bytes, float]:
-    """Return a segment's bytes and the lowest watermark of its lanes. This takes milliseconds."""
+    """Return a segment's bytes, and the lowest watermark of its lanes. This takes milliseconds."""
     parts = tuple(packets)
     marks: dict[str, float] = {}
     for packet in parts:

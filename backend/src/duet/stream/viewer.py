@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The socket of one browser: a reader that validates, and a sender with a timeout.
 
-A browser that stops reading fills its own outbox, whose drops are reported as gaps. After
-SEND_STALL_S it is disconnected with close code CLOSE_SLOW. Other browsers are not affected.
+If a browser stops reading, its own outbox fills up and drops packets, which are reported as gaps.
+After SEND_STALL_S the browser is disconnected with close code CLOSE_SLOW. Other browsers are not
+affected.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class TooMany(Exception):
 
 
 class RateLimiter:
-    """The rate limits of one socket: messages are delayed, commands are refused."""
+    """Rate limits of one socket: above them, messages are delayed and commands refused."""
 
     def __init__(self) -> None:
         self._messages = Bucket(budgets.MESSAGES_PER_S, budgets.MESSAGES_BURST)
@@ -86,12 +87,12 @@ class RateLimiter:
         self.refused = 0
 
     async def message(self) -> None:
-        """Count a message; delay reading if the socket exceeds its rate."""
+        """Count a message; delay reading if the socket exceeds its rate limit."""
         if not self._messages.take():
             await asyncio.sleep(self._messages.wait_s)
 
     def allows(self, command: m.ClientMessage) -> bool:
-        """Count a command; return False if it exceeds the rate."""
+        """Count a command; return False if the socket exceeds its rate limit."""
         if isinstance(command, m.Command) and command.frequent and self._places.take():
             return True
         if self._commands.take() and (not isinstance(command, m.Open) or self._opens.take()):
@@ -100,7 +101,7 @@ class RateLimiter:
         return False
 
     def refusal(self) -> InputError | None:
-        """Return the error for refused commands, or None if it was sent within REFUSAL_EVERY_S.
+        """Return the error for a refused command; None if one was sent within REFUSAL_EVERY_S.
 
         Raises:
             TooMany: more than REFUSALS commands were refused.
@@ -123,9 +124,9 @@ class RateLimiter:
 
 # Fair scheduling of many sockets.
 #
-# Tasks that only yield with sleep(0) all run in every iteration of the event loop. With 40 busy
-# sockets, a page would wait for 40 tasks between two of its own steps. Here it waits for only
-# `at_once` tasks.
+# Tasks that yield only by sleep(0) all run in every iteration of the event loop. With 40 busy
+# sockets, a page would wait for 40 tasks between two steps of its own task. With this queue, a page
+# waits for only `at_once` tasks.
 
 
 class Turns:
@@ -154,7 +155,7 @@ class Turns:
         left = self._at_once
         while self._line and left:
             first = self._line.popleft()
-            if not first.done():  # else its task was cancelled
+            if not first.done():  # otherwise the waiting task was cancelled
                 first.set_result(None)
                 left -= 1
         self._moving = bool(self._line)
@@ -174,11 +175,11 @@ CLOSE_GONE = 1006
 
 
 class SocketWriter:
-    """Writes messages to one socket, and counts them.
+    """Writes messages to one socket, and counts the messages.
 
     Args:
         socket: its scope should have the extension `duet.send` of SocketProtocol (stream/http.py).
-            Without it each message is one write, and no message bypasses the outbox.
+            Without this extension each message is one write, and no message bypasses the outbox.
     """
 
     def __init__(self, socket: WebSocket, hub: Hub) -> None:
@@ -206,7 +207,7 @@ class SocketWriter:
         return self._acked is not None and self._sent - self._acked >= ACK_WINDOW
 
     async def send(self, bodies: list[bytes]) -> None:
-        """Send messages in one write.
+        """Send several messages in one write.
 
         Raises:
             WebSocketDisconnect: the peer has disconnected.
@@ -222,7 +223,7 @@ class SocketWriter:
         self._count(len(bodies), sum(map(len, bodies)))
 
     def send_now(self, framed: Framed) -> bool:
-        """Send now if the page keeps up and the send buffer is empty, else return False."""
+        """Send immediately; return False if the page is behind or the send buffer is not empty."""
         if self._sender is None or self._is_behind() or not self._sender["now"](framed.frames):
             return False
         self._count(framed.messages, len(framed.frames))
@@ -235,7 +236,7 @@ class SocketWriter:
 
 
 def waiting_with(first: bytes, outbox: Outbox) -> list[bytes]:
-    """Return a message with the queued messages that fit into the same write."""
+    """Return a message, with the queued messages that fit into the same write."""
     bodies, size = [first], len(first)
     while size < WRITE_BYTES and len(bodies) < WRITE_MESSAGES and (more := outbox.pop()):
         bodies.append(more.body)
@@ -278,7 +279,7 @@ class Commands(Protocol):
 
 
 def visitor_of(scope: Scope) -> Visitor:
-    """Return the visitor that duet.api.identity set for a request or socket; LOCAL by default."""
+    """Return the visitor that duet.api.identity has set for a request or socket; default LOCAL."""
     found = scope.get("state", {}).get("visitor")
     return found if isinstance(found, Visitor) else LOCAL
 
@@ -291,8 +292,8 @@ class Endpoint:
     """Serves the sockets of browsers.
 
     Args:
-        stall_s: timeout of a send.
-        limit: limits on sockets. None means the defaults.
+        stall_s: timeout for one send.
+        limit: limits on sockets; None for the defaults.
     """
 
     def __init__(
@@ -346,7 +347,7 @@ class Endpoint:
                 await self._part(socket, viewer, task.exception())
 
     async def _part(self, socket: WebSocket, viewer: Viewer, error: BaseException | None) -> None:
-        """Close the socket with the code for `error`; the peer may be gone already."""
+        """Close the socket with the code for `error`. The peer may have disconnected already."""
         with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
             if isinstance(error, Slow):
                 log.info(
@@ -428,11 +429,12 @@ class Endpoint:
             except TimeoutError as error:
                 raise Slow from error
             except RuntimeError as error:
-                # uvicorn has closed the socket after a malformed frame of the peer. The reader is
-                # about to get its `websocket.disconnect`.
+                # uvicorn has closed the socket after a malformed frame from the peer. The reader
+                # will soon get `websocket.disconnect`.
                 raise WebSocketDisconnect(CLOSE_POLICY) from error
-            # A send that fits into the buffer does not suspend this task. Without this wait a long
-            # backlog would block all other viewers, and would continue after the peer has gone.
+            # A send that fits into the buffer does not suspend this task. Without this wait,
+            # sending a long backlog would block all other viewers, and would continue after the
+            # peer has disconnected.
             await self._sending.wait()
 
 

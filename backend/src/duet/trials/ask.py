@@ -57,7 +57,7 @@ class Asked:
 
 
 def read_trial(asked: Asked, folder: Path, patches_dir: Path, known: frozenset[str]) -> Trial:
-    """Check all arguments as far as that is possible without a built kernel.
+    """Check all arguments, as far as possible without a built kernel, and return the trial.
 
     Args:
         folder: folder of all trials.
@@ -117,7 +117,7 @@ def _tree_name(asked: Asked) -> str:
     return "-".join(path.expanduser().resolve().name for path in paths) or "trial"
 
 
-# Two command lines of a trial: one repeats the trial, and one searches its kernels for bugs.
+# Command lines of a trial: `duet try` repeats the trial, `duet check` tests its kernels for bugs.
 
 
 OPTIONS = {
@@ -144,7 +144,7 @@ def try_line(asked: Asked) -> str:
 def check_line(asked: Asked) -> str:
     """Return the `duet check` command line for the same patches, trees and base.
 
-    It is "" if a kernel is prebuilt, because a debug kernel needs the source.
+    Return "" if a kernel is prebuilt, because a debug kernel needs source code.
     """
     return "" if asked.kernels else _line("check", asked, (*KERNELS, "run", "name"))
 

@@ -26,9 +26,9 @@ from duet.trials.trees import git, git_call, git_or_nothing
 
 # `git bisect` in a separate work tree.
 #
-# The work tree has no files, because commits are read from the repository (`git bisect
+# The work tree contains no files, because commits are read from the repository (`git bisect
 # --no-checkout`). The bisection state and refs/bisect are private to the work tree
-# (git-worktree(1), "Refs"). So the files and any bisection in the user's checkout are left alone.
+# (git-worktree(1), "Refs"). So the user's checkout keeps its files and its own bisection.
 
 Answer = Literal["good", "bad", "skip"]
 LEFT = re.compile(r"roughly (\d+) step")
@@ -74,8 +74,8 @@ class BisectState:
         commit: commit to measure next; "" at the end.
         steps: git's estimate of how many more commits have to be measured after this one.
         culprit: the first bad commit; "" if it was not found.
-        candidates: commits that include the culprit, if git could only skip all of them; otherwise
-            ().
+        candidates: the remaining commits, if all of them were skipped; otherwise (). The culprit is
+            one of these commits.
     """
 
     commit: str = ""
@@ -85,10 +85,10 @@ class BisectState:
 
 
 class History:
-    """Context manager for a bisection of a repository, which removes its work tree at exit.
+    """Context manager for `git bisect` in a work tree, which is removed at exit.
 
     Args:
-        folder: the work tree. One that a killed search left there is replaced.
+        folder: the work tree. If a killed search left a work tree there, it is replaced.
     """
 
     def __init__(self, repository: Path, folder: Path) -> None:
@@ -143,7 +143,7 @@ class History:
             said = (done.stderr.strip() or done.stdout.strip()).splitlines()
             raise BisectFails(
                 f"git bisect cannot search this range: {said[0] if said else 'no reason'}.",
-                remedy="Name a good commit that the bad one descends from.",
+                remedy="Name a good commit that is an ancestor of the bad commit.",
                 detail=done.stdout + done.stderr,
             )
         steps = LEFT.search(done.stdout)
@@ -155,7 +155,7 @@ def find_commit(repository: Path, name: str) -> Commit:
     """Look up a commit by any name that git knows.
 
     Raises:
-        BisectFails: git does not know it.
+        BisectFails: git does not know the name.
     """
     where = ("-C", str(repository))
     known = git_or_nothing(
@@ -173,13 +173,13 @@ def find_commit(repository: Path, name: str) -> Commit:
 
 
 def tree_id(repository: Path, commit: str) -> str:
-    """Return a commit's tree id. Commits with identical files have the same tree id."""
+    """Return the id of a commit's git tree. Commits with identical files have the same id."""
     return git("-C", str(repository), "rev-parse", f"{commit}^{{tree}}").strip()
 
 
 # The loop of a bisection, and the classification of commits by measurements.
 #
-# No kernel is needed here, because the caller provides the measurement.
+# This code needs no kernel, because the caller provides the measurements.
 
 
 SKIPPED = frozenset({"compile-fails", "patch-fails", "patch-refused", "option-lost"})
@@ -196,7 +196,7 @@ class Measured:
     Args:
         worse: per cent by which the commit is worse; negative if it is better, None if not
             measured.
-        why: the sentence that states the comparison's result, or why there is no number.
+        why: a sentence with the result of the comparison, or with the reason for a missing number.
         good, value: values of the metric for the good commit and for this commit.
     """
 
@@ -244,8 +244,8 @@ class Search:
 
     Args:
         measure: compares a commit with the good commit; raises DuetError.
-        known: commit hash -> result of an earlier call.
-        store: called with a hash and its result, before the next measurement begins.
+        known: commit hash -> measurement of an earlier call.
+        store: called with a commit's hash and measurement, before the next measurement begins.
         progress: called with a sentence.
     """
 
@@ -273,7 +273,7 @@ class Search:
 
         Raises:
             BisectFails: bad is not worse than good, or git cannot bisect.
-            DuetError: `measure` raised an error that is not specific to one commit.
+            DuetError: `measure` raised an error that every commit would cause.
         """
         self._good = tree_id(self._history.repository, good.id)
         self._progress(f"the bad commit, {bad.short} ({bad.subject})")
@@ -298,7 +298,7 @@ class Search:
         return Found(limit, tuple(self._steps), culprit, tuple(named))
 
     def _look(self, commit: Commit) -> tuple[Measured, bool]:
-        """Return a commit's result, and whether it was already known."""
+        """Return a commit's measurement, and whether an earlier call had stored it."""
         if commit.id in self._known:
             return self._known[commit.id], True
         if tree_id(self._history.repository, commit.id) == self._good:
@@ -326,14 +326,14 @@ WORDS: dict[Answer, str] = {"good": "good", "bad": "bad", "skip": "skipped"}
 
 
 def answer_of(measured: Measured, limit: float) -> Answer:
-    """Return the answer to give git bisect."""
+    """Return a commit's answer for git bisect."""
     if measured.worse is None:
         return "skip"
     return "bad" if measured.worse > limit else "good"
 
 
 def reason_to_skip(error: DuetError) -> str | None:
-    """Return why the commit cannot be measured, or None if the error is not specific to it."""
+    """Return why the commit cannot be measured, or None if every commit would cause the error."""
     if error.code in SKIPPED:
         return f"it does not build: {error.sentence}"
     if isinstance(error, KernelError):
@@ -345,7 +345,8 @@ def _limit(bad: Measured, worse_than: float | None) -> float:
     """Return the limit between good and bad, in per cent.
 
     Raises:
-        BisectFails: the bad commit is not worse than the good one by more than the limit.
+        BisectFails: the bad commit was not measured, or is not worse than the good commit by more
+            than the limit.
     """
     if bad.worse is None:
         raise BisectFails(
@@ -368,10 +369,11 @@ FILE = "measured.json"
 
 
 class Memory:
-    """The file FOLDER/measured.json. It stores the question, and each commit's measurement.
+    """The file FOLDER/measured.json. It stores the bisection's inputs, and each measurement.
 
     Args:
-        question: everything that the numbers depend on. If it has changed, the file is discarded.
+        question: all inputs that affect the measurements. If an input has changed, stored
+            measurements are discarded.
     """
 
     def __init__(self, folder: Path, question: Mapping[str, object]) -> None:
@@ -397,11 +399,11 @@ class Memory:
 
 
 def files_digest(run: str) -> str:
-    """Return a digest of the host files that a command needs."""
+    """Return a digest of the host's files that the command needs in a guest."""
     digest = hashlib.sha256()
     try:
         files = read_command(run, frozenset()).files
-    except BadCommand:  # reported when the command is read again
+    except BadCommand:  # the error is reported when the trial reads the command
         files = {}
     for place, path in sorted(files.items()):
         digest.update(f"{place}\0".encode() + path.read_bytes())

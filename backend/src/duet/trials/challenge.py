@@ -28,7 +28,7 @@ from duet.measure.model import Table
 from duet.measure.plan import MeasurePlan
 from duet.trials.check.console import Verdict
 
-# Measurements of a challenge, with as few guests as its goals and rules allow. Pure.
+# Plan the measurements for a challenge's goals and rules, with as few guests as possible. Pure.
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Group:
 
 
 def limits(challenge: Challenge) -> Iterator[tuple[str, Goal]]:
-    """Yield ('goal' or 'rule', limit), in the order of the lesson's file."""
+    """Yield ('goal', goal) for each goal of a challenge, then ('rule', rule) for each rule."""
     yield from (("goal", one) for one in challenge.goals)
     yield from (("rule", one) for one in challenge.rules)
 
 
 def groups(folder: LessonFolder, claims: Sequence[Claim]) -> list[Group]:
-    """Return the measurements. Claims under the same conditions share a measurement.
+    """Return the measurements that decide the claims, one measurement for each condition.
 
     Raises:
         InputError: the lesson does not have one of the knobs, or a value is out of range.
@@ -67,10 +67,10 @@ def groups(folder: LessonFolder, claims: Sequence[Claim]) -> list[Group]:
 
 
 def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str, Table]:
-    """Return claim text -> table, for the claims of the groups that were measured.
+    """Return claim text -> the table that decides the claim, for all measured groups.
 
     Args:
-        measured: maps a group's index to its table.
+        measured: group index -> the group's table.
     """
     return {
         claim.model_dump_json(): table
@@ -82,7 +82,7 @@ def tables_of(measured: Mapping[int, Table], found: Sequence[Group]) -> dict[str
 # Memory barriers that a change removes. Pure.
 #
 # Guests run on x86, which reorders only a store with a later load. A barrier next to an atomic
-# operation generates no instruction on x86. A kernel without such a barrier behaves the same, so no
+# operation generates no instruction on x86. Without this barrier the kernel behaves the same, so no
 # run can show that the barrier is missing (Documentation/memory-barriers.txt, "CPU MEMORY
 # BARRIERS").
 
@@ -94,7 +94,7 @@ COMMENT = re.compile(r"/\*.*?\*/|//.*|^\s*\*.*|/\*.*")
 
 
 def barriers_gone(diff: str) -> tuple[str, ...]:
-    """Return the names of removed barriers, or () if the diff adds at least as many.
+    """Return the names of removed barriers, or () if the diff removes no more than it adds.
 
     Args:
         diff: a unified diff. Barriers in comments do not count.
@@ -110,7 +110,7 @@ def barriers_gone(diff: str) -> tuple[str, ...]:
     return tuple(f"{name}()" for name, fewer in balance.items() if fewer > 0)
 
 
-# Add an arm to a lesson: the caller's patch on top of one of its arms.
+# Add an arm to a lesson. The new arm has the caller's patch on top of an existing arm's patches.
 #
 # A visitor's change is built in a sandbox (duet.kernels). A patch given in a terminal is built like
 # any arm's patch.
@@ -135,7 +135,7 @@ def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolde
     if "diff --git " not in diff:
         raise InputError(
             f"wanted a patch, but {patch.name} has no 'diff --git' line.",
-            remedy="Make it with `git diff` or `git format-patch`.",
+            remedy="Make the patch with `git diff` or `git format-patch`.",
         )
     name = own_name(arm, hashlib.sha256(diff.encode()).hexdigest())
     own = with_own(folder, name)
@@ -151,10 +151,10 @@ def with_patch(folder: LessonFolder, arm: str, patch: Path) -> tuple[LessonFolde
 # A model of two or three CPUs that access memory, with and without a barrier. Pure.
 #
 # An x86 guest cannot show the effect of a missing barrier, so this is a model, and its results are
-# *modelled*. Two accesses by one CPU keep their order if they are to the same variable or if a
+# *modelled*. Two accesses by one CPU keep their order if both access the same variable or if a
 # barrier is between them. Otherwise they may be reordered (Documentation/memory-barriers.txt,
-# "GUARANTEES"). All CPUs see the same memory, any barrier orders all accesses, and dependencies do
-# not order anything.
+# "GUARANTEES"). In the model, all CPUs see the same memory, any barrier orders all accesses, and
+# dependencies order no accesses.
 
 State = Mapping[str, int]
 
@@ -171,7 +171,7 @@ class Step:
 
 
 def witness(litmus: Litmus, without: Sequence[str]) -> tuple[Step, ...] | None:
-    """Return an order of all accesses that ends in the forbidden state, or None.
+    """Return an allowed order of all accesses that ends in the forbidden state, or None.
 
     Args:
         without: names of removed barriers, such as `smp_mb()`.
@@ -187,7 +187,7 @@ def witness(litmus: Litmus, without: Sequence[str]) -> tuple[Step, ...] | None:
 
 
 def swapped(litmus: Litmus, order: Sequence[Step]) -> tuple[Step, Step] | None:
-    """Return two accesses by one CPU that `order` swaps: first the access that now comes first."""
+    """Return two accesses by one CPU that `order` swaps, in the swapped order, or None."""
     for cpu, statements in litmus.cpus.items():
         written = [step.access for _, step in _steps(cpu, statements)]
         came = [step for step in order if step.cpu == cpu]
@@ -220,7 +220,7 @@ def _before(i: int, statements: Sequence[Statement], without: Sequence[str]) -> 
 def _orders(
     queues: list[list[tuple[Step, frozenset[int]]]], done: tuple[Step, ...]
 ) -> Iterator[tuple[Step, ...]]:
-    """Yield all orders of all accesses that the rules allow."""
+    """Yield every order of all CPUs' accesses that the model allows."""
     if not any(queues):
         yield done
     for number, queue in enumerate(queues):
@@ -259,8 +259,8 @@ class Line:
 
     Args:
         says: the criterion in words.
-        wanted: the limits if the line is a goal or rule; otherwise "".
-        found: the measured figure, or the finding.
+        wanted: the limits of a goal or rule; "" for other criteria.
+        found: the measured figure, or what was found.
         holds: whether the criterion is met; None if it could not be judged here.
     """
 
@@ -307,7 +307,7 @@ def judge(
         if table is None:
             found, holds = "not measured", None
         elif arm in table.errors:
-            error = table.errors[arm]  # the guest's fault, or the host's
+            error = table.errors[arm]  # an error of the guest or of the host
             found = error.sentence.rstrip(".")
             holds = False if isinstance(error, KernelError) else None
         else:
@@ -325,7 +325,7 @@ def judge(
 
 
 def _order(challenge: Challenge, gone: tuple[str, ...]) -> Line:
-    """Judge a removed barrier by the model, because an x86 guest behaves the same without it."""
+    """Judge a removed barrier with the model. An x86 guest behaves the same without the barrier."""
     names, order = ", ".join(gone), challenge.order
     if order is None or not order.barriers & set(gone):
         said = f"{names} is gone; an x86 guest behaves the same, so no run can show it"

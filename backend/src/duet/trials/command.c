@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The command of a trial: runs it between two trace markers, and prints how long it took.
+ * Run the command of a trial between two trace markers, and print how long the command took.
  *
  *	PROGRAM TIMES LIMIT
  *
@@ -38,7 +38,7 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* Write a text into the kernel's trace; without tracing, do nothing. */
+/* Write a text into the kernel's trace. If tracing is not available, do nothing. */
 static void mark(const char *text)
 {
 	FILE *marker = fopen("/sys/kernel/tracing/trace_marker", "w");
@@ -49,7 +49,7 @@ static void mark(const char *text)
 	}
 }
 
-/* Return the exit status of the command, as a shell reports it. */
+/* Run the command once, and return its exit status as a shell reports it. */
 static int run_once(void)
 {
 	int status;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Parse what a trial's guests run: a command line, a program or script, or a folder.
 
-If guests lack a program, it is copied into them with its shared libraries.
+Programs that guests lack are copied into the guests, with their shared libraries.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Command:
 
 
 def read_command(given: str, known: frozenset[str]) -> Command:
-    """Parse `--run`.
+    """Parse the argument of `--run`.
 
     Args:
         known: names of the programs that guests have.
@@ -121,7 +121,7 @@ class _Files:
         return Command(self._text, self._one_program(), self.files)
 
     def _one_program(self) -> str:
-        """Return the program's name if it could replace the shell, otherwise ""."""
+        """Return the program's name if the line needs no shell to run it, otherwise ""."""
         line = self._line
         if line.joined or not line.known or len(line.commands) != 1:
             return ""
@@ -132,11 +132,11 @@ class _Files:
         return PurePosixPath(one.started[0]).name.removesuffix(SOURCE)
 
     def _program(self, name: str, *, applets: bool) -> None:
-        """Collect the file of a program that is given by name or path.
+        """Collect the file of a program, which the line gives by name or path.
 
         Args:
-            applets: whether the shell starts the program, so that it may be a busybox applet.
-                Otherwise the program must be a file.
+            applets: whether the shell itself starts the program. If so, the program may be a
+                busybox applet; otherwise it must be a file.
 
         Raises:
             BadCommand: the program does not exist.
@@ -199,7 +199,7 @@ class _Files:
         return not holds and _is_somebodys(path)
 
     def _enter(self, name: str) -> None:
-        """Follow `cd`, so that later names are relative to this folder."""
+        """Handle `cd`. Later names in the line are relative to the new folder."""
         path = self._on_host(name)
         if not _is(path, Path.is_dir):
             return
@@ -222,7 +222,7 @@ class _Files:
             runs: whether the file is known to be a program.
 
         Raises:
-            BadCommand: guests cannot run it.
+            BadCommand: guests cannot run the program.
         """
         self.files[str(place).lstrip("/")] = path.resolve()
         try:
@@ -235,7 +235,7 @@ class _Files:
         return self._here / _expanded(name)
 
     def _in_guest(self, name: str) -> PurePosixPath:
-        """Return a file's path in the guest. Replace the path in the line if a mount covers it."""
+        """Return a file's path in the guest. If a mount would hide the file, change its path."""
         if name in self._moved:
             return self._moved[name]
         place = PurePosixPath(os.path.normpath(self._there / name))
@@ -253,7 +253,7 @@ class _Files:
         """Replace a path in the command line.
 
         Raises:
-            BadCommand: in the line, the path contains backslashes or quotes.
+            BadCommand: backslashes or quotes split the path in the line.
         """
         if name in self._replaced:
             return
@@ -261,9 +261,9 @@ class _Files:
         text, times = re.subn(rf"(?<![\w./~-]){re.escape(name)}(?![\w./-])", place, self._text)
         if not times:
             raise BadCommand(
-                f"cannot replace {name:.200} in --run, because --run does not contain this path "
-                "in one piece.",
-                remedy="Write the path without backslashes, and quote it as a whole.",
+                f"cannot replace the path {name:.200} in --run, because quotes or backslashes "
+                "split it.",
+                remedy="Write the path without backslashes, and put quotes around all of it.",
             )
         self._text = text
 
@@ -301,7 +301,7 @@ def _is_somebodys(path: Path) -> bool:
 def _is(path: Path, test: Callable[[Path], bool]) -> bool:
     try:
         return test(path)
-    except (OSError, ValueError):  # a name that is too long, or has a NUL
+    except (OSError, ValueError):  # the name is too long, or contains a NUL
         return False
 
 
@@ -309,7 +309,7 @@ def _inside(folder: Path) -> list[Path]:
     """Return the files in a folder.
 
     Raises:
-        BadCommand: they are too large for a guest.
+        BadCommand: the files are too large for a guest.
     """
     found, size = [], 0
     for path in folder.rglob("*"):
@@ -350,12 +350,12 @@ def compiled(source: Path) -> Path:
 
 
 def _folder(path: Path) -> Command:
-    """Copy a folder as a whole, and make its `run` or `run.sh` the command."""
+    """Return a command that copies all files of a folder and starts its `run` or `run.sh`."""
     start = next((name for name in ("run", "run.sh") if (path / name).is_file()), None)
     if start is None:
         raise BadCommand(
             f"--run wants a folder with `run` or `run.sh`, but {path} has neither.",
-            remedy="Add an executable file of one of these names, or name a program.",
+            remedy="Add an executable file `run` or `run.sh`, or name a program.",
         )
     top = PurePosixPath(HOME, path.resolve().name)
     inside = _inside(path)
@@ -384,7 +384,7 @@ def needs(program: Path) -> dict[str, Path]:
         line = next(line.strip() for line in done.stdout.splitlines() if "not found" in line)
         raise BadCommand(
             f"{program.name} needs a library that this machine lacks: {line}.",
-            remedy="Install it, or link the program statically.",
+            remedy="Install the library, or link the program statically.",
         )
     found = LOADED.findall(done.stdout)  # empty for a static program
     return {name.lstrip("/"): Path(name).resolve() for name in found}
@@ -401,7 +401,7 @@ def _interpreter(program: Path, head: bytes) -> dict[str, Path]:
     if where is None:
         raise BadCommand(
             f"{program.name} is a script for '{name:.40}', which guests lack.",
-            remedy="Write it for /bin/sh or bash, or name a compiled program.",
+            remedy="Write the script for /bin/sh or bash, or name a compiled program.",
         )
     return {words[0].lstrip("/"): Path(where).resolve(), **needs(Path(where))}
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Convert diffs from any tool to the strict form of kernels/diffs.py.
 
-A part is a diff's text for one file. Like `git apply`, this module skips text around the parts,
-ends a part after its last hunk, and strips one folder from the file names, such as a/, i/ or
-linux-6.1.orig/. File names without such a folder (`diff.noprefix`, svn) are used unchanged, as with
+A part is a diff's text for one file. Like `git apply`, this module skips text around the parts, and
+ends a part after its last hunk. It strips one folder from the file names, such as a/, i/ or
+linux-6.1.orig/. File names without this prefix (`diff.noprefix`, svn) are used unchanged, as with
 -p0.
 """
 
@@ -52,10 +52,10 @@ SEPARATOR = re.compile(r"---\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """The diff in a text.
+    """The diff that was found in a text.
 
     Args:
-        start: index of its first line.
+        start: index of the diff's first line in the text.
         text: the diff in the strict form.
         bare: a file whose name has no prefix; "" if all names have a prefix.
         damage: what is wrong, as the end of a sentence; "" if nothing is wrong.
@@ -68,7 +68,7 @@ class Diff:
 
 
 def find_diff(text: str) -> Diff | None:
-    """Find and convert all parts in a text, or return None if it has no part."""
+    """Find the diff in a text, and convert it. Return None if the text contains no diff."""
     lines = text.split("\n")
     parts: list[_Part] = []
     start, at, rest = len(lines), 0, list(lines)
@@ -98,7 +98,7 @@ def find_diff(text: str) -> Diff | None:
 
 
 def _stray(text: str) -> str:
-    """Return what is wrong with text outside the parts, or "" if it contains no piece of a diff."""
+    """Return what is wrong if text outside the parts contains a piece of a diff, otherwise ""."""
     if COMBINED.search(text):
         return "it is the combined diff of a merge, which does not change a single file"
     if CONTEXT.search(text):
@@ -115,7 +115,7 @@ def _stray(text: str) -> str:
 
 @dataclass(slots=True)
 class _Part:
-    """A diff's part for one file, and the index of the line after the part."""
+    """The part of a diff for one file, and the index of the line after this part."""
 
     text: str
     name: str
@@ -125,7 +125,7 @@ class _Part:
 
 
 def _part(lines: list[str], at: int) -> _Part | None:
-    """Parse the part that begins at a line, or return None if no part begins there."""
+    """Parse one file's part of a diff that begins at this line, or return None."""
     head = _head(lines[at])
     headers: list[str] = []
     pair = at
@@ -166,7 +166,7 @@ def _head(line: str) -> tuple[str, str] | None:
 
 
 def _hunks(lines: list[str], start: int, name: str) -> tuple[int, str]:
-    """Return the end of the hunks, and what is wrong with the last hunk."""
+    """Return the index after the last line of the hunks, and what is wrong with the last hunk."""
     at = start
     while at < len(lines) and OWN_HUNK.match(lines[at]):
         head = at
@@ -199,7 +199,7 @@ def _names(
     if not names:
         return "", "", False
     again = _stripped(files, by_git=True)[0] if head is not None else []
-    names += again if len(again) == 2 else []  # the two name lines may have other prefixes
+    names += again if len(again) == 2 else []  # the lines --- and +++ may have other prefixes
     first = names[0]
     other = next((name for name in names if name != first), first)
     if any(first == other + ending for ending in BACKUPS):
@@ -210,7 +210,7 @@ def _names(
 
 
 def _stripped(said: tuple[str, str], by_git: bool) -> tuple[list[str], bool]:
-    """Strip the prefix from a line's names. Also return whether they have no prefix."""
+    """Strip the folder prefix from file names. Return them, and whether they had no prefix."""
     names = [_name(one) for one in said if one and not _absent(one)]
     if not names:
         return [], False
@@ -221,7 +221,7 @@ def _stripped(said: tuple[str, str], by_git: bool) -> tuple[list[str], bool]:
 
 
 def _tail(first: list[str], second: list[str]) -> str:
-    """Return the path at which two names in different folders agree, if it is a kernel's path."""
+    """Return the kernel path with which both names end, or "" if there is no such path."""
     ends = zip(reversed(first), reversed(second), strict=False)
     common = next((n for n, (one, other) in enumerate(ends) if one != other), None)
     if common is None:
@@ -233,7 +233,7 @@ def _tail(first: list[str], second: list[str]) -> str:
 
 
 def _depth(names: list[str], by_git: bool) -> int:
-    """Return how many leading folders to strip from the names."""
+    """Return the number of leading folders to strip from the names."""
     parts = [name.split("/") for name in names]
     if any(len(one) == 1 for one in parts):
         return 0
@@ -247,7 +247,7 @@ def _depth(names: list[str], by_git: bool) -> int:
 
 
 def _name(said: str) -> str:
-    """Parse a name and drop its date. git quotes unusual names like C strings."""
+    """Parse a file name in a diff, and drop the date after it. git quotes names like C strings."""
     said = said.rstrip("\r\n")
     if said.startswith('"') and (end := said.rfind('"')) > 0:
         raw = said[1:end].encode("latin-1", "backslashreplace")

@@ -35,11 +35,10 @@ from duet.trials.trees import (
     tree_base,
 )
 
-# Detect kernels that are the same build, and say why. For such kernels there is nothing to measure.
+# Detect kernels that are the same build, and say why. A verdict on such kernels would be noise.
 #
-# A verdict on two identical kernels would be noise. Patches that obviously change no kernel are
-# found before anything is built. For other patches, the built kernels are compared
-# (duet.kernels.image).
+# Patches that obviously change no kernel are found before anything is built. For other patches, the
+# built kernels are compared (duet.kernels.image).
 
 MOST_REASONS: Final = 3
 TEXTS: Final = ("Documentation", "LICENSES", "samples", "tools/testing", "tools/perf")
@@ -58,7 +57,7 @@ def same_source(edited: Sequence[EditedFile]) -> str:
 def unbuilt(
     edited: Sequence[EditedFile], tree: WorkTree, config: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return why a kernel does not contain its patches' changes, and the option to enable.
+    """Return why a kernel contains none of its patches' changes, and the option that would help.
 
     Return ("", "") if the kernel may contain some of the changes.
 
@@ -73,7 +72,7 @@ def unbuilt(
 def why_same(
     edited: Sequence[EditedFile], tree: WorkTree | None, config: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return the best reason why two built kernels are the same, and the option to enable."""
+    """Return the likely reason why two kernels are identical, and the option that would help."""
     found = _reasons(edited, tree, config) if tree is not None and tree.src.is_dir() else []
     if known := [one for one in found if one[0]]:
         return _best(known)
@@ -86,7 +85,7 @@ def why_same(
 def _reasons(
     edited: Sequence[EditedFile], tree: WorkTree, config: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """For each file, return why its change is not in the kernel, and the option to enable."""
+    """Return for each file why its change is not in the kernel, and the option that would help."""
     behind = tree.behind([one.name for one in edited])
     return [
         (reason, "") if (reason := _of_text(one)) else _of_build(one, tree.src, config, behind)
@@ -95,7 +94,7 @@ def _reasons(
 
 
 def _best(found: Sequence[tuple[str, str]]) -> tuple[str, str]:
-    """Join the reasons. A reason that names an option comes first."""
+    """Join the reasons, those with an option first. Also return the first reason's option."""
     ordered = sorted(found, key=lambda one: not one[1])
     return _joined(reason for reason, _ in ordered), ordered[0][1]
 
@@ -114,13 +113,13 @@ def same_error(arms: Sequence[str], reason: str, option: str = "") -> SameKernel
 
 
 def same_words(arms: Sequence[str], reason: str) -> str:
-    """Return the sentence of same_error() without its full stop."""
+    """Return a sentence, without full stop, about kernels that are the same build."""
     who = f"all {len(arms)} kernels" if len(arms) > 2 else "both kernels"
     return f"{who} ({', '.join(arms)}) are the same build, because {reason}"
 
 
 def _of_text(one: EditedFile) -> str:
-    """Return why a change to this file changes no kernel, or "" if it may change one."""
+    """Return why the change to this file affects no kernel, or "" if it may affect a kernel."""
     path = PurePosixPath(one.name)
     if one.name.startswith(tuple(f"{top}/" for top in TEXTS)) or path.name in FILES:
         return f"{one.name} is not part of a kernel"
@@ -136,7 +135,7 @@ def _of_text(one: EditedFile) -> str:
 def _of_build(
     one: EditedFile, src: Path, config: Mapping[str, str], behind: Mapping[str, Iterable[str]]
 ) -> tuple[str, str]:
-    """Return why a change to this file is not in a kernel, and the option to enable."""
+    """Return why the change to this file is not in a kernel, and the option that would help."""
     path = PurePosixPath(one.name)
     if path.name.startswith("Kconfig"):
         fresh = new_options(one.before or "", one.after or "")
@@ -173,7 +172,7 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_REASONS]) + more
 
 
-# Drop kernels from a trial that are the same build as an earlier kernel.
+# Drop those of a trial's kernels that are the same build as an earlier kernel.
 
 Find = Callable[[str, str], tuple[bool, str, str]]
 """Function from two arms to (whether they are the same kernel, why, option that would make them
@@ -182,7 +181,7 @@ differ).
 
 
 def by_source(specs: Mapping[str, ArmSpec], settings: KernelSettings) -> Find:
-    """Return a Find that compares sources, before anything is built."""
+    """Return a Find that compares the kernels' sources, before any kernel is built."""
 
     def find(one: str, other: str) -> tuple[bool, str, str]:
         if specs[one].base != specs[other].base:
@@ -217,7 +216,9 @@ def unchecked(
     settings: KernelSettings,
     images: Mapping[str, KernelImage] | None = None,
 ) -> dict[str, tuple[str, str]]:
-    """Return arms whose kernels contain nothing of their patches: arm -> (why, option to enable).
+    """Return the arms whose kernels contain none of their patches' changes.
+
+    The result maps an arm to (the reason, the option that would help).
 
     Args:
         images: images of the kernels; None if they are not built yet.
@@ -242,7 +243,7 @@ def _place(spec: ArmSpec, settings: KernelSettings) -> tuple[Base, str | None, s
 
 
 def distinct(trial: Trial, find: Find) -> Trial:
-    """Drop kernels that are the same build as an earlier kernel, and report them in `said`.
+    """Drop each kernel that is the same build as an earlier kernel. Report it in `said`.
 
     Raises:
         SameKernel: no kernel is left to compare with the first.
@@ -264,7 +265,7 @@ def distinct(trial: Trial, find: Find) -> Trial:
     return replace(trial, arms=tuple(kept), said=(*trial.said, *said)) if said else trial
 
 
-# Give each prebuilt kernel of a trial a base with links to the kernel's files.
+# Create a base for each prebuilt kernel of a trial. The base has links to the kernel's files.
 
 
 def built_kernels(
@@ -284,7 +285,7 @@ def built_kernels(
     if vmlinux and len(vmlinux) != len(given):
         raise InputError(
             f"wanted one --vmlinux for each --kernel, but got {len(vmlinux)} for {len(given)}.",
-            remedy="Give them in the same order, or leave all of them out.",
+            remedy="Give each --vmlinux in the order of --kernel, or leave --vmlinux out.",
         )
     found = []
     for number, path in enumerate(given):
@@ -297,7 +298,7 @@ def built_kernels(
 
 
 def _title(kernel: Prebuilt) -> str:
-    """Return the name of the build folder or of the file."""
+    """Return a title for a prebuilt kernel: the name of its build folder or of its file."""
     if kernel.bzimage.match(str(BUILT_AT)):
         return kernel.bzimage.parents[3].name
     if kernel.bzimage.name == BZIMAGE:
@@ -356,7 +357,9 @@ def trial_kernels(
         InputError: a source cannot be used, or arguments contradict each other.
     """
     if asked.base and asked.trees:
-        raise InputError("--base and --tree both name the source.", remedy="Leave one of them out.")
+        raise InputError(
+            "--base and --tree both name the source.", remedy="Leave out --base or --tree."
+        )
     if (series or asked.shared) and asked.kernels:
         raise InputError(
             "a patch needs kernel source, but --kernel names a prebuilt kernel.",
@@ -386,7 +389,7 @@ def trial_kernels(
 def _sources(
     asked: KernelArguments, folder: Path, patches_dir: Path, say: Callable[[str], None]
 ) -> tuple[list[TrialBase], list[TrialArm]]:
-    """Return the kernels of --base, --tree and --kernel, without command-line patches."""
+    """Return the bases and arms of --base, --tree and --kernel, without command-line patches."""
     bases: list[TrialBase] = []
     arms: list[TrialArm] = []
     if asked.base or not (asked.trees or asked.kernels):
@@ -403,7 +406,7 @@ def _sources(
 def _trees(
     asked: KernelArguments, folder: Path, patches_dir: Path, say: Callable[[str], None]
 ) -> tuple[list[TrialBase], list[TrialArm]]:
-    """Return the kernels of --tree. The first tree gets none of the patches."""
+    """Return the bases and arms of the source trees that --tree names."""
     for path in asked.trees:
         check_source(path)
     home, _ = folder_and_ref(asked.trees[0])
@@ -424,7 +427,7 @@ def _trees(
                 say(sentence)
         else:
             own_name = path_name(tree.folder)
-            if any(base.name == own_name for base in bases):  # another release of one repository
+            if any(base.name == own_name for base in bases):  # two releases from one repository
                 own_name = f"{own_name}-{tree.series.replace('.', '-')}"
             other = TreeStore(folder / "sources" / f"{own_name}.git")
             tree = other.add(path)
@@ -453,7 +456,7 @@ def _named_base(given: str, patches_dir: Path) -> tuple[list[TrialBase], list[Tr
 
 
 def _own_base(given: str, patches_dir: Path, options: tuple[tuple[str, str], ...]) -> TrialBase:
-    """Return a copy of a checkout's base with more options, but the same source and work tree."""
+    """Return a copy of a base with more config options, but the same source and work tree."""
     base = find_base(given or None, patches_dir)
     folder = base_folders(patches_dir)[base.name]
     source = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))["source"]

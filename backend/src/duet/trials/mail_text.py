@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parse mails from bytes: split mailboxes, and decode headers and texts, like git mailsplit and git
-mailinfo.
-"""
+"""Parse mails: split mailboxes, and decode headers and texts, like git mailsplit and mailinfo."""
 
 from __future__ import annotations
 
@@ -57,7 +55,7 @@ class Texts:
         body: the mail's plain text, with "\\n" at line ends.
         files: names and bytes of attachments that may be patches.
         within: attached mails.
-        html: whether the mail has an HTML text.
+        html: whether the mail has a text in HTML.
         secret: whether the mail is encrypted.
         flowed: whether the text has flowed lines (RFC 3676).
     """
@@ -72,7 +70,7 @@ class Texts:
 
 def split(data: bytes) -> list[tuple[bytes, bytes]]:
     """Split a mailbox into mails, each as (the line "From ..." or b"", the rest)."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell's `git diff >`
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # written by PowerShell
         data = data.decode("utf-16", "replace").encode()
     data = data.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
     found = list(SEPARATOR.finditer(data))
@@ -80,14 +78,14 @@ def split(data: bytes) -> list[tuple[bytes, bytes]]:
     mails = [(b"", data[: starts[0]])] if starts[0] else []
     for match, end in zip(found, starts[1:], strict=True):
         text = plain_lines(data[match.end() : end])
-        if not FORMAT_PATCH.match(match[0]):  # git format-patch adds no ">"
+        if not FORMAT_PATCH.match(match[0]):  # git format-patch does not quote lines with ">"
             text = UNQUOTED.sub(b"", text)
         mails.append((match[0].strip(), text))
     return mails
 
 
 def plain_lines(text: bytes) -> bytes:
-    r"""Strip each "\r" that a mail program added, but keep those that a hunk adds or removes."""
+    r"""Strip the "\r" that a mail program added to lines. Keep those that belong to a diff."""
     first = text.split(b"\n", 1)[0]
     if first.endswith(b"\r") or GIT_CR.search(text):
         return text.replace(b"\r\n", b"\n")
@@ -95,7 +93,7 @@ def plain_lines(text: bytes) -> bytes:
 
 
 def read_mail(text: bytes) -> Message | None:
-    """Parse a mail, or return None if it is not a mail but, for example, a plain diff."""
+    """Parse a mail. Return None if the text is not a mail, but for example a plain diff."""
     mail = message_from_bytes(plain_lines(text), policy=policy.compat32)
     return mail if mail["Subject"] is not None or mail["From"] is not None else None
 
@@ -111,7 +109,7 @@ def decoded(text: bytes, charset: str = "") -> str:
     for one in order:
         try:
             return text.decode(one or "latin-1").encode().decode()  # rejects UTF-7 surrogates
-        except (LookupError, ValueError):  # unknown charset, or the wrong one
+        except (LookupError, ValueError):  # the charset is unknown, or the bytes are invalid in it
             continue
     return text.decode("latin-1")
 
@@ -219,7 +217,7 @@ def unflowed(text: str, delsp: bool) -> str:
 
 
 def below_scissors(lines: list[str]) -> list[str]:
-    """Return the lines below the last scissors line, or all lines if there is none."""
+    """Return the lines below the last scissors line, or all lines without a scissors line."""
     marks = [at for at, line in enumerate(lines) if is_scissors(line)]
     return lines[marks[-1] + 1 :] if marks else lines
 
@@ -244,7 +242,10 @@ def is_scissors(line: str) -> bool:
 
 
 def in_body(lines: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Return the headers at the start of a text (lower-case name -> value), and the other lines."""
+    """Return the headers at the start of a mail's text (name -> value), and the other lines.
+
+    Header names are in lower case.
+    """
     found: dict[str, str] = {}
     last, at = "", 0
     while at < len(lines):

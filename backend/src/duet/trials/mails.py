@@ -69,10 +69,10 @@ class Patch:
         number: position in the series, counted from 1; 0 if the mail has no number.
         total: number of patches in the series; 0 if the mail has no number.
         version: version of the series, counted from 1.
-        commit: the commit from which git format-patch made it; "" if unknown.
-        bare: name of a file in the diff that has no prefix, as with -p0; "" if all names have a
+        commit: the commit from which git format-patch made the patch; "" if unknown.
+        bare: a file name in the diff that has no prefix, as with -p0; "" if all names have a
             prefix.
-        damage: why it cannot be applied; "" if it is intact.
+        damage: why the patch cannot be applied; "" if it is intact.
     """
 
     subject: str
@@ -143,7 +143,7 @@ def read_patches(path: Path, say: Callable[[str], None] = _silent) -> tuple[Patc
 
 
 def _quilt(folder: Path) -> list[Path]:
-    """Return the files that `series` names (quilt(1)), or [] if it does not exist."""
+    """Return the patches that the file `series` lists (quilt(1)), or [] without such a file."""
     try:
         lines = (folder / "series").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -153,7 +153,7 @@ def _quilt(folder: Path) -> list[Path]:
 
 
 def series_name(path: Path) -> str:
-    """Return the kernel name that a file gives: the file name without suffixes."""
+    """Return a kernel's name from the name of its patch file, without suffixes."""
     return Path(path.stem).stem if path.suffix == PACKED else path.stem
 
 
@@ -178,10 +178,10 @@ def _read(path: Path) -> _Reader:
 
 
 def _unpacked(name: str, packed: bytes) -> bytes:
-    """Unpack a file, but at most one byte more than is allowed.
+    """Unpack a gzip file, but at most one byte more than MOST_BYTES.
 
     Raises:
-        NoPatch: the file is truncated, or is not gzip.
+        NoPatch: the file is truncated, or is not a gzip file.
     """
     try:
         with gzip.open(io.BytesIO(packed)) as file:
@@ -189,12 +189,12 @@ def _unpacked(name: str, packed: bytes) -> bytes:
     except (OSError, EOFError, zlib.error) as error:
         raise NoPatch(
             f"wanted a patch in {name}, but it cannot be unpacked: {error}.",
-            remedy="Download it again, or unpack it with gunzip.",
+            remedy="Download the file again, or unpack it with gunzip.",
         ) from None
 
 
 def parse(data: bytes, name: str, say: Callable[[str], None] = _silent) -> tuple[Patch, ...]:
-    """Read the patches in a file's bytes as read_patches() does.
+    """Read the patches in bytes, as read_patches() reads a file.
 
     Args:
         name: subject for a plain diff.
@@ -210,7 +210,7 @@ class _Reader:
 
     Args:
         name: subject for a plain diff.
-        within: diffs in the middle of replies. Such replies do not mark where a patch begins.
+        within: diffs in the middle of replies that do not mark where a patch begins.
     """
 
     name: str
@@ -251,7 +251,7 @@ class _Reader:
         return tuple(found)
 
     def why(self) -> str:
-        """Say what the file has instead of a patch, as part of a sentence."""
+        """Return what the file contains instead of a patch, as part of a sentence."""
         if self.secret:
             return "an encrypted mail without a diff"
         if self.html:
@@ -294,7 +294,7 @@ class _Reader:
         subject = mail_text.subject(mail_text.header(mail, "Subject"))
         place = self._place(mail, subject)
         if place.identity in self.known:
-            return  # the same mail, received by two lists
+            return  # a copy of the same mail, from another list
         self.known |= {place.identity} - {""}
         self.mails.append(place)
         texts = mail_text.texts(mail)
@@ -330,7 +330,7 @@ class _Reader:
         )
 
     def _sender(self, header: str) -> str:
-        """Return the first address that the sender uses in this file. Some people use several."""
+        """Return the sender's first address in this file, because people may use several."""
         name, address = mail_text.person(header)
         name = name.rsplit(" <", 1)[0].lower()
         first = self.senders.get(address) or self.senders.get(name) or address
@@ -357,7 +357,7 @@ class _Reader:
     def _patches(
         self, texts: mail_text.Texts, head: Patch, place: Mail, depth: int
     ) -> Iterator[Patch]:
-        """Yield the patches in the body, then attached patches, which may have subjects."""
+        """Yield the patch in the mail's body, then the attached patches."""
         diff = find_diff(texts.body)
         lines = texts.body.split("\n")
         above = lines[: diff.start] if diff else lines
@@ -373,7 +373,7 @@ class _Reader:
         attached = list(self._attached(texts, depth))
         alone = len([one for _, one in attached if not one.subject]) == 1
         for name, one in attached:
-            if not one.subject:  # a bare diff, whose message is the mail
+            if not one.subject:  # a bare diff; the mail's text is its message
                 title = patch.subject if alone or not name else Path(name).stem
                 bare, damage = one.bare, one.damage
                 one = replace(patch, subject=title, diff=one.diff, bare=bare, damage=damage)
@@ -381,7 +381,7 @@ class _Reader:
                 yield replace(one, link=head.link)
 
     def _attached(self, texts: mail_text.Texts, depth: int) -> Iterator[tuple[str, Patch]]:
-        """Yield (file name, patch) of attachments. A diff without a mail has the subject ""."""
+        """Yield (file name, patch) for attachments. A diff without mail headers has no subject."""
         for name, data in texts.files if depth < MOST_WITHIN else ():
             own = _Reader("")
             try:

@@ -38,10 +38,10 @@ def propose(
 ) -> Tracing:
     """Add fields, functions for the microscope, and proposed events to the tracing.
 
-    If only scheduler events would be drawn otherwise, the first proposed group is traced, too.
+    If nothing but scheduler events would be drawn, the first proposed group is also traced.
 
     Args:
-        watch: functions of --watch, used instead of those that access the fields.
+        watch: functions of --watch, used instead of the functions that access the fields.
         images: maps each arm to its built kernel.
         diffs: diffs between the kernels.
         src: source tree of the kernels. Missing files are skipped.
@@ -70,12 +70,12 @@ def propose(
 def proposals(
     events: Iterable[TraceEvent], files: Iterable[str], src: Path, changed: Collection[str] = ()
 ) -> list[Proposal]:
-    """Return proposals: the events that the files emit, then whole groups that fit the files.
+    """Return events to propose: those that the files emit, and groups related to the files.
 
     Args:
         events: events that the kernels have.
         files: paths below `src`.
-        changed: functions whose events come first.
+        changed: changed functions, whose events are listed first.
     """
     groups: dict[str, list[str]] = {}
     for event in events:
@@ -100,7 +100,7 @@ def proposals(
 
 
 def _emitted(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (event name, function that emits it)."""
+    """Yield (event name, function that emits the event) for each event that a C file emits."""
     inside = ""
     for line in text.splitlines():
         inside = defined(line) or ("" if line.startswith("}") else inside)
@@ -109,7 +109,7 @@ def _emitted(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _fields(images: Mapping[str, KernelImage], diffs: Sequence[str]) -> list[Field]:
-    """Return the fields that at least one kernel has, each with the kernels that have it."""
+    """Return the changed fields that at least one kernel has, and the kernels with each field."""
     found: list[Field] = []
     fields = dict.fromkeys(one for diff in diffs for one in field_changes(diff))
     for change in fields:
@@ -138,11 +138,11 @@ def _everywhere(images: Mapping[str, KernelImage], names: Iterable[str]) -> list
 def _named(
     images: Mapping[str, KernelImage], names: Sequence[str], missing: list[str]
 ) -> list[str]:
-    """Return the functions of --watch that all kernels have. Explain in `missing` why others fail.
+    """Return the functions of --watch that all kernels have. Explain in `missing` the others.
 
     Raises:
-        InputError: the first function, whose call is an operation, is missing, or there are too
-            many functions.
+        InputError: a kernel lacks the first function, whose calls are the operations, or there are
+            too many functions.
     """
     if len(names) > MOST_WATCHED:
         raise InputError(

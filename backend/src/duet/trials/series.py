@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Find the patch series in a file of mails. Use the latest version, with each patch once.
+"""Find the patch series in a file of mails. Use its latest version, with each patch once.
 
-Mails are grouped by their numbers, by the mail that they answer, and by sender.
+Mails are grouped by the numbers in their subjects, by the mail that they answer, and by sender.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHOWN = 5
 
 
 class SeveralSeries(InputError):
-    """The file has several series, and none can be preferred."""
+    """The file has several patch series, and none is clearly the wanted one."""
 
     code = "several-series"
 
@@ -49,8 +49,8 @@ class Mail:
     Args:
         place: index in the file, counted from 0.
         identity: Message-ID; "" if the mail has none.
-        parents: Message-IDs of the mail that it answers and of that mail's ancestors, nearest
-            first.
+        parents: Message-IDs of the mails above it in the thread. The first is the mail that it
+            answers.
         sender: address in lower case.
         time: Unix time in seconds; 0 if unknown.
         answer: whether it is a reply.
@@ -129,15 +129,15 @@ def latest(
     say: Callable[[str], None],
     mails: Sequence[Mail] = (),
 ) -> list[NumberedPatch]:
-    """Return the latest version's patches.
+    """Return the patches of the series' latest version.
 
-    If it is a partial re-roll, the patches that it omits come from older versions.
+    If the latest version omits patches of the series, they are taken from older versions.
 
     Args:
         posts: all patches in a file with their mails, in the order of arrival.
         name: name of the file.
-        say: called with a sentence for the user if the result is not exactly that version, or not
-            everything in the file.
+        say: called with a sentence for the user if the result has patches of older versions, or if
+            patches in the file were left out.
         mails: all mails in the file, including those without a patch.
 
     Raises:
@@ -192,9 +192,9 @@ class _Thread:
         return mail.identity or f"#{mail.place}"
 
     def head(self, mail: Mail) -> tuple[str, bool]:
-        """Return the Message-ID of the series' first mail, and whether it answers no other mail.
+        """Return the Message-ID of the series' first mail, and whether that mail starts a thread.
 
-        If that mail is not in the file, its Message-ID is taken from the replies.
+        If the first mail is not in the file, the result has its Message-ID from a reply.
         """
         seen = {mail.identity}
         while mail.parents:
@@ -220,7 +220,7 @@ def _groups(posts: Sequence[Post[NumberedPatch]], thread: _Thread) -> list[_Grou
             group = by_key.setdefault((numbered, head), _Group(starts=starts))
         elif mail.identity:
             group = by_key.setdefault((mail.place, patch.version), _Group())
-        else:  # a file of git format-patch, or several, one after another
+        else:  # output of git format-patch, perhaps from several calls
             group = nameless.get(numbered) or by_key.setdefault((numbered, ""), _Group())
             titles = [one.patch.subject for one in group.posts if one.number == patch.number]
             if patch.total and titles and patch.subject not in titles:
@@ -231,7 +231,7 @@ def _groups(posts: Sequence[Post[NumberedPatch]], thread: _Thread) -> list[_Grou
 
 
 def _merged(groups: list[_Group[NumberedPatch]]) -> list[_Group[NumberedPatch]]:
-    """Merge groups of a series that was sent without a thread."""
+    """Merge groups that belong to one series, which was sent without a thread."""
     found: list[_Group[NumberedPatch]] = []
     for group in groups:
         for other in found if group.total else ():
@@ -248,7 +248,7 @@ def _merged(groups: list[_Group[NumberedPatch]]) -> list[_Group[NumberedPatch]]:
 def _chosen(
     groups: list[_Group[NumberedPatch]], name: str, thread: _Thread
 ) -> tuple[_Group[NumberedPatch], list[_Group[NumberedPatch]]]:
-    """Return the latest version of the series, and the other groups.
+    """Return the group with the latest version of the series, and the other groups.
 
     Raises:
         SeveralSeries: the file has two unrelated series.
@@ -267,7 +267,7 @@ def _chosen(
     here = here.union(*(roots[at] for at in own))
     titles = set().union(*(groups[at].titles for at in own))
     most = max(groups[at].version for at in own)
-    own += [  # another sender has taken over the series
+    own += [  # newer versions that another sender sent
         at
         for at, group in enumerate(groups)
         if at not in own and group.version > most and group.titles & titles
@@ -288,13 +288,13 @@ def _chosen(
         raise SeveralSeries(
             f"wanted one series, but {name} has {len(known)} unrelated series:"
             f" {_list(group.words for group in known)}.",
-            remedy="Save each in a separate file and name all files. Each becomes a kernel.",
+            remedy="Save each series in a file, and name all files. Each file becomes a kernel.",
         )
     return groups[at], [group for one, group in enumerate(groups) if one != at]
 
 
 def _is_apart(group: _Group[NumberedPatch], chosen: _Group[NumberedPatch], thread: _Thread) -> bool:
-    """Whether a group is unrelated to the chosen series, rather than an older version of it."""
+    """Whether a group is unrelated to the chosen series, i.e. is not an older version of it."""
     if group.version >= chosen.version:
         return True
     if group.titles & chosen.titles:
@@ -315,10 +315,10 @@ def _is_row(groups: list[_Group[NumberedPatch]], roots: list[set[str]]) -> bool:
 
 
 def _once(group: _Group[NumberedPatch]) -> tuple[list[Post[NumberedPatch]], list[str]]:
-    """Return each of a group's patches once, and the subjects of patches that were sent again.
+    """Return each patch of a group once, and the subjects of patches that were sent again.
 
-    If two patches have the same number, the patch from the series' sender is used. If both are from
-    that sender, the later patch is used.
+    If two patches have the same number, the patch from the series' sender is used. If the sender
+    sent both, the later patch is used.
     """
     if not group.total:
         return list(dict.fromkeys(group.posts)), []
@@ -367,6 +367,6 @@ def _tell(
 
 
 def _list(words: Iterable[str]) -> str:
-    """Join the first few words for a sentence."""
+    """Join the first few texts for a sentence, as in 'a, b and others'."""
     shown = list(islice(dict.fromkeys(words), SHOWN + 1))
     return ", ".join(shown[:SHOWN]) + (" and others" if len(shown) > SHOWN else "")

@@ -77,21 +77,21 @@ class Simple:
 
     @property
     def chain(self) -> tuple[str, ...]:
-        """Names of the wrappers and then of the program. `timeout 5 ./x` gives timeout, ./x."""
+        """Names of wrapper programs, then of the wrapped one: timeout, ./x for `timeout 5 ./x`."""
         return tuple(self.words[at] for at in _chain(self.words))
 
     @property
     def started(self) -> tuple[str, ...]:
-        """The last program of the chain, and its arguments; () if there are only assignments."""
+        """The last program of the chain and its arguments, or () for a line of assignments."""
         return self.words[_chain(self.words)[-1] :] if self.words else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A parsed line.
+    """A parsed shell line.
 
     Args:
-        known: whether the line has only simple commands. It is False for `case` or a here-document.
+        known: whether all parts of the line are understood. False for `case` or a here-document.
         functions: names of functions that the line defines.
         joined: whether the line has operators or reserved words, so that only a shell can run it.
     """
@@ -109,10 +109,10 @@ class Line:
 
 
 def read_line(text: str, *, nested: bool = False) -> Line:
-    """Parse a line.
+    """Parse a shell line.
 
     Raises:
-        ValueError: a quote is open.
+        ValueError: a quotation mark is not closed.
     """
     found: list[Simple] = []
     functions: set[str] = set()
@@ -170,7 +170,7 @@ def read_line(text: str, *, nested: bool = False) -> Line:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield (text, whether it is an operator) for each operator and raw word."""
+    """Yield (text, whether the text is an operator) for each operator and each raw word."""
     for match in TOKEN.finditer(text.replace("\\\n", "")):
         if match["open"]:
             raise ValueError(f"a quotation mark is not closed: {match['open']}")
@@ -183,7 +183,7 @@ def _plain(word: str) -> str:
 
 
 def _inside(one: Simple) -> Line | None:
-    """Parse the line that a command gives to `sh -c`. Return None if it gives no such line."""
+    """Parse the line that a command passes to `sh -c`. Return None for other commands."""
     name, *arguments = one.started or ("",)
     flags = [at for at, word in enumerate(arguments[:-1]) if re.fullmatch(r"-\w*c", word)]
     if PurePosixPath(name).name not in SHELLS or not flags:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trial as plain data: kernels, a command, and what is traced."""
+"""A trial as plain data: its kernels, its command, and the requested tracing."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class TrialBase:
     Args:
         source: keys of `source` in base.yaml.
         config: config fragments in order. A later fragment overrides an earlier one.
-        like: base of the checkout that differs from this base only in its options; "" if there is
-            none.
+        like: base of the checkout from which this base differs only in config options; "" if no
+            base is so similar.
         asked: options of --config, by names with CONFIG_.
     """
 
@@ -84,10 +84,10 @@ class Trial:
         trace: events and probes of --trace.
         watch: functions of --watch, whose accesses the microscope counts.
         xray: variables of --xray, whose values the x-ray reads.
-        timeout: seconds after which the command counts as failed. This covers all its `times` runs.
+        timeout: seconds after which the command counts as failed, for all `times` runs together.
         comm: glob for task names; "" means the tasks of the command.
         given: command line that repeats the trial, for the report.
-        check: command line that searches these kernels for bugs; "" if there is none.
+        check: command line that searches these kernels for bugs; "" if they cannot be checked.
         said: sentences that tell the user what was read.
     """
 
@@ -112,7 +112,7 @@ class Trial:
 
     @property
     def own_patches(self) -> list[Patch]:
-        """Patches, in order, except those that all kernels have."""
+        """Patches of all kernels in order, except patches that every kernel has."""
         shared = set(self.arms[0].patches).intersection(*(arm.patches for arm in self.arms))
         return [p for arm in self.arms for p in arm.patches if p not in shared]
 

@@ -108,11 +108,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Events of one group that the next call can trace.
+    """Events of one group that the user can trace with the next call of `duet try`.
 
     Args:
-        own: whether these are events that the patched files emit. Otherwise they are all events of
-            a related group.
+        own: whether the patched files emit these events. Otherwise these are all events of a
+            related group.
     """
 
     group: str
@@ -128,14 +128,14 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Tracing:
-    """What is traced, and sentences about requests that cannot be traced.
+    """Everything that is traced, and sentences about what cannot be traced.
 
     Args:
         watched: functions whose accesses the microscope counts. A call of the first function is an
             operation.
-        proposed: events of the subsystem that are not traced.
+        proposed: events of the changed subsystem that are not traced.
         variables: variables that the x-ray reads.
-        said: sentences for the user about what was chosen because they named nothing.
+        said: sentences for the user about events that were chosen because the user named none.
     """
 
     functions: tuple[Function, ...] = ()
@@ -178,7 +178,7 @@ def at_commas(text: str) -> list[str]:
 
 
 def read_trace(given: Sequence[str]) -> tuple[str, ...]:
-    """Check --trace as far as that is possible without a kernel.
+    """Check the arguments of --trace, as far as possible without a kernel.
 
     Raises:
         InputError: an argument is neither an event nor a probe, or it is an event that a kernel
@@ -241,7 +241,7 @@ def choose(
 
 
 def with_events(tracing: Tracing, images: Mapping[str, KernelImage], asked: str) -> Tracing:
-    """Add events that are traced because the user named none."""
+    """Add events that the user did not name, and a sentence that reports this choice."""
     keys = {*STATE_PROBES, *(one.key for one in tracing.functions)}
     keys |= {mark.key for mark in tracing.marks}
     draft = _Draft(images, keys=keys)
@@ -270,7 +270,7 @@ def _globbed(named: Sequence[str], known: Mapping[str, Functions]) -> list[str]:
         if not hits:
             raise InputError(
                 f"wanted to probe the function '{pattern:.60}', but these kernels do not have it.",
-                remedy="Correct --fn. If the function is inlined, name one that calls it.",
+                remedy="Correct --fn. If the function is inlined, name its caller.",
             )
         found |= dict.fromkeys(hits)
     if len(found) > MOST_FUNCTIONS:
@@ -284,7 +284,7 @@ def _globbed(named: Sequence[str], known: Mapping[str, Functions]) -> list[str]:
 def _functions(
     draft: _Draft, names: Sequence[str], known: Mapping[str, Functions], most: int
 ) -> list[Function]:
-    """Return up to `most` functions that accept probes. Prefer those that all kernels have."""
+    """Return up to `most` functions that accept probes. Functions of all kernels are first."""
     everywhere: list[tuple[str, tuple[str, ...]]] = []
     somewhere: list[tuple[str, tuple[str, ...]]] = []
     for name in dict.fromkeys(names):
@@ -313,7 +313,7 @@ def _marks(draft: _Draft, asked: str, known: Mapping[str, Functions]) -> list[Ma
     if not found:
         raise InputError(
             f"wanted the trace event '{asked:.60}', but these kernels do not have it.",
-            remedy=f"Groups here: {', '.join(_groups(draft.images))}.",
+            remedy=f"These kernels have the groups {', '.join(_groups(draft.images))}.",
         )
     marks = []
     for path, (event, arms) in found.items():
@@ -370,8 +370,8 @@ def _probe(draft: _Draft, function: str, args: str, known: Mapping[str, Function
     return Mark(key, f"{function}()", event, define, tuple(numbers[:MOST_FIELDS]), some)
 
 
-# Choose the global variables that the x-ray reads: those of --xray, or else variables in the
-# patches.
+# Choose the global variables that the x-ray reads: those of --xray. Without --xray, choose
+# variables that occur in the patches.
 
 
 MOST_NAMED = 8
@@ -414,7 +414,7 @@ def choose_variables(
     Args:
         images: maps each arm to its built kernel.
         named: paths of --xray. If empty, numeric variables in the patches' changed lines are used.
-        missing: a sentence is added for each path in `named` that is not a number in any kernel.
+        missing: receives a sentence for each path in `named` that is not a number in any kernel.
     """
     paths = list(named) if named else _words(patches)
     known = {arm: dwarf.number_paths(image.vmlinux, paths) for arm, image in images.items()}
@@ -429,7 +429,7 @@ def choose_variables(
 
 
 def _words(patches: Sequence[Patch]) -> list[str]:
-    """Return the words of changed lines in order."""
+    """Return the distinct words of the patches' changed lines, in order."""
     lines = [line for patch in patches for line in patch.diff.splitlines()]
     changed = [line[1:] for line in lines if re.match(r"[+-](?![+-]{2} )", line)]
     words = dict.fromkeys(word for line in changed for word in WORD.findall(line))

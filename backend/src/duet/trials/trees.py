@@ -25,7 +25,7 @@ from duet.measure.model import SourceFacts
 from duet.trials.mails import MOST_BYTES, NoPatch, Patch, parse
 from duet.trials.spec import MOST_NAME, TrialBase, plain_name
 
-# Calls git. Our settings override the user's settings, which could change the format of a diff.
+# Call git. Our settings override the user's settings, which could change the format of diffs.
 
 GIT_S = 300.0
 """Timeout of one call. Reading a whole kernel for the first time takes some 20 s."""
@@ -129,7 +129,7 @@ def git_bytes(
     if owner is not None:
         raise BadSource(
             f"git refuses to read the repository {owner[1]}, because another user owns it.",
-            remedy=f"If you trust it: git config --global --add safe.directory {owner[1]}",
+            remedy=f"If you trust the owner: git config --global --add safe.directory {owner[1]}",
         )
     return done
 
@@ -173,7 +173,7 @@ def has_repository(folder: Path) -> bool:
 
 
 def commit_of(folder: Path, ref: str) -> Head:
-    """Return a commit by any of its names, or an empty Head if it is unknown."""
+    """Return the commit with this name, or an empty Head if git does not know the name."""
     where = ("-C", str(folder))
     words = ("log", "-1", "--no-show-signature", "--format=%H %T", "--end-of-options", ref, "--")
     commit, _, tree = git_or_nothing(*where, *words).partition(" ")
@@ -242,13 +242,13 @@ class SourceTree:
 
 
 class TreeStore:
-    """A git repository that stores source trees: a folder's trees, and those to compare with it.
+    """A git repository that stores the trees of a source folder, and trees to compare with them.
 
     The first tree remains the base, and later trees become patches on it. So after a change to one
     file, only this file is compiled again.
 
     Args:
-        folder: path of the repository. It is created if missing.
+        folder: path of the repository, which is created if it is missing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -261,7 +261,7 @@ class TreeStore:
         """Store the files of a folder, or of a commit (`FOLDER@COMMIT`).
 
         Raises:
-            BadSource: it is not a folder or commit with a kernel source.
+            BadSource: the path is not a folder or a commit with a kernel source.
         """
         folder, ref = folder_and_ref(path)
         if ref:
@@ -272,15 +272,15 @@ class TreeStore:
         known = git_or_nothing("-C", str(folder), "rev-parse", "--git-path", "index") if own else ""
         if known and not index.exists() and (folder / known).is_file():
             # With a copy of the folder's index, git reads only files that have changed since the
-            # index was written. The copy keeps the index's mtime, because git needs it to detect
-            # files that changed in the same second as the last write.
+            # index was written. The copy keeps the mtime of the index. git needs this mtime to
+            # detect files that changed in the same second as the index.
             shutil.copy2(folder / known, index)
         asked = ("-C", str(folder), "rev-parse", "--git-path", "objects")
         if own and (objects := git_or_nothing(*asked)):
             self._alternate((folder / objects).resolve())
         where = ("--git-dir", str(self.folder), "--work-tree", str(folder))
         environment = {"GIT_INDEX_FILE": str(index)}
-        # The .gitignore of Debian's source packages excludes all folders but one.
+        # The .gitignore of Debian's source packages excludes all folders except one.
         ignored = ("-C", str(folder), *where, "check-ignore", "--no-index", "Makefile")
         force = ("--force",) if git_or_nothing(*ignored) else ()
         git(*where, "add", "--all", *force, ".", cwd=folder, environment=environment)
@@ -312,17 +312,17 @@ class TreeStore:
         return tree.tree
 
     def _is_near(self, first: str, second: str) -> bool:
-        """Whether the difference is small enough for a patch."""
+        """Whether the difference between two trees is small enough for a patch."""
         try:
             return len(self.diff(first, second)) <= MOST_BYTES
         except NotComparable:
             return False
 
     def diff(self, first: str, second: str) -> str:
-        """Return the diff between two trees, given by id, or "" if they are identical.
+        """Return the diff between the trees with these ids, or "" if they are identical.
 
         Raises:
-            NotComparable: a file that differs is not UTF-8.
+            NotComparable: a changed file is not UTF-8.
         """
         where = ("--git-dir", str(self.folder))
         done = git_bytes(*where, "diff", "--no-renames", *DIFF, first, second)
@@ -339,7 +339,7 @@ class TreeStore:
             ) from None
 
     def _changes(self, tree: SourceTree) -> str:
-        """Return a digest of the diff from a commit to a tree, or "" if git lacks an old file."""
+        """Return a digest of the diff from the commit to the tree, or "" if git cannot make it."""
         try:
             diff = self.diff(tree.head.tree, tree.tree)
         except BadSource:  # a partial clone
@@ -347,7 +347,7 @@ class TreeStore:
         return hashlib.sha256(patch_diff(diff).encode()).hexdigest()
 
     def patch(self, first: SourceTree, second: SourceTree) -> Patch:
-        """Return the patch from the first tree to the second.
+        """Return the patch from the first tree to the second tree.
 
         Raises:
             NotComparable: the trees are identical, or differ too much.
@@ -356,7 +356,7 @@ class TreeStore:
         if not diff:
             raise NotComparable(
                 f"wanted two sources, but {_place(first)} and {_place(second)} are equal.",
-                remedy="Change one of them, or name other trees.",
+                remedy="Change one source, or name other trees.",
             )
         if len(diff) > MOST_BYTES:
             raise NotComparable(
@@ -367,13 +367,13 @@ class TreeStore:
         return Patch(f"{second.name}: {second.commit}".rstrip(": "), "", "", "", diff)
 
     def own_changes(self, tree: SourceTree) -> tuple[Patch, ...]:
-        """Return the patch from the base to this tree, or () if it is the base."""
+        """Return the patch from the base to this tree, or () if this tree is the base."""
         diff = self.diff(self.base_of(tree), tree.tree)
         subject = f"{tree.name}: what changed since it was first tried"
         return (Patch(subject, "", "", "", diff),) if diff else ()
 
     def _alternate(self, objects: Path) -> None:
-        """Let git read objects of another repository instead of copying them."""
+        """Let this repository use another repository's objects without copying them."""
         path = self.folder / "objects" / "info" / "alternates"
         known = path.read_text().splitlines() if path.is_file() else []
         if str(objects) not in known:
@@ -409,7 +409,7 @@ def check_source(path: Path) -> None:
 
 
 def folder_and_ref(path: Path) -> tuple[Path, str]:
-    """Split a path such as `../linux@v6.1` into absolute folder and commit, which may be ""."""
+    """Split a path such as `../linux@v6.1` into an absolute folder and a commit ("" if none)."""
     text = str(path.expanduser())
     if not Path(text).exists():
         for at in (at for at, sign in enumerate(text) if sign == "@"):
@@ -441,13 +441,13 @@ def commit_version(folder: Path, ref: str) -> str:
 
 
 def path_name(path: Path) -> str:
-    """Return a name for a path: its last part, and six digits of the whole path's hash."""
+    """Return a name for a path: the path's last part, and six digits of the full path's hash."""
     digest = hashlib.sha256(str(path).encode()).hexdigest()[:6]
     return f"{plain_name(path.name)[:24]}-{digest}"
 
 
 def tree_base(tree: SourceTree, store: TreeStore, patches_dir: Path) -> TrialBase:
-    """Return a base for a tree. Its config is the tree's .config, then fragments for guests."""
+    """Return a base for a tree. Its config is the tree's .config, overridden by guest fragments."""
     own = tree.folder / ".config"
     config = [own] if own.is_file() else []
     config += nearest_fragments(tree.series, patches_dir)
@@ -459,7 +459,7 @@ def tarball_base(path: Path, patches_dir: Path) -> TrialBase:
     """Return a base for a tarball.
 
     Raises:
-        BadSource: it is not a kernel source tarball.
+        BadSource: the file is not a kernel source tarball.
     """
     version = tarball_version(path)
     series = ".".join(version.split(".")[:2])
@@ -552,10 +552,10 @@ def _no_options(text: str, why: str) -> InputError:
 
 
 def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]) -> str:
-    """Return a sentence about options of the second tree that are not used, or "" without any.
+    """Return a sentence if options in the second tree's .config are not used, otherwise "".
 
     Args:
-        fragments: configs that guests need, which override both trees' .config.
+        fragments: config files that guests need, which override the .config of each tree.
     """
     ours, theirs = (tree.folder / CONFIG for tree in (first, other))
     if ours == theirs or not theirs.is_file():
@@ -577,7 +577,7 @@ def config_words(first: SourceTree, other: SourceTree, fragments: Sequence[Path]
 
 
 def _apart(ours: Path, theirs: Path, fragments: Sequence[Path]) -> list[str]:
-    """Return the names of options in which the guests' kernels would differ."""
+    """Return the names of the options in which kernels from the two .config files would differ."""
     asked = read_fragments(fragments)
     one, two = ({**read_fragments([path]), **asked} for path in (ours, theirs))
 
@@ -590,7 +590,7 @@ def _apart(ours: Path, theirs: Path, fragments: Sequence[Path]) -> list[str]:
     return [name for name in apart if OF_TOOLS.match(name) is None]
 
 
-# Read the commits of a range as patches.
+# Read the commits of a git range as patches.
 
 FORMAT = (
     *("--stdout", "--no-signature", "--find-renames", "--subject-prefix=PATCH", "--numbered"),
@@ -600,7 +600,7 @@ FORMAT = (
 
 
 def commits(repository: Path, span: str, say: Callable[[str], None]) -> tuple[Patch, ...]:
-    """Return a range's commits, oldest first. A range with a merge becomes one patch.
+    """Return the commits of a git range, oldest first. A range with a merge becomes one patch.
 
     Args:
         say: called with a sentence about merges.
@@ -625,9 +625,9 @@ def commits(repository: Path, span: str, say: Callable[[str], None]) -> tuple[Pa
 
 
 def _ends(where: tuple[str, ...], span: str) -> tuple[str, str]:
-    """Return the start and end of a range, or ("", "") if it does not have two ends."""
+    """Return the start and the end of a git range, or ("", "") if they are not unique."""
     words = git_or_nothing(*where, "rev-parse", "--revs-only", span).split()
-    if len(words) == 1 and not words[0].startswith("^"):  # as git format-patch interprets it
+    if len(words) == 1 and not words[0].startswith("^"):  # git format-patch adds the end HEAD
         words = git_or_nothing(*where, "rev-parse", "--revs-only", f"{span}..HEAD").split()
     ends = [word for word in words if not word.startswith("^")]
     starts = [word[1:] for word in words if word.startswith("^")]
@@ -642,7 +642,7 @@ def _merges(where: tuple[str, ...], span: str) -> int:
 
 
 def _whole(repository: Path, span: str, say: Callable[[str], None]) -> Patch:
-    """Return a range with a merge as one patch, because git format-patch omits merge changes."""
+    """Return a range with a merge as one patch, because git format-patch omits merges' changes."""
     where = ("-C", str(repository))
     first, last = _ends(where, span)
     if git_or_nothing(*where, "merge-base", first, last) != first:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write a trial as a lesson into FOLDER/lessons/90-NAME and FOLDER/kernel-patches/90-NAME.
 
-FOLDER has the layout of DUET_LESSONS, so every verb and the page can open it.
+FOLDER has the layout of DUET_LESSONS, so every verb and the page can open the lesson.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from duet.trials.shell_line import read_line
 from duet.trials.spec import Better, Headline, Trial, TrialArm, TrialBase, plain_name
 from duet.trials.tracing import Tracing, Variable
 
-# The steps of a trial, and their texts, which say only what is true of every trial.
+# The steps of a trial's lesson, and their texts. These texts must be true of every trial.
 
 Tree = dict[str, Any]
 WHOLE_MS = 1000.0
@@ -40,7 +40,7 @@ CALLS = 20
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Measured durations. A duration is 0 until it has been measured.
+    """Durations of the command and of calls. A duration is 0 until it has been measured.
 
     Args:
         elapsed_ms: duration of the command on the slowest kernel.
@@ -52,7 +52,7 @@ class Times:
 
 
 def story(trial: Trial, tracing: Tracing, times: Times) -> Tree:
-    """Return the content of story.yaml. `times` determines the windows."""
+    """Return the content of story.yaml. The durations in `times` determine the steps' windows."""
     arms = [arm.name for arm in trial.arms]
     whole = min(times.elapsed_ms or WHOLE_MS, WHOLE_MS)
     calls = [function.key for function in tracing.functions]
@@ -96,7 +96,7 @@ def _ms(value: float) -> float:
 
 
 def content(trial: Trial, tracing: Tracing) -> str:
-    """Return content.md: general text and the patches' messages."""
+    """Return the content of content.md: general text, and the patches' messages."""
     names = ", ".join(f"`{f.name}()`" for f in tracing.functions)
     drawn = f"The lanes show calls of {names}." if names else "No function is traced."
     missing = "".join(f"\n- {sentence}." for sentence in tracing.missing)
@@ -133,7 +133,7 @@ def _calls(tracing: Tracing) -> str:
 
 
 def _more(trial: Trial, tracing: Tracing) -> str:
-    """Return the text about variables, fields, the microscope, and events not traced yet."""
+    """Return text about the variables and fields, the microscope, and the proposed events."""
     parts = []
     if tracing.variables:
         parts.append("The x-ray reads " + ", ".join(map(_variable, tracing.variables)) + ".")
@@ -200,7 +200,10 @@ SHARED_PREFIX = "shared_"
 
 
 def trial_metrics(trial: Trial, tracing: Tracing) -> Tree:
-    """Return metrics for the command's own number (if known), its time, and functions' times."""
+    """Return metrics for the number that the command prints (if known), and for measured times.
+
+    The times are those of the command and of the traced functions.
+    """
     metrics: Tree = {}
     if (head := trial.headline) is not None:
         metrics["headline"] = {"title": head.title, "unit": head.unit, "better": head.better}
@@ -262,7 +265,7 @@ def write_trial(folder: Path, trial: Trial, tracing: Tracing, times: Times) -> P
 
     Args:
         folder: folder for this trial alone. It is created if missing.
-        times: those durations that have been measured so far.
+        times: the durations that have been measured so far.
 
     Returns:
         The folder of the lesson.
@@ -382,7 +385,7 @@ def _lesson(trial: Trial, tracing: Tracing, files: dict[str, list[str]]) -> Tree
 
 
 def _workloads(command: Tree, tracing: Tracing) -> Tree:
-    """Return the command's workload, and a copy for the microscope if functions are watched."""
+    """Return the command's workload. If functions are watched, add a copy for the microscope."""
     if not tracing.watched:
         return {"command": command}
     watched = {**command, "title": "the command under the microscope"}
@@ -454,7 +457,7 @@ def _trace(trial: Trial, tracing: Tracing) -> Tree:
     return tree
 
 
-# The headline of a trial: the number of --metric, or the rate of stress-ng's first stressor.
+# The headline metric of a trial: the number of --metric, or the rate of stress-ng's first stressor.
 
 STRESS = "stress-ng"
 LIST_S = 20.0
@@ -463,7 +466,7 @@ SHORT = re.compile(r"^-(\w) N, +--([a-z0-9-]+) N", re.MULTILINE)
 
 
 def headline(metric: str, unit: str, better: Better, command: Command) -> Headline | None:
-    """Return the command's own number, or None if only its time is known.
+    """Return the number that the command prints, or None if the command prints no known number.
 
     Raises:
         InputError: --metric is not a regular expression with a group `value`.
@@ -479,7 +482,7 @@ def headline(metric: str, unit: str, better: Better, command: Command) -> Headli
 
 
 def stressors(line: str) -> list[str]:
-    """Return the stressors of the line's first stress-ng command with --metrics, in order."""
+    """Return the stressors, in order, of the first stress-ng command that has --metrics."""
     for one in read_line(line).commands:
         words = one.started
         if not words or PurePosixPath(words[0]).name != STRESS:
@@ -490,7 +493,7 @@ def stressors(line: str) -> list[str]:
 
 
 def _stressor(word: str) -> str | None:
-    """Return the stressor that an option starts, or None if it starts none."""
+    """Return the stressor that an option of stress-ng starts, or None for other options."""
     if short := re.match(r"-([A-Za-z])\d*$", word):
         letters = dict(reversed(SHORT.findall(_said("--help"))))
         name = letters.get(short[1], "")
@@ -501,7 +504,7 @@ def _stressor(word: str) -> str | None:
 
 @lru_cache(maxsize=2)
 def _said(option: str) -> str:
-    """Return the output of this machine's stress-ng, or "". Guests use the same stress-ng."""
+    """Return what this machine's stress-ng prints for an option. Guests use the same stress-ng."""
     program = shutil.which(STRESS)
     if program is None:
         return ""
@@ -526,7 +529,7 @@ def _own(metric: str, unit: str, better: Better) -> Headline:
     return Headline(unit or "value", unit or "1", metric, better)
 
 
-# Save a trial as a lesson with the same files under another name.
+# Save a trial as a lesson with another name and the same files.
 
 
 def save_lesson(folder: Path, trial: Trial, target: Path) -> tuple[Path, Path]:
@@ -556,7 +559,7 @@ def save_lesson(folder: Path, trial: Trial, target: Path) -> tuple[Path, Path]:
 
 
 def check_target(target: Path) -> None:
-    """Check, before a build, whether a lesson can be saved to `target`.
+    """Check whether a lesson can be saved to `target`. This is checked before anything is built.
 
     Raises:
         InputError: see save_lesson.
@@ -565,10 +568,10 @@ def check_target(target: Path) -> None:
     if not SLUG.match(target.name) or target.parent.name != "lessons":
         raise InputError(
             f"--save-lesson wants a folder such as lessons/06-my-question, but got {target}.",
-            remedy="Name it with two digits, a dash and lower-case letters, in a folder lessons.",
+            remedy="Name a folder in lessons/: two digits, a dash and lower-case letters.",
         )
     patches = target.parents[1] / "kernel-patches" / target.name
     if taken := next((path for path in (target, patches) if path.exists()), None):
         raise InputError(
-            f"{taken} already exists.", remedy="Choose another name, or remove it first."
+            f"{taken} already exists.", remedy="Choose another name, or remove this folder."
         )

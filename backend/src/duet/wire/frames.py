@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages between host and agent: their dataclasses, parsing and packing. No I/O.
+"""Messages between host and agent: dataclasses, parsing and packing. No I/O.
 
-The agent's tests read the same golden frames (tests/fixtures/frames).
+The agent's tests read the same reference frames (tests/fixtures/frames) as the tests of this
+module.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ quadratic time.
 
 
 class FrameType(IntEnum):
-    """Frame types on the wire: below 64 from agent to host, from 64 on from host to agent."""
+    """Types of frames: types below 64 go from agent to host, the others from host to agent."""
 
     HELLO = 1
     FILE = 2
@@ -88,7 +89,7 @@ class GuestFile:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The agent has set up the plan; tracing is still off."""
+    """Message that the agent has set up the plan; tracing is still off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The workload has started."""
+    """Message that the workload has started."""
 
     mono_ns: int
     pid: int
@@ -110,7 +111,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The workload has ended; `status` is its exit code or the negative signal number."""
+    """Message that the workload has ended; `status` is its exit code or negative signal number."""
 
     mono_ns: int
     status: int
@@ -131,7 +132,7 @@ class CpuBeat:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """Progress of all CPUs; sent every 20 ms during a plan on the wall clock, and after PING."""
+    """Progress of all CPUs, sent every 20 ms during a plan on the wall clock, and after PING."""
 
     mono_ns: int
     cpus: tuple[CpuBeat, ...]
@@ -159,7 +160,7 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class GuestError:
-    """An error of the agent: sentence, remedy and detail."""
+    """An error that the agent reports: sentence, remedy and detail."""
 
     sentence: str
     remedy: str
@@ -168,14 +169,14 @@ class GuestError:
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """The agent has read and sent all pages."""
+    """Message that the agent has read and sent all pages."""
 
     mono_ns: int
 
 
 @dataclass(frozen=True, slots=True)
 class HostFrame:
-    """A frame from host to agent; only PLAN and SAY carry text."""
+    """A frame from host to agent; only PLAN and SAY contain text."""
 
     type: FrameType
     text: str = ""
@@ -311,7 +312,7 @@ def _line(raw: RawFrame) -> Line:
     _at_least(raw, _LINE.size)
     mono_ns, stream = _LINE.unpack_from(raw.payload)
     if stream not in (1, 2):
-        raise ProtocolError(raw.offset + HEADER.size + 8, "stream 1 or 2", str(stream))
+        raise ProtocolError(raw.offset + HEADER.size + 8, "a stream number of 1 or 2", str(stream))
     text = raw.payload[_LINE.size :].decode(errors="replace")
     return Line(mono_ns, "out" if stream == 1 else "err", text)
 
@@ -396,7 +397,7 @@ PAGE_BYTES = 4096
 
 
 class PageSplitter:
-    """Splits one CPU's byte stream into complete pages, and buffers an incomplete one."""
+    """Splits one CPU's byte stream into complete pages, and buffers an incomplete page."""
 
     def __init__(self, page_bytes: int = PAGE_BYTES) -> None:
         self.page_bytes = page_bytes
@@ -410,7 +411,7 @@ class PageSplitter:
         return len(self._rest)
 
     def feed(self, chunk: bytes) -> bytes:
-        """Add a chunk; return the pages that it completes, concatenated; b'' if none."""
+        """Add a chunk; return the pages that it completes, concatenated (b'' if none)."""
         self.received_bytes += len(chunk)
         if self._rest:
             chunk = self._rest + chunk

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Incremental parser of the frames on the agent's control port. No I/O.
 
-Header, 12 bytes, little endian: magic u32, type u16, flags u16 (0), length u32. The agent's C code
-and every recording use this format (vm-images/agent/PROTOCOL.md), which differs from base/frames.
+A frame's header has 12 bytes, little endian: magic u32, type u16, flags u16 (0), length u32. The
+agent's C code and every recording use this format (vm-images/agent/PROTOCOL.md), which differs from
+base/frames.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MAX_PAYLOAD = 1 << 20
 
 
 class ProtocolError(InputError):
-    """A violation of the agent's protocol; the rest of the stream is unusable.
+    """A violation of the agent's protocol, after which the stream cannot be parsed.
 
     Args:
         offset: position in bytes from the start of the stream.
@@ -52,7 +53,8 @@ class FrameReader:
     After a ProtocolError every call raises the same error.
 
     Args:
-        max_payload: longest payload. A longer payload is an error as soon as its header arrives.
+        max_payload: longest payload. A longer payload raises an error as soon as its header
+            arrives.
     """
 
     def __init__(self, max_payload: int = MAX_PAYLOAD) -> None:
@@ -63,14 +65,14 @@ class FrameReader:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of an incomplete frame; at most a header and `max_payload`."""
+        """Number of bytes of an incomplete frame: at most a header and `max_payload`."""
         return len(self._held)
 
     def feed(self, chunk: bytes) -> list[RawFrame]:
         """Add a chunk; return the frames that it completes, in order.
 
         Raises:
-            ProtocolError: wrong magic, flags or length. Frames before it are returned first.
+            ProtocolError: wrong magic, flags or length. Frames before the error are returned first.
         """
         if self._broken:
             raise self._broken
@@ -82,7 +84,7 @@ class FrameReader:
                 length, kind = self._header(at)
             except ProtocolError as error:
                 self._broken = error
-                if frames:  # return the complete frames; the next call raises
+                if frames:  # return complete frames first; the next call raises the error
                     break
                 raise
             end = at + HEADER.size + length
@@ -129,7 +131,7 @@ class Resume:
     Args:
         realtime_ns: the host's time of day, since 1970.
         entropy: ENTROPY_BYTES random bytes, different for each copy.
-        amendment: lines `write`, `run` and `deadline_ms` that replace those of the plan.
+        amendment: lines `write`, `run` and `deadline_ms`, which replace these lines of the plan.
     """
 
     realtime_ns: int
@@ -142,7 +144,7 @@ class Resume:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The agent's answer to RESUME: the copy has resumed.
+    """The agent's answer to RESUME, which says that the copy has resumed.
 
     Args:
         mono_ns: guest time.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A lesson's translated texts, applied to the lesson message. Untranslated texts stay English. */
+/** Applies the translated texts of a lesson to the lesson message. Texts without a translation stay English. */
 
-/** The path of a text within a lesson, and the text's translation. */
+/** The path of a text within a lesson, with the translation of the text. */
 export type LaidText = readonly [place: readonly (string | number)[], text: string];
 
-/** The translated texts of each lesson, by slug. Lessons without a translation are missing. */
+/** The translated texts of each lesson, by slug. Lessons without translated texts are absent. */
 export type LessonWords = Readonly<Record<string, readonly LaidText[]>>;
 
 let lessons: LessonWords = {};
 
-/** Set the translations; must be called before the first lesson arrives. */
+/** Set the translated texts. Must be called before the first lesson arrives. */
 export function setLessonTranslations(words: LessonWords): void {
   lessons = words;
 }
 
-/** Return the lesson in the visitor's language, or the same object if there is no translation. */
+/** Return the lesson in the visitor's language. Without a translation, return the same object. */
 export function inLanguage<T extends object>(lesson: T): T {
   const texts = lessons[String(within(lesson, 'slug'))];
   if (texts === undefined) return lesson;
@@ -26,7 +26,9 @@ export function inLanguage<T extends object>(lesson: T): T {
   return copy;
 }
 
-/** Drawings are stored under the name of their term, so copy the drawing to the term's translated name. */
+/**
+ * Drawings are stored by the name of their term, so a translated term needs a copy of its drawing under the new name.
+ */
 function keepDrawing(tree: unknown, place: LaidText[0], name: string): void {
   const drawings = within(tree, 'drawings');
   const term = within(within(tree, 'terms'), place[1] ?? '');
@@ -34,7 +36,7 @@ function keepDrawing(tree: unknown, place: LaidText[0], name: string): void {
   if (drawing !== undefined) (drawings as Record<string, unknown>)[name] = drawing;
 }
 
-/** Replace only texts that exist, because a card on the front page has fewer fields than the lesson. */
+/** Replace a text only if the message contains it, because a card on the front page has fewer fields than a lesson. */
 function put(tree: unknown, place: readonly (string | number)[], text: string): void {
   let at = tree;
   for (const part of place.slice(0, -1)) at = within(at, part);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The page's own words in the visitor's language. The English text is the key; untranslated texts stay English. Texts
- * are ICU messages, so that a language has its own plurals: t('{n, plural, one {# hog} other {# hogs}}', { n }).
+ * Translates the page's own texts to the visitor's language. The English text is the key, and texts without a
+ * translation stay English. Texts are ICU messages, so that each language has its own plurals: t('{n, plural, one {#
+ * hog} other {# hogs}}', { n }).
  *
- * The language is set before the first text and stays for the page's life; choosing another reloads the page.
+ * The language is set before the first text is used. Choosing another language reloads the page.
  */
 
 import { IntlMessageFormat } from 'intl-messageformat';
@@ -12,28 +13,30 @@ import { english, isPseudo, type Tag } from './tags.ts';
 
 // A pseudo-language for layout tests: English texts are made longer and run from right to left. Pure.
 
-/** The right-to-left override and its end, between which letters run like Arabic ones. */
+/**
+ * The Unicode characters that begin and end right-to-left text. Letters between them are displayed from right to left.
+ */
 const begin = '\u202e';
 const end = '\u202c';
 
-/** Lengthen a text by about a third, as translations do, and mark it right-to-left. */
+/** Lengthen a text by about a third, because translations are longer too, and mark the text as right-to-left. */
 function mirrored(text: string): string {
   if (text.trim() === '') return text;
   const longer = text.replaceAll(/[aeiou](?=[a-z])/g, (letter) => letter + letter);
   return longer.replace(/\S.*\S|\S/s, (words) => `${begin}${words}${end}`);
 }
 
-/** Values for the placeholders of a text. Numbers that select no plural are formatted by the caller. */
+/** Values for the placeholders of a text. The caller formats numbers, except those that select a plural. */
 export type Values = Readonly<Record<string, string | number | null | undefined>>;
 
-/** Maps English texts to those in another language. */
+/** Maps English texts to texts in another language. */
 export type Catalogue = Readonly<Record<string, string>>;
 
 let tag: Tag = english;
 let words: Catalogue = {};
 const formats = new Map<string, IntlMessageFormat>();
 
-/** Set the language; must be called before any text is used. */
+/** Set the language. Must be called before any text is used. */
 export function speak(language: Tag, catalogue: Catalogue): void {
   tag = language;
   words = catalogue;
@@ -51,7 +54,7 @@ export function spoken(): Tag {
   return tag;
 }
 
-/** Whether the page is in English, so that code may change the case of letters. */
+/** Whether the page is in English. Only in English, code may change the case of letters. */
 export function isEnglish(): boolean {
   return locale() === english;
 }
@@ -61,12 +64,12 @@ export function locale(): string {
   return isPseudo(tag) ? english : tag;
 }
 
-/** The translation of a message, without values filled in; English if there is no translation. */
+/** The translation of a message with its placeholders unchanged; the English text if there is no translation. */
 export function worded(text: string): string {
   return words[text] ?? text;
 }
 
-/** The text in the visitor's language, with the values filled in. */
+/** The text in the visitor's language, with its placeholders replaced by values. */
 export function t(text: string, values?: Values): string {
   const said = values === undefined ? worded(text) : filled(text, values);
   return isPseudo(tag) ? mirrored(said) : said;
@@ -83,8 +86,8 @@ function filled(text: string, values: Values): string {
 const plain = { ignoreTag: true };
 
 /**
- * Null if the translation is not a valid ICU message; the English text is used then. A test of the catalogues finds
- * such translations.
+ * Returns null if the translation is not a valid ICU message, so that the page shows the English text. A test of the
+ * catalogues finds invalid translations.
  */
 function formatOf(said: string): IntlMessageFormat | null {
   try {
@@ -94,11 +97,11 @@ function formatOf(said: string): IntlMessageFormat | null {
   }
 }
 
-// Texts that contain elements, which a translation may reorder: rich('Press <b>stop</b> now.', { b }).
+// Texts that contain elements, whose order a translation can change: rich('Press <b>stop</b> now.', { b }).
 
 type Inner = (words: ReactNode) => ReactNode;
 
-/** Format a text with elements: `<b>words</b>` calls the function `b`, `{b}` inserts a node. */
+/** Format a text that contains elements: `<b>words</b>` calls the function `b`, and `{b}` inserts a node. */
 export function rich(
   text: string,
   values: Readonly<Record<string, ReactNode | Inner>> = {},
@@ -117,7 +120,7 @@ function richFormatOf(said: string, text: string): IntlMessageFormat {
   }
 }
 
-/** Adapt a function to the library, which passes the parts as an array. */
+/** Adapt a function to the formatting library, which passes the parts of a text as an array. */
 function inner(value: ReactNode | Inner) {
   return typeof value === 'function'
     ? (parts: readonly ReactNode[]) => value(joined(parts))

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The languages of the page, and which of them a language tag selects. Pure. */
+/** The languages of the page, and the choice of a language by its tag. Pure. */
 
 export const english = 'en';
-/** A pseudo-language for layout tests: longer English, written from right to left. It is not in the language menu. */
+/**
+ * A pseudo-language for layout tests. Its texts are longer English, displayed from right to left. The language menu
+ * does not list it.
+ */
 export const pseudoTag = 'ar-XB';
 
 export const languages = [
@@ -17,13 +20,14 @@ export function isPseudo(tag: Tag): tag is typeof pseudoTag {
   return tag === pseudoTag;
 }
 
-/** The direction in which a language is written. */
+/** The direction in which a language is written: left to right, or right to left. */
 export function directionOf(tag: Tag): 'ltr' | 'rtl' {
   return isPseudo(tag) ? 'rtl' : 'ltr';
 }
 
 /**
- * The page's language for a tag; null if there is none. For example, `de-AT` gives `de`, and `zh-CN` gives `zh-Hans`.
+ * The page's language for a language tag; null if the page lacks it. For example, `de-AT` gives `de`, and `zh-CN` gives
+ * `zh-Hans`.
  */
 export function tagOf(wanted: string): Tag | null {
   if (wanted === pseudoTag) return pseudoTag;
@@ -36,7 +40,7 @@ export function tagOf(wanted: string): Tag | null {
   return found?.tag ?? null;
 }
 
-/** The first of several languages that the page has; null if it has none of them. */
+/** The first of these languages that the page has; null if the page has none of them. */
 export function firstOf(wanted: readonly string[]): Tag | null {
   for (const one of wanted) {
     const tag = tagOf(one);
@@ -45,7 +49,7 @@ export function firstOf(wanted: readonly string[]): Tag | null {
   return null;
 }
 
-/** Add the script that is likely for a tag; null if it is not a language tag. */
+/** Parse a language tag and add the most likely script; null if the tag is invalid. */
 function likely(tag: string): Intl.Locale | null {
   try {
     return new Intl.Locale(tag).maximize();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The texts that a page with a server needs from its start. */
+/** The Chinese texts that a page with a server needs immediately. */
 
 import type { Catalogue } from '../../base/lang/t.ts';
 import page from './page.json';
 import server from './server.json';
 
-/** The texts of lessons' own pictures and of plug-ins. */
+/** Chinese texts of plug-ins and of lessons' own pictures. */
 const brought = import.meta.glob<Catalogue>(
   ['../../../../lessons/*/view/lang/zh-Hans.json', '../../plugins/*/lang/zh-Hans.json'],
   { eager: true, import: 'default' },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The page for projectors: a deck of slides controlled by a clicker. */
+/** The page that a projector shows: a deck of slides, controlled by a clicker. */
 
 import { type CSSProperties, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { rich, t } from '../../base/lang/t.ts';
@@ -23,8 +23,7 @@ import { EvidenceSlide } from './evidence-slide.tsx';
 import { claimOf, headOf, type Stop } from './slides.ts';
 import { type Deck, offersToy, useDeck } from './use-deck.ts';
 
-// First slides of a deck: the lesson's question and the author of the mail, then the lesson's terms with their
-// drawings.
+// First slides of a deck: the patch mail's author, date and subject, and the lesson's terms with drawings.
 
 interface WordsSlideProps {
   readonly lesson: Lesson;
@@ -39,14 +38,17 @@ function WordsSlide({ lesson, terms, mail }: WordsSlideProps) {
     <div className="words-slide" data-testid="words">
       {mail && first && (
         <p className="words-mail" data-testid="words-mail">
-          {rich('It began with a mail of <b>{author}</b>, <time>{date}</time>: <q>{subject}</q>', {
-            author: first.author,
-            b: (words) => <b>{words}</b>,
-            date: dateWords(first.date),
-            time: (words) => <time dateTime={first.date}>{words}</time>,
-            subject: first.subject,
-            q: (words) => <q>{words}</q>,
-          })}
+          {rich(
+            'This lesson began with a mail of <b>{author}</b>, <time>{date}</time>: <q>{subject}</q>',
+            {
+              author: first.author,
+              b: (words) => <b>{words}</b>,
+              date: dateWords(first.date),
+              time: (words) => <time dateTime={first.date}>{words}</time>,
+              subject: first.subject,
+              q: (words) => <q>{words}</q>,
+            },
+          )}
         </p>
       )}
       <ul className="words-cards">
@@ -62,14 +64,14 @@ function WordsSlide({ lesson, terms, mail }: WordsSlideProps) {
   );
 }
 
-// A step's claim and the picture that shows it, with all lanes of the step. The sentence computed from the events is
-// below.
+// A slide with a step's claim and the picture that shows it. The picture contains all lanes of the step.
+// Below the picture is a sentence that is computed from the events.
 
 /** Largest factor by which a picture is enlarged if it does not fill the stage. */
 const largest = 2;
 /**
- * Height of lane headers for one lane, for several, and for many lanes, px. With many lanes the legend hides muted
- * kinds.
+ * Heights of lane headers, px: with one lane, with several lanes, and with many lanes. With many lanes the legend hides
+ * muted kinds.
  */
 const [usualHeader, lowHeader, lowestHeader] = [34, 26, 21];
 const many = 4;
@@ -135,14 +137,14 @@ function Picture({ page }: { readonly page: LessonModel }) {
   );
 }
 
-// A show of hands: the speaker counts the hands for each choice with the number keys. The counts are lost when the page
-// closes.
+// A show of hands: the speaker counts the hands for each choice with the number keys.
+// The counts of hands are lost when the page closes.
 
 const none: readonly number[] = [];
 /** Largest number of hands that can be counted per choice. */
 const most = 999;
 
-/** The counts after one hand is added or removed for a choice. */
+/** The hand counts of all choices, after adding `by` hands to one choice. */
 export function withHand(counts: readonly number[], choice: number, by: number): readonly number[] {
   const length = Math.max(counts.length, choice + 1);
   return Array.from({ length }, (_, i) =>
@@ -152,7 +154,7 @@ export function withHand(counts: readonly number[], choice: number, by: number):
 
 const asked = new Map<string, readonly number[]>();
 
-/** Lets keys 1 to 9 add a hand for a choice while the question is on the projector. */
+/** While the question is on the projector, each of the keys 1 to 9 adds a hand to the count of a choice. */
 function useHands(id: string, choices: number) {
   const [, again] = useState(0);
   const raise = (choice: number, by: number) => {
@@ -173,17 +175,17 @@ function useHands(id: string, choices: number) {
   return { counts: asked.get(id) ?? none, raise };
 }
 
-// The choices of a question on the projector, with the number of hands. Once revealed, the right choice is marked.
+// The choices of a question on the projector, each with its number of hands. The right choice is marked once revealed.
 
 interface ChoicesProps {
-  /** Key under which the hands are stored. */
+  /** Key under which the hand counts are stored. */
   readonly id: string;
   readonly choices: readonly string[];
   /** Index of the right choice; null until it is revealed. */
   readonly truth: number | null;
-  /** Where the answer comes from. */
+  /** The source of the answer, shown next to the right choice. */
   readonly by: string;
-  /** Number of answers per choice that are added to the hands, such as the answers of a class. */
+  /** Number of answers per choice to add to the hand counts, such as a class's answers. */
   readonly more?: readonly number[];
 }
 
@@ -199,7 +201,7 @@ function Choices({ id, choices, truth, by, more = none }: ChoicesProps) {
             type="button"
             className="ask-choice"
             onClick={() => raise(i, 1)}
-            title={t('one hand more (press the key with its number)')}
+            title={t('one hand more (press the key with the answer’s number)')}
           >
             <b>{i + 1}</b>
             <span className="ask-words">{choice}</span>
@@ -227,8 +229,8 @@ function Choices({ id, choices, truth, by, more = none }: ChoicesProps) {
   );
 }
 
-// A prediction on the projector. The first press asks the question and lets the speaker count hands; the second press
-// reveals the answer.
+// A prediction on the projector has two stops. At the first stop the question is shown and the speaker counts hands.
+// At the second stop of a prediction, the answer is shown.
 
 interface AskSlideProps {
   readonly page: LessonModel;
@@ -241,7 +243,7 @@ function AskSlide({ page, revealed }: AskSlideProps) {
   const audience = useAudience(scene);
   const latest = useRef(audience);
   latest.current = audience;
-  // When a press reveals the answer on the projector, it is revealed on all pages of the class.
+  // Revealing the answer on the projector also reveals it on all pages of the class.
   useEffect(() => {
     if (revealed) latest.current?.reveal();
   }, [revealed]);
@@ -271,17 +273,20 @@ function AskSlide({ page, revealed }: AskSlideProps) {
           </b>
         )}
         {!revealed
-          ? t('Hands up: keys 1 to 9 count them. The next press shows what happened.')
+          ? t(
+              'Ask for a show of hands. Keys 1 to 9 count the hands. The next key press shows what happened.',
+            )
           : answer !== null
             ? `${answeredBy(answer).how}: ${answer.words}`
-            : why || t('The run on the stage has not counted enough yet to answer.')}
+            : why ||
+              t('The run on the stage has not counted enough events yet to answer this question.')}
       </p>
     </div>
   );
 }
 
-// Last slides of a deck: the question explained in three sentences, and the quiz questions. Each question has two
-// stops, before and after its answer is shown.
+// Last slides of a deck: the question to explain in three sentences, and the quiz questions.
+// Each question has two stops: before and after its answer is shown.
 
 function ExplainSlide({ lesson, revealed }: { lesson: Lesson; revealed: boolean }) {
   const { explain } = lesson;
@@ -304,7 +309,7 @@ function ExplainSlide({ lesson, revealed }: { lesson: Lesson; revealed: boolean 
       <p className="ask-answer">
         {revealed
           ? t('Our sentences, for comparison.')
-          : t('In three sentences of your own. The next press shows ours.')}
+          : t('Explain it in three sentences of your own. The next key press shows our sentences.')}
       </p>
     </div>
   );
@@ -346,9 +351,11 @@ function QuizSlide({ lesson, questions, revealed }: QuizProps) {
         {revealed ? (
           <Terms text={first.why} />
         ) : number ? (
-          t('Say a number. The next press shows it.')
+          t('Ask for a number. The next key press shows the answer.')
         ) : (
-          t('Hands up: keys 1 to 9 count them. The next press shows the answer.')
+          t(
+            'Ask for a show of hands. Keys 1 to 9 count the hands. The next key press shows the answer.',
+          )
         )}
       </p>
     </div>
@@ -377,15 +384,15 @@ function AllQuestions({ asked }: { readonly asked: readonly QuizQuestion[] }) {
   );
 }
 
-// Slides are laid out on a small sheet and scaled up, so that the page's smallest text, 13 px, is 20 px high at
-// 1920x1080.
+// Slides are laid out on a small sheet, which is scaled up to the size of the window.
+// At 1920x1080 the page's smallest text, 13 px, becomes 20 px high.
 
-/** Size of the sheet, px; at 1920x1080 its scale is 1.549. */
+/** Size of the sheet on which slides are laid out, px. At 1920x1080 the sheet is scaled by 1.549. */
 export const sheet = { width: 1240, height: 697 } as const;
 
 /**
- * Scale of the sheet for a window size. The scale is at least 1; in a window too small for that, the sheet is made
- * smaller instead.
+ * Scale of the slide sheet for a window size. The scale is at least 1. If the window is smaller than the sheet, the
+ * sheet shrinks instead.
  */
 export function deckScale(width: number, height: number): number {
   return Math.max(1, Math.min(width / sheet.width, height / sheet.height));

@@ -30,7 +30,7 @@ import type { LessonModel } from '../use-lesson-page.ts';
 import { type Limits, layOut, standing } from './pack.ts';
 import type { Part } from './slides.ts';
 
-// The cards of a slide, at the largest scale at which all of them fit. Text never gets smaller than on the page.
+// A slide's cards, at the largest scale at which all cards fit. Text is never smaller than on the lesson page.
 
 const gap = 32;
 const largest = 1.9;
@@ -58,8 +58,8 @@ function Cards({ children, columns, least, filler }: CardsProps) {
     };
     const observer = new ResizeObserver(fill);
     observer.observe(outer);
-    // Charts that load late, and figures that need another line, change the cards' heights. Other changes need no new
-    // layout.
+    // Charts that load late, and figures that need another line, change the cards' heights.
+    // Changes that keep the heights of the cards need no new layout.
     const changes = new MutationObserver(() => {
       if (standing(inner) !== before) fill();
     });
@@ -94,12 +94,12 @@ function Cards({ children, columns, least, filler }: CardsProps) {
 type Row = MeasuredMessage['rows'][number];
 
 /**
- * Maximum length of a verdict in a cell, in characters. A longer text is not a verdict, but the reason for a missing
- * one. It is listed below the table.
+ * Maximum length of a verdict in a table cell, in characters. A longer text explains why there is no verdict, and is
+ * listed below the table.
  */
 const shortest = 24;
 
-/** "-89.9 %, worse", "no difference proven" or "no verdict"; empty for the baseline row. */
+/** The text of a verdict cell: "-89.9 %, worse", "no difference proven" or "no verdict"; empty in the baseline row. */
 function verdictOf(row: Row, better: MeasuredMessage['better']): string {
   if (row.verdict) return row.verdict.length <= shortest ? row.verdict : t('no verdict');
   const change = row.change_percent;
@@ -135,7 +135,7 @@ function MeasuredPart({ lesson, measured }: MeasuredPartProps) {
     return (
       <section className="panel" aria-label={t('Measured')} data-testid="measured">
         <h3 className="eyebrow">{onScreen(metricWords(measured, lesson))}</h3>
-        <p className="quiet">{t('Nothing measured yet with these knobs.')}</p>
+        <p className="quiet">{t('Nothing has been measured with these knobs yet.')}</p>
       </section>
     );
   return (
@@ -195,13 +195,13 @@ function MeasuredPart({ lesson, measured }: MeasuredPartProps) {
   );
 }
 
-// The part of a patch that fits on a slide: the hunks that matter, shortened if they have too many lines. Pure.
+// The part of a patch that fits on a slide: the relevant hunks, shortened if they have too many lines. Pure.
 
 interface ExcerptHunk {
   readonly path: string;
   readonly where: string;
   readonly lines: readonly PatchLine[];
-  /** Whether lines of the hunk are omitted above or below. */
+  /** Whether some lines of the hunk are omitted. */
   readonly cut: boolean;
 }
 
@@ -216,8 +216,8 @@ const headLines = 2;
 const leastLines = 4;
 
 /**
- * Select at most `room` lines of a patch, in the patch's order: the hunks with lines listed in `matters`, or if there
- * are none, the hunks that add most lines.
+ * Select at most `room` lines of a patch, in the patch's order. Hunks in which `matters` accepts a line are selected;
+ * if there are none, the hunks that add the most lines.
  */
 export function excerptOf(
   files: readonly PatchFile[],
@@ -244,8 +244,8 @@ export function excerptOf(
 }
 
 /**
- * Shorten a hunk to a number of lines: those around the lines that matter, or if no line matters, those around the
- * first changed line.
+ * Shorten a hunk to `room` lines around the lines that matter. If no line matters, keep the lines around the first
+ * changed line.
  */
 function cutTo(
   lines: readonly PatchLine[],
@@ -256,8 +256,8 @@ function cutTo(
   if (room < leastLines) return [];
   const marks = lines.flatMap((line, i) => (matters(line) ? [i] : []));
   const within = (from: number) => marks.filter((i) => i >= from && i < from + room).length;
-  // Choose the part that contains most of these lines. Of equally good parts choose the last one, because it is the
-  // deepest call.
+  // Choose the part of the hunk that contains the most lines that matter.
+  // If several parts of the hunk contain equally many, choose the last part, because it is the deepest call.
   const around = marks.length > 0 ? marks : [lines.findIndex((line) => line.sign !== ' ')];
   const views = around.map((i) =>
     Math.max(0, Math.min(i - Math.floor(room / 2), lines.length - room)),
@@ -266,7 +266,7 @@ function cutTo(
   return lines.slice(from, from + room);
 }
 
-/** Maximum number of characters of a patch's message next to the patch. */
+/** Maximum length of the excerpt of a patch's message next to the patch, in characters. */
 const mostWords = 900;
 
 /** The first paragraphs of a patch's message, as plain text. */
@@ -283,14 +283,14 @@ export function messageOf(body: string): readonly string[] {
   return paragraphs;
 }
 
-// The part of a patch that matters, for a projector. Lines whose function runs at the moment are highlighted.
+// The relevant part of a patch, for a projector. A line is highlighted while its function runs.
 
 interface PatchPartProps {
   readonly page: LessonModel;
   readonly arm: string;
   /** Text fragments that select the lines to show. If there are none, the lines that are being executed are shown. */
   readonly at: readonly string[];
-  /** Number of lines for which there is room. */
+  /** Number of patch lines that fit on the slide. */
   readonly room: number;
 }
 
@@ -392,7 +392,7 @@ function PatchMessage({ page: { lesson }, arm: name }: Pick<PatchPartProps, 'pag
 const [patchLines, patchLinesBeside, patchLinesAlone] = [25, 16, 18];
 /** Minimum scale of text: at this scale, 13 px on the page becomes 20 px at 1920x1080. */
 const smallest = 1;
-/** Minimum scale of printed text. It is lower, so that nothing has to be omitted. */
+/** Minimum scale of printed text. It is lower than on a screen, so that nothing has to be omitted. */
 const smallestOnPaper = 0.75;
 
 const [oneOrTwo, all] = [
@@ -431,7 +431,7 @@ function cardsOf(page: LessonModel, part: Part, parts: readonly Part[]) {
       const beside = parts.length > 1;
       const room = beside ? patchLinesBeside : first ? patchLines : patchLinesAlone;
       const lines = <PatchPart key={arm} page={page} arm={arm} at={at} room={room} />;
-      // The message is only on the first slide that shows the patch.
+      // The patch's message is shown only on the first slide that shows the patch.
       const said = first && !beside;
       return said ? [lines, <PatchMessage key="message" page={page} arm={arm} />] : [lines];
     }

@@ -75,7 +75,7 @@ function Fit({ children }: { readonly children: ReactNode }) {
 
 // A snapshot of a slide for print: text stays text, and canvases become images.
 
-/** Return an inert copy of an element. Its canvases must already be drawn. */
+/** Return an inert copy of an element. The element's canvases must already be drawn. */
 function snapshot(of: HTMLElement): HTMLElement {
   const copy = of.cloneNode(true) as HTMLElement;
   const drawn = [...of.querySelectorAll('canvas')];
@@ -95,8 +95,8 @@ function snapshot(of: HTMLElement): HTMLElement {
   return copy;
 }
 
-// Visits every slide of a lesson. When three quarters of the slide's window have been played, takes a snapshot of the
-// slide.
+// Visits every slide of a lesson and takes a snapshot of it.
+// A slide's snapshot shows the moment at three quarters of the slide's time window.
 
 interface PaperPage {
   readonly stop: Stop;
@@ -104,11 +104,11 @@ interface PaperPage {
 }
 
 /**
- * Share of a window that is played before the snapshot. By then most events have happened, but the next window has not
- * begun.
+ * Position of a snapshot's moment, as a share of the slide's time window. By then most events of the window have
+ * happened.
  */
 const share = 0.75;
-/** Time to wait until the text shows the same moment as the picture, ms. */
+/** Time until the text shows the same moment as the picture, ms. */
 const calmMs = 450;
 const pollMs = 60;
 

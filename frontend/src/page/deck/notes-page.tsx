@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The speaker's window: elapsed and planned time, the text to say, and the next stop. It follows the slides and can
- * change them.
+ * The speaker's window: elapsed and planned time, the text to say, and the next stop. The window follows the slides and
+ * can change the current slide.
  */
 
 import { useEffect, useRef, useState } from 'react';
@@ -60,7 +60,7 @@ export function plannedOf(
   return { from, to: from + (scenes[at]?.minutes ?? 0), total };
 }
 
-/** "on time", "2 min behind" or "3 min ahead", compared with the step's planned time. */
+/** The speaker's progress compared with the step's planned time: "on time", "2 min behind" or "3 min ahead". */
 export function paceWords(ms: number, { from, to }: Planned): string {
   const now = ms / minuteMs;
   if (now > to) return t('{now} min behind', { now: Math.ceil(now - to) });

@@ -22,7 +22,7 @@ interface Packed {
 export interface Limits {
   readonly least: number;
   readonly most: number;
-  /** The numbers of columns to try, which must include 1. Columns without cards are dropped. */
+  /** The numbers of columns to try. The number 1 must be among them. Columns without cards are dropped. */
   readonly columns: readonly number[];
   /** Gap between columns and between the cards of a column, px. */
   readonly gap: number;
@@ -61,8 +61,9 @@ function highest(
 }
 
 /**
- * Find the largest scale at which all cards fit. `heightsAt` returns the cards' heights at a layout width, px, with
- * infinity for a card that is wider. If nothing fits at the scale `least`, the best columns at `least` are returned.
+ * Find the largest scale at which all cards fit. `heightsAt` returns the cards' heights in px at a layout width; a card
+ * that is wider has infinite height. If the cards do not fit even at the scale `least`, return the lowest columns at
+ * `least`.
  */
 export function pack(
   box: Box,
@@ -88,7 +89,7 @@ export function pack(
 
 // Measures a slide's cards in the browser and places them.
 
-/** Elements that stay together: a whole card, or one of a card's tables with its heading and notes. */
+/** Elements that stay together: a complete card, or one of a card's tables with the table's heading and notes. */
 type Unit = readonly HTMLElement[];
 
 /** Largest factor by which a chart may grow. */
@@ -157,7 +158,7 @@ function forget(inner: HTMLElement): void {
 /** SVG elements have no offsetHeight. */
 const high = (one: HTMLElement) => one.offsetHeight ?? one.clientHeight;
 
-/** Height of a unit at a width, px; infinite if its content is wider. */
+/** Height of a unit (a card, or one of its tables) at a layout width, px; infinite if the content is wider. */
 function heightOf(unit: Unit, width: number): number {
   for (const one of unit) one.style.width = `${width}px`;
   if (unit.some((one) => one.scrollWidth > width + 1)) return Number.POSITIVE_INFINITY;
@@ -166,7 +167,7 @@ function heightOf(unit: Unit, width: number): number {
 
 const main = 'table, svg, figure, div';
 
-/** The parts of a panel. If a single box contains everything but the heading, they are the parts of that box. */
+/** The visible parts of a panel. A box with several children counts as these children. */
 function parts(card: HTMLElement): readonly HTMLElement[] {
   const panel = card.querySelector('.panel:not(.patch)');
   const all = ([...(panel?.children ?? [])] as HTMLElement[]).flatMap((part) =>
@@ -180,8 +181,8 @@ function parts(card: HTMLElement): readonly HTMLElement[] {
 const tablesOf = (own: readonly HTMLElement[]) => own.filter((part) => part.matches(main));
 
 /**
- * Split a card into units. A card with one table stays whole; otherwise each table is a unit, and the first one
- * includes the heading.
+ * Split a card into units, which are laid out separately. A card with one table is one unit. Otherwise each table is a
+ * unit, and the first table's unit includes the card's heading.
  */
 function unitsOf(card: HTMLElement): readonly Unit[] {
   const own = parts(card);
@@ -212,7 +213,7 @@ function dispensable(cards: readonly HTMLElement[]): readonly HTMLElement[] {
   ];
 }
 
-/** Place every unit; the chart of a column gets the height that is left over. */
+/** Place every unit. The charts of a column share the height that the other units leave free. */
 function settle(
   units: readonly Unit[],
   { width, columns }: Packed,

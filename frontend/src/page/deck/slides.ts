@@ -16,7 +16,7 @@ interface Chosen {
   readonly what: 'patch';
   readonly arm: string;
   readonly at: readonly string[];
-  /** Whether no earlier step shows this patch; if so, its message is shown too. */
+  /** Whether this step is the first that shows this patch. The first step also shows the patch's message. */
   readonly first: boolean;
 }
 
@@ -56,7 +56,7 @@ function shownBefore(lesson: Patched, scene: Scene): ReadonlySet<string> {
   return shown;
 }
 
-/** A part of a slide's content below its title: one of the parts listed here, or a panel of the view by its name. */
+/** A part of a slide below the title: one of the parts listed here, or a panel of the view, by name. */
 export type Part =
   | { readonly what: 'latency' | 'measured' | 'counts' }
   | { readonly what: 'panel'; readonly name: string }
@@ -67,12 +67,12 @@ export type Part =
        * Text fragments that select the lines to show. If there are none, the lines that are being executed are shown.
        */
       readonly at: readonly string[];
-      /** Whether no earlier step shows this patch. */
+      /** Whether this step is the first that shows this patch. */
       readonly first: boolean;
     };
 
 export type Slide =
-  /** Terms that learners should know first. The first of these slides also names the author of the mail. */
+  /** Terms that learners should know first. The first slide with terms also names the patch mail's author. */
   | { readonly kind: 'words'; readonly terms: readonly string[]; readonly mail: boolean }
   | { readonly kind: 'ask' | 'picture' | 'explain' }
   | { readonly kind: 'evidence'; readonly parts: readonly Part[] }
@@ -115,7 +115,7 @@ function evidenceOf({ show }: Scene, panels: readonly string[]): readonly Part[]
 
 /**
  * A single chart or table would leave half of the slide empty, so the counts are added. A patch needs no counts,
- * because its message is shown with it.
+ * because the patch's message is shown next to it.
  */
 function filled(parts: readonly Part[]): readonly Part[] {
   return parts.length === 1 && parts[0]?.what !== 'patch' ? [...parts, { what: 'counts' }] : parts;
@@ -141,7 +141,7 @@ function recapOf({ explain, quiz }: Pick<Whole, 'explain' | 'quiz'>): readonly S
 /** A position of the deck. Slides with a question have two stops: before and after the answer is revealed. */
 export interface Stop {
   readonly step: string;
-  /** Number of the press within its step, from 1; `slide` in the address. */
+  /** Number of the press within the step, from 1. The address contains this number as `slide`. */
   readonly press: number;
   readonly slide: Slide;
   /** Number of the slide within the lesson, from 1. */
@@ -175,8 +175,8 @@ export function stopsOf(lesson: Whole, panels: readonly string[]): readonly Stop
 }
 
 /**
- * Stops to print: predictions have no answer, the lesson's own three sentences are shown, and all questions share a
- * page.
+ * Stops to print. The answers to predictions are omitted, the lesson's three sentences are included, and all quiz
+ * questions share a page.
  */
 export function paperStops(stops: readonly Stop[]): readonly Stop[] {
   const asked = stops.flatMap(({ slide, revealed }) =>
@@ -207,7 +207,7 @@ export function stopAt(stops: readonly Stop[], step: string, press: number | nul
 
 // The one-sentence claim of a step. Pure.
 
-/** The claim that the step states. If it states none, the first sentence of its text. */
+/** The claim that the step states. If the step states none, the first sentence of the step's text. */
 export function claimOf(
   { content }: Pick<Lesson, 'content'>,
   { id, claim }: Pick<Scene, 'id' | 'claim'>,
@@ -266,13 +266,14 @@ export function sayOf(
     .trim();
 }
 
-/** A hint for the speaker on slides that belong to no step and so have no notes. */
+/** A hint for the speaker on slides that have no notes, because they belong to no step. */
 export function hintOf({ kind }: Slide): string {
   if (kind === 'words')
     return t('Say each word once and point at its drawing. One minute is enough.');
-  if (kind === 'explain') return t('Ask two students to try aloud. The next press shows ours.');
+  if (kind === 'explain')
+    return t('Ask two students to explain it aloud. The next key press shows our explanation.');
   return kind === 'quiz'
-    ? t('Count the hands, then press. Ask one person why before you go on.')
+    ? t('Count the raised hands, then press a key. Before you go on, ask one person for a reason.')
     : '';
 }
 
@@ -312,7 +313,7 @@ const kinds = {
   evidence: t('the evidence'),
 } as const;
 
-/** The name of a stop, for the preview of the next one. */
+/** The name of a stop, for the preview of the next stop. */
 export function stopTitle(
   lesson: Pick<Lesson, 'question' | 'quiz'>,
   scene: Pick<Scene, 'title'>,
@@ -335,7 +336,7 @@ const partWords: Readonly<Record<Exclude<Part['what'], 'panel'>, string>> = {
   patch: t('the patch'),
 };
 
-/** One sentence about a stop, with which the speaker can lead over to it. `panels` maps names to titles. */
+/** A text with which the speaker can introduce the next stop. `panels` maps the names of panels to their titles. */
 export function previewOf(
   lesson: Pick<Lesson, 'arms' | 'content' | 'predictions' | 'explain' | 'quiz'>,
   scene: Pick<Scene, 'id' | 'claim' | 'predict'>,

@@ -6,7 +6,7 @@ import { Cell } from '../../base/signal.ts';
 
 const begun = new Map<string, Cell<number>>();
 
-/** The clock of a lesson; unless it is already running, it starts at `since`. */
+/** The clock of a lesson. If the clock is not running yet, it starts at `since`. */
 export function clockOf(slug: string, since: number): Cell<number> {
   let clock = begun.get(slug);
   if (clock === undefined) {

@@ -49,17 +49,18 @@ interface Pressed {
   readonly target: EventTarget | null;
 }
 
-/** The action of a key; null if it has none, or if an input field uses the key. */
+/** The action of a key; null if the key has no action, or if an input field uses the key. */
 export function deckAct(event: Pressed): DeckAct | null {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return null;
   const target = event.target instanceof Element ? event.target : null;
   if (target?.closest(fields)) return null;
-  // In the interactive rule, only the keys of a clicker change slides, because the rule uses the other keys.
+  // While an interactive exercise (toy) has the focus, only the keys of a clicker change slides.
+  // An interactive exercise itself uses the keys that are not a clicker's.
   if (target?.closest('.toy') && !clicker.has(event.key)) return null;
   return keys[event.key] ?? null;
 }
 
-/** Index of the stop after a press, clamped to the deck. */
+/** Index of the stop after a press, clamped to the deck's first and last stop. */
 export function moved(at: number, act: DeckAct, stops: number): number {
   const last = Math.max(0, stops - 1);
   if (act === 'next') return Math.min(last, at + 1);
@@ -77,7 +78,7 @@ export interface DeckNews {
   readonly press: number;
   /** The sentence that is currently computed from the events; may be empty. */
   readonly sentence: string;
-  /** The answer to the step's question before the slides reveal it; empty if there is none. */
+  /** The answer to the step's question, for the speaker, even before the slides reveal it; empty if it is unknown. */
   readonly answer: string;
   /** Start of the talk, ms since 1970. */
   readonly since: number;
@@ -139,7 +140,7 @@ export function useDeck(page: LessonModel) {
   const stops = useStops(lesson);
   const at = stopAt(stops, scene.id, place.slide);
   const stop = must(stops[at], 'a stop');
-  // Close the interactive rule when leaving its slide.
+  // Close the interactive exercise (toy) when the deck leaves its slide.
   const withoutToy = togglePane(place.panes, 'toy', false);
   const show = (to: number) => {
     const next = stops[to];
@@ -171,14 +172,14 @@ export function useDeck(page: LessonModel) {
   return { stops, at, stop, slides: slideCount(stops), act };
 }
 
-/** Whether the slide offers the step's interactive rule instead of the picture. */
+/** Whether the slide can show the step's interactive exercise (toy) instead of the picture. */
 export function offersToy(page: LessonModel, stop: Stop): boolean {
   return stop.slide.kind === 'picture' && toyOf(page.lesson, page.scene) !== null;
 }
 
 /**
- * Listens before the picture does, because the picture uses arrow keys for its marks, but a clicker's keys must change
- * slides.
+ * Handles the deck's keys before the picture receives them. The picture uses arrow keys to select marks, but a
+ * clicker's arrow keys must change slides.
  */
 function useDeckKeys(act: (what: DeckAct) => void): void {
   const latest = useRef(act);

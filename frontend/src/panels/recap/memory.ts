@@ -48,7 +48,7 @@ export interface Progress {
   readonly on: string;
 }
 
-/** A number of items, and the total number of items. */
+/** A number of completed items, and the total number of items. */
 type Share = readonly [number, number];
 
 const nothing: Recap = { mine: '', compared: false, given: {} };
@@ -127,11 +127,11 @@ function write(key: string, value: object): void {
   }
 }
 
-// The certificate of progress as a file: JSON for programs, SVG for people. It states that nobody has verified
-// anything.
+// The certificate of progress as a file: JSON for programs, SVG for people.
+// The certificate states that nobody has verified the progress.
 
 export const honest = t(
-  'A browser wrote this from what it had saved. Nobody checked who answered, or how, so it proves nothing.',
+  'A browser wrote this certificate from the answers that it had saved. Nobody checked who gave the answers, or how, so the certificate proves nothing.',
 );
 
 type All = Readonly<Record<string, Progress>>;
@@ -158,7 +158,7 @@ export const columns = [
   t('on'),
 ] as const;
 
-/** The cells of a lesson's row that follow its title. */
+/** The cells after the title in a lesson's row of the progress table. */
 export function cells(one: Progress): readonly string[] {
   const explained = one.explained ? t('yes') : t('no');
   return [explained, share(one.quiz), share(one.predicted), share(one.pointed), one.on];

@@ -51,7 +51,7 @@ function ExplainPart({ explain, recap, onRecap }: ExplainPartProps) {
             rows={compared ? 10 : 5}
             maxLength={most}
             value={mine}
-            placeholder={t('In your own words. They stay in this browser.')}
+            placeholder={t('Use your own words. Your text stays in this browser.')}
             onChange={(event) => onRecap({ ...recap, mine: event.target.value })}
             data-testid="mine"
           />
@@ -76,7 +76,7 @@ function ExplainPart({ explain, recap, onRecap }: ExplainPartProps) {
           ? t('hide ours')
           : mine.trim()
             ? t('compare with ours')
-            : t('show ours without writing')}
+            : t('show our sentences without writing')}
       </button>
     </section>
   );
@@ -263,7 +263,7 @@ function PredictedPart({ lesson, answers, onStep, onQuestions }: PredictedPartPr
                     b: (words) => <b>{words}</b>,
                     truth:
                       truth === undefined
-                        ? t('No run has answered it yet.')
+                        ? t('No run has answered this prediction yet.')
                         : truth === guess
                           ? t('Yes, that is right.')
                           : t('The answer is: {choices}.', { choices: prediction.choices[truth] }),
@@ -297,7 +297,7 @@ function PredictedPart({ lesson, answers, onStep, onQuestions }: PredictedPartPr
   );
 }
 
-// The progress in all lessons that this browser has stored, with downloads.
+// The viewer's progress in all lessons, as stored in this browser, with buttons that download it.
 
 interface CertificatePartProps {
   readonly all: Readonly<Record<string, Progress>>;

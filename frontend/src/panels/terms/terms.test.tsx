@@ -162,7 +162,7 @@ describe('terms', () => {
       render(<Entry lesson={{ ...lesson, mails }} />);
       const mail = screen.getByTestId('entry-mail');
       expect(mail.querySelector('a')).toBeNull();
-      expect(mail.textContent).toContain('we know of no archive that contains it');
+      expect(mail.textContent).toContain('we know of no archive that contains this mail');
     });
 
     it('is not there where a lesson has no terms', () => {

@@ -21,9 +21,9 @@ import { t } from '../../base/lang/t.ts';
 import type { Lesson, Term } from '../../protocol/lesson.ts';
 import type { ClockName } from '../../protocol/messages.ts';
 
-// Rebuilds a term's drawing element by element. Only shapes, text and presentation attributes are copied, so the
-// drawing cannot run scripts, load anything, or be styled from outside. The server refuses such files too
-// (lessons/drawings.py).
+// Rebuilds a term's drawing element by element, so that the drawing can neither run scripts nor load anything.
+// Only shapes, text and presentation attributes are copied, so the drawing cannot be styled from outside.
+// The server refuses drawings with other elements too (lessons/drawings.py).
 
 const elements = new Set([
   ...['g', 'path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'text', 'tspan'],
@@ -114,7 +114,7 @@ class CardHost {
     this.set({ name, anchor, pinned: false });
   }
 
-  /** The first click pins the card, the second closes it. */
+  /** The first click pins the card, and the second click closes it. */
   click(name: string, anchor: HTMLElement): void {
     this.stay();
     const again = this.shown?.anchor === anchor && this.shown.pinned;
@@ -133,7 +133,7 @@ class CardHost {
     clearTimeout(this.timer);
   }
 
-  /** The word lost the focus or was unmounted. */
+  /** The word has lost the focus or was unmounted. */
   gone(anchor: HTMLElement | null): void {
     if (anchor !== null && this.shown?.anchor === anchor) this.close();
   }
@@ -186,7 +186,7 @@ export function spotOf(
   return { left, top: under ? word.bottom + gap : word.top - gap - height, height };
 }
 
-// The card of a term, with its drawing and definition. Esc or a click elsewhere closes it.
+// The card of a term, with a drawing and definition. Esc or a click outside the card closes it.
 
 interface TermCardProps {
   readonly host: CardHost;
@@ -514,7 +514,7 @@ export function Terms({ text }: { readonly text: string }) {
     typeof piece === 'string' ? (
       piece
     ) : (
-      // The key is the term, which occurs only once, so that the button survives changes of the words around it.
+      // The React key is the term, which occurs only once. So the button survives changes of the words around it.
       <TermMark key={piece.name} name={piece.name}>
         {piece.text}
       </TermMark>

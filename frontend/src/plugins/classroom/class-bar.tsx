@@ -28,7 +28,7 @@ interface ClassBarProps {
   readonly onInvite: () => void;
 }
 
-/** The number of members who are present, and of members' questions that wait for the instructor. */
+/** The number of members who are present, and the number of members' questions that wait for the instructor. */
 function hereWords(room: Room): string {
   const [here, n] = [room.facts?.connected ?? 0, waitingRaised(room)];
   return n > 0
@@ -60,7 +60,9 @@ export function barWords(
 
 function followingWords({ facts, part }: Room): string {
   if (facts?.driver) return t('You follow {driver}.', { driver: facts.driver });
-  return part === 'instructor' ? t('You follow your other page.') : t('You follow the instructor.');
+  return part === 'instructor'
+    ? t('This page follows your other page.')
+    : t('You follow the instructor.');
 }
 
 export function ClassBar(props: ClassBarProps) {
@@ -166,7 +168,7 @@ function SpotButtons({ inClass, lesson, arms }: ClassBarProps) {
     );
   return (
     <span className="class-spots">
-      <span className="small quiet">{t('Click a mark in the picture, or take a lane:')}</span>
+      <span className="small quiet">{t('Click a mark in the picture, or choose a lane:')}</span>
       {arms.map((arm) => (
         <button
           key={arm}
@@ -219,7 +221,7 @@ interface ShownBarProps {
   readonly place: Place;
 }
 
-/** "Second: Ada, 9 hogs."; empty if this page knows of no run in the class with this id. */
+/** A sentence such as "Second run: Ada, 9 hogs."; empty if the class has no run with this id. */
 export function shownWords(room: RoomNow['room'], lesson: Lesson, beside: string | null): string {
   const one = room?.tries.find(({ run }) => run === beside);
   return one === undefined

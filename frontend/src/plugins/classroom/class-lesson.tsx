@@ -9,7 +9,7 @@ import { PointMap } from './pointing.tsx';
 
 export interface ClassLesson extends InLesson {
   readonly inClass: InClass;
-  /** Key of the question whose answers are shown as places over the picture; null for none. */
+  /** Key of the question whose answers are drawn as discs over the picture; null if no answers are drawn. */
   readonly shown: string | null;
   readonly show: (key: string | null) => void;
 }

@@ -43,7 +43,7 @@ interface Props {
   readonly onClose: () => void;
   readonly map: MapControl;
   readonly truthOf: TruthOf;
-  /** Only shown to the instructor. */
+  /** The speaker's notes, which are shown only to the instructor. */
   readonly notes: ReactNode;
   readonly actions: TryActions;
   readonly show: ShownFrom;
@@ -97,7 +97,7 @@ function ClassPanel(props: Props) {
           <Report classId={room.classId} />
           <Ending
             words={t('end the class')}
-            sure={t('End it for everybody')}
+            sure={t('End the class for everybody')}
             act={() => classroom.end()}
           />
         </>
@@ -137,7 +137,7 @@ function ClassPanel(props: Props) {
           </p>
           <Ending
             words={t('delete my name, answers and questions')}
-            sure={t('Delete them and leave the class')}
+            sure={t('Delete these data and leave the class')}
             act={() => classroom.forgetMe()}
           />
         </>
@@ -146,7 +146,7 @@ function ClassPanel(props: Props) {
   );
 }
 
-/** Links to the report of answers without names; it stays available after the class. */
+/** Links to the class's report, which contains no names and stays available after the class. */
 function Report({ classId }: { readonly classId: string }) {
   const report = `api/classes/${encodeURIComponent(classId)}/report`;
   return (
@@ -240,7 +240,7 @@ export function ClassArea({ page, own, notes }: AreaProps) {
   const member = room?.part === 'member';
   const asks = room && member ? waiting(room, all, scene.id, guess.guess !== null) : [];
   const revealed = room && member ? revealedIn(room, all) : [];
-  // The panel opens when there is something new for a member.
+  // The panel opens when a member gets a new question, a new result, or a step to try.
   const tries = member && openedAt(room, lesson.slug, scene.id) !== null;
   // On a phone the panel covers the picture, so going to another step closes it.
   const hand = useMedia('(max-width: 889px)');
@@ -270,7 +270,7 @@ export function ClassArea({ page, own, notes }: AreaProps) {
   const map: MapControl = {
     shown,
     show: showPlaces,
-    // The panel may cover the mark to point at.
+    // Close the panel, because it may cover the mark that the member has to select.
     point: (number) => {
       setPanel(false);
       page.pointAt(number);
@@ -307,14 +307,14 @@ export function ClassArea({ page, own, notes }: AreaProps) {
   );
 }
 
-// Shown on every page of a class member: the timer, and a note while the instructor observes the page.
+// An overlay on every page of the class: the timer, and a note while the instructor observes a member's page.
 
 export function ClassOverlay() {
   const { classroom, room, open } = useRoom();
   if (classroom === null || room === null || !open) return null;
   const of = { classroom, room };
   return (
-    <aside className="class-overlay" aria-label={t('Class, on all pages')}>
+    <aside className="class-overlay" aria-label={t('Messages of the class, on all pages')}>
       <TimerChip {...of} />
       {room.part === 'member' ? <WatchedNote {...of} /> : <WatchingNote {...of} />}
     </aside>

@@ -140,7 +140,7 @@ describe('board state', () => {
     const raised: ClassMessage = { type: 'class_raised', class_id: 'c', shown: false, questions };
     expect(waitingRaised(roomAfter([welcome('instructor'), raised]))).toBe(1);
     expect(watchingWords({ phase: 'refused', name: 'Ada' })).toContain(
-      'Ada does not want to be observed, or no longer does.',
+      'Ada does not want to be observed, or no longer wants to be observed.',
     );
     expect(watchingWords({ phase: 'none', name: '' })).toBe('');
   });

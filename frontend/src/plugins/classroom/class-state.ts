@@ -31,9 +31,9 @@ interface Board {
   readonly timer: Timer | null;
   /** For a member: whether the instructor observes this page. */
   readonly watched: ClassWatched | null;
-  /** For the instructor: the member whose page this page observes. */
+  /** For the instructor: the member whose page the instructor observes. */
   readonly watching: ClassWatching | null;
-  /** The place of the observed member, and this page's time when it arrived. */
+  /** The observed member's position in the lesson, and this page's time when that position arrived. */
   readonly seen: ClassPlace | null;
   readonly seenAt: number;
 }
@@ -48,7 +48,7 @@ const emptyBoard: Board = {
   seenAt: 0,
 };
 
-/** After a reconnect, drop state that may have ended meanwhile; if it has not, the server sends it again. */
+/** After a reconnect, drop state that may be outdated. The server sends the state again if it is still valid. */
 function boardAgain(board: Board): Board {
   return { ...board, timer: null, watching: null, seen: null };
 }
@@ -85,7 +85,7 @@ function reduceBoard(board: Board, message: BoardMessage, nowMs: number): Board 
   }
 }
 
-/** The fields of a class that decide which place this page goes to. */
+/** The fields of a class that decide which lesson position (step, run, moment) this page shows. */
 interface WithBoard {
   readonly board: Board;
   readonly place: ClassPlace | null;
@@ -97,15 +97,18 @@ export function watches(room: Pick<WithBoard, 'board'> | null): boolean {
   return room?.board.watching?.phase === 'watched';
 }
 
-/** The place that this page goes to, and whose place it is. */
+/**
+ * The lesson position that this page shows, and whose position it is: the leader's, a member's, or the instructor's
+ * own.
+ */
 export interface Led {
   readonly by: 'driver' | 'member' | 'back';
   readonly place: ClassPlace | null;
-  /** This page's time when the place arrived, ms. */
+  /** This page's time when the position arrived, ms. */
   readonly at: number;
 }
 
-/** @param aside the instructor's own place, to which this page returns; null if it is already there */
+/** @param aside the instructor's own position, to which this page returns; null if the page already shows it */
 export function ledTo(room: WithBoard | null, aside: ClassPlace | null): Led {
   if (room !== null && watches(room))
     return { by: 'member', place: room.board.seen, at: room.board.seenAt };
@@ -140,7 +143,7 @@ export interface Room {
   /** The facts about the class; null until the server has sent them. */
   readonly facts: ClassFacts | null;
   readonly place: ClassPlace | null;
-  /** This page's time when the place arrived, ms. */
+  /** This page's time when the position arrived, ms. */
   readonly placeAt: number;
   readonly roster: readonly RosterMember[];
   /** Questions, keyed by keyOf. */
@@ -173,7 +176,8 @@ export function isOpen(room: Room | null): room is Room {
 function welcomed(room: Room | null, message: Of<'class_welcome'>): Room {
   const { class_id: classId, part, member, name } = message;
   const known = room?.classId === classId && room.part === part && room.member === member;
-  // A member who returns keeps the known state. The server sends the whole state again, with the newest message last.
+  // The page of a member who returns keeps the known state.
+  // The server sends the complete state again, with the newest message last.
   if (known) return { ...room, name, board: boardAgain(room.board) };
   return {
     ...{ classId, part, member, name },

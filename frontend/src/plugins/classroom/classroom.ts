@@ -126,9 +126,12 @@ class ClassMember extends BoardCommands {
   readonly room = new Cell<Room | null>(null);
   /** Whether this member follows the leader; otherwise they explore on their own. */
   readonly following = new Cell(true);
-  /** The instructor's own place. It is kept while this page observes a member, until the page is back there. */
+  /**
+   * The instructor's own position in the lesson. It is kept while this page observes a member, until the page has
+   * returned.
+   */
   readonly aside = new Cell<ClassPlace | null>(asideOf());
-  /** Whether the server does not know, or no longer knows, that this page is in the class. */
+  /** Whether this page is not in the class on the server: it has not joined yet, or the connection was lost. */
   protected away = true;
   #reported = '';
 
@@ -146,7 +149,7 @@ class ClassMember extends BoardCommands {
     if (this.isFollowing()) this.following.set(false);
   }
 
-  /** An instructor who observes a member returns to their own place. */
+  /** An instructor who observes a member returns to their own position in the lesson. */
   followAgain(): void {
     if (this.room.get()?.board.watching?.phase === 'watched') this.watch('');
     this.following.set(true);
@@ -162,7 +165,7 @@ class ClassMember extends BoardCommands {
     return isOpen(room) && room.facts?.driving === false && this.following.get();
   }
 
-  /** The server no longer knows what was reported. */
+  /** The server has lost the reported state, so the next report must be sent. */
   protected unreported(): void {
     this.#reported = '';
   }
@@ -201,21 +204,24 @@ class Throttle {
   }
 }
 
-// Sends this page's place: to the class if this page leads it, or to the instructor while they observe this member.
+// Sends this page's position in the lesson: a leader's to the class, an observed member's to the instructor.
 
 export type DrivenPlace = Command<'class_drive'>;
 
-/** The server accepts at most ten places per second. */
+/** The server accepts at most ten positions per second from a page. */
 const driveEveryMs = 100;
 
 class Driving extends ClassMember {
   readonly #driving = new Throttle(driveEveryMs);
   readonly #showing = new Throttle(driveEveryMs);
 
-  /** Send the leader's place. `read` is called at the time of sending, so that a moving moment is current. */
+  /**
+   * Send the leader's position in the lesson. `read` is called at the time of sending, so that a moving moment is
+   * current.
+   */
   drive(read: () => DrivenPlace | null): void {
     this.#driving.call(() => {
-      // While this page is at a member's place, or on the way back from it, it does not lead the class.
+      // While this page shows a member's position, or returns from it, this page does not lead the class.
       const elsewhere = this.aside.get() !== null || watches(this.room.get());
       const place = this.away || elsewhere ? null : read();
       if (place !== null && this.room.get()?.facts?.driving === true)
@@ -223,7 +229,7 @@ class Driving extends ClassMember {
     });
   }
 
-  /** Send this member's place to the instructor who observes it. */
+  /** Send this member's position in the lesson to the instructor who observes the member. */
   here(read: () => DrivenPlace): void {
     this.#showing.call(() => {
       if (this.away || this.room.get()?.board.watched?.phase !== 'watched') return;
@@ -232,21 +238,24 @@ class Driving extends ClassMember {
     });
   }
 
-  /** Drop places that are due but not sent. */
+  /** Drop positions that are due but not sent. */
   protected stopSending(): void {
     this.#driving.cancel();
     this.#showing.cancel();
   }
 }
 
-// Commands to the class are sent once the server has confirmed that this page is in it. Commands given while the
-// connection is lost wait until the page has rejoined. Then answers that were not confirmed are sent again, because the
-// server may have crashed before it stored them.
+// Commands to the class are sent once the server has confirmed that this page is in the class.
+// While the connection is lost, commands wait until the page has rejoined the class.
+// After rejoining, unconfirmed answers are sent again, because the server may have crashed before it stored them.
 
 type Send = (message: ClientMessage) => void;
 type Answered = Parameters<typeof answerKey>[0] & { readonly round: number };
 
-/** Maximum number of commands that wait for a connection. The page's place does not wait; it is reported anew. */
+/**
+ * Maximum number of commands that wait for a connection. The page's position does not wait, because it is sent again
+ * after the reconnect.
+ */
 const mostWaiting = 8;
 
 class Sending {
@@ -254,7 +263,7 @@ class Sending {
   #here = false;
   #classId = '';
   #waiting: ClientMessage[] = [];
-  /** By answerKey: the newest answer of each round, kept until the server confirms it. */
+  /** The newest answer of each round by answerKey, kept until the server confirms the answer. */
   readonly #unconfirmed = new Map<string, ClientMessage>();
 
   constructor(send: Send) {
@@ -320,9 +329,9 @@ type Store = Pick<Cells, 'news' | 'connection' | 'hello' | 'errors' | 'dismiss'>
 
 export class Classroom extends Driving {
   readonly entering = new Cell<Entering | null>(null);
-  /** Why the last attempt to start or join a class failed; empty if it did not. */
+  /** Why the last attempt to start or join a class failed; empty if it succeeded. */
   readonly refused = new Cell('');
-  /** The instructor's place before they showed a run; null if they show none. */
+  /** The instructor's position in the lesson before they showed a run to the class; null if they show no run. */
   readonly before = new Cell<Place | null>(null);
   readonly #store: Store;
   readonly #sending: Sending;
@@ -340,7 +349,7 @@ export class Classroom extends Driving {
     this.#membership = new TabMembership(asked);
   }
 
-  /** Start listening; returns a function that stops it. */
+  /** Start listening to the server; returns a function that stops listening. */
   run(): () => void {
     const { news, connection, hello, errors } = this.#store;
     const offs = [
@@ -385,7 +394,7 @@ export class Classroom extends Driving {
     this.#out();
   }
 
-  /** The viewer has read the notice that the class has ended. */
+  /** Leave the class after the viewer has read that it has ended. */
   dismiss(): void {
     if (!isOpen(this.room.get())) this.#out();
   }
@@ -442,7 +451,7 @@ export class Classroom extends Driving {
   }
 
   #complained(error: ErrorMessage | undefined): void {
-    // The page sent a place just before observing ended, so the error needs no message.
+    // This error means that the page sent its position just after observing had ended. The viewer need not see it.
     if (error?.code === 'unwatched') return this.#store.dismiss(error);
     if (error?.code === 'closed') this.#sending.refused();
     const entering = this.entering.get();

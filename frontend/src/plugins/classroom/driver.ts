@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The leader of a class: the places that their page sends, how a follower's page applies them, and the hooks for both.
+ * The leader of a class: the lesson positions that a leader's page sends, how a follower's page applies them, and the
+ * hooks.
  */
 
 import { useEffect, useRef } from 'react';
@@ -18,12 +19,12 @@ import type { DrivenPlace } from './classroom.ts';
 import { useRoom, useVisit } from './hooks.tsx';
 import { type Spot, useSpotlight } from './pointing.tsx';
 
-// The place that a leader sends, and how a follower applies it. Pure.
+// The lesson position that a leader's page sends, and how a follower's page applies this position. Pure.
 
 /** Maximum length of an address that the server accepts, in characters. */
 const mostChars = 1024;
 
-/** What a page shows, without its moment. */
+/** What a page shows, without the moment: lesson, step, arms, place and run. */
 type Scenery = Pick<PageNow, 'lesson' | 'scene' | 'arms' | 'place' | 'run'>;
 
 type Moving = Pick<
@@ -31,7 +32,10 @@ type Moving = Pick<
   'mode' | 'moment' | 'start' | 'span' | 'speed' | 'direction' | 'alignment' | 'operation'
 >;
 
-/** The place of a page, without moment, window, and what each viewer chooses alone. */
+/**
+ * The position of a page in the lesson, without its moment, its time window, and the settings that each viewer chooses
+ * alone.
+ */
 export function sceneryPlace({ lesson, scene, arms, place, run }: Scenery): Place {
   const { beside, knobs, clock, workload, panes, side, patch, hunk } = place;
   return {
@@ -64,7 +68,9 @@ function fitting(place: Place): string {
   return whole.length <= mostChars ? whole : writePlace({ ...place, knobs: null, arms: null });
 }
 
-/** The place that a follower goes to. Presentation mode, slide and embedding remain the follower's own. */
+/**
+ * The lesson position that a follower's page shows. Presentation mode, slide and embedding remain the follower's own.
+ */
 export function requestedOf(message: ClassPlace, own: Place): Place {
   const { present, slide, embed } = own;
   const read = readPlace(message.place);
@@ -73,12 +79,15 @@ export function requestedOf(message: ClassPlace, own: Place): Place {
   return { ...read, lesson: message.lesson, step, ...shell };
 }
 
-/** Whether a follower sees the same as the leader, apart from the moment. */
+/** Whether a follower's page shows the leader's position, apart from the moment. */
 export function sameScenery(wanted: Place, own: Place): boolean {
   return sceneryText(wanted, own) === sceneryText(own, own);
 }
 
-/** A place without its moment, as text. If the place names no run or no arms, those of `own` are used. */
+/**
+ * A lesson position without its moment, as text. If the position names no run or no arms, the run or arms of `own` are
+ * used.
+ */
 function sceneryText(place: Place, own: Place): string {
   return writePlace({
     ...place,
@@ -116,7 +125,7 @@ export function targetOf(message: ClassPlace, scene: Scene, lateMs: number, end:
   return { align, nth: nth ?? nthOf(align, scene), speed, look, mode, direction };
 }
 
-/** The leader's moment now, assuming that their playback went on unchanged. */
+/** The leader's current moment, if their playback has continued unchanged since the message was sent. */
 function movedOn(
   { moment_ns, mode, direction, speed, age_s }: ClassPlace,
   lateMs: number,
@@ -132,12 +141,12 @@ function movedOn(
 }
 
 /**
- * Largest distance between the moments of a playing follower and the leader before the follower is moved, s of real
- * time.
+ * Tolerated distance between a follower's moment and the leader's moment during playback, in seconds of real time. A
+ * follower that is further away is moved.
  */
 const toleratedS = 0.25;
 
-/** Whether a follower already plays as it should; moving it would only make the picture jerk. */
+/** Whether a follower's playback is already in the target state. Moving it again would only make the picture jerk. */
 export function isThere(now: Moving, { look, mode, direction, speed, ...to }: Target): boolean {
   if (look === null || now.mode !== mode) return false;
   const sameWindow = Math.abs(now.start - look.start) <= 1 && Math.abs(now.span - look.span) <= 1;
@@ -148,7 +157,8 @@ export function isThere(now: Moving, { look, mode, direction, speed, ...to }: Ta
   return sameWindow && aligned && pace && near && now.direction === direction;
 }
 
-// A member's page follows the leader: it opens the leader's place like a link, and plays on from the leader's moment.
+// A member's page follows the leader: it opens the leader's position like a link.
+// After opening the position, the page plays on from the leader's moment.
 
 function move(playback: Playback, scene: Scene, target: Target): void {
   if (isThere(playback.now(), target)) return;
@@ -172,7 +182,7 @@ function move(playback: Playback, scene: Scene, target: Target): void {
 export function useFollow(page: PageNow): void {
   const { classroom, room, following, open, aside } = useRoom();
   const visit = useVisit();
-  /** The last message that was applied completely, and what the last visit showed, apart from the moment. */
+  /** Keys of the last message that was applied completely, and of the last position that was visited. */
   const done = useRef('');
   const visited = useRef('');
   useEffect(() => {
@@ -202,7 +212,7 @@ export function useFollow(page: PageNow): void {
     if (by === 'back') classroom?.setAside(null);
   });
   const step = page.scene.id;
-  // Also reports when the class becomes known, and when following changes.
+  // Report after every render, because the class or the follow mode may have changed. Only changes are sent.
   useEffect(() => {
     if (open) classroom?.report(step);
   });
@@ -224,13 +234,16 @@ export function useDetach(): void {
   }, [classroom, player]);
 }
 
-/** Changes of an address that show something else; panes and slide modes are each viewer's own. */
+/**
+ * Parts of an address whose change ends following. Panes and slide modes are not among them, because each viewer
+ * chooses them alone.
+ */
 const moving = [
   ...(['lesson', 'step', 'run', 'beside', 'arms', 'knobs', 'clock', 'workload'] as const),
   ...(['moment', 'window', 'speed', 'align', 'nth'] as const),
 ] satisfies readonly (keyof Place)[];
 
-/** Wrap navigation: a follower who navigates explores from then on. */
+/** Wrap navigation: a follower who navigates stops following the leader. */
 export function useOwnGo(go: Go, place: Place): Go {
   const { classroom } = useRoom();
   return (change, how) => {
@@ -241,14 +254,14 @@ export function useOwnGo(go: Go, place: Place): Go {
   };
 }
 
-// A page sends its place on each change, and at intervals while it plays.
+// A page sends its position in the lesson on each change, and at intervals while it plays.
 
-/** Interval at which a playing page sends its place again, so that followers that have drifted are corrected. */
+/** Interval at which a playing page sends its position again, which corrects followers' pages that have drifted. */
 const againMs = 2000;
 
 /**
- * @param send receives a function that reads the place at the time of sending; null if this page sends none
- * @param about values whose change causes the place to be sent again
+ * @param send receives a function that reads the position at the time of sending; null if this page sends no position
+ * @param about values whose change causes the position to be sent again
  */
 function usePlaces(
   page: PageNow,
@@ -294,7 +307,7 @@ function usePlaces(
   }, [sends, key, moves]);
 }
 
-// A leader's page sends its place to the class.
+// A leader's page sends its position in the lesson to the class.
 
 export function useDrive(page: PageNow, spotlight: Spot | null): void {
   const { classroom, room, driving, entering } = useRoom();
@@ -302,9 +315,9 @@ export function useDrive(page: PageNow, spotlight: Spot | null): void {
   usePlaces(page, spotlight, send, [room?.classId, entering]);
 }
 
-// Both sides of observing: a member's page sends its place, and the instructor's page leaves its own.
+// Both sides of observing: the member's page sends its position, and the instructor's page stores its own position.
 
-/** Call before useFollow: it stores the instructor's own place before the page leaves it. */
+/** Call this hook before useFollow, so that the instructor's own position is stored before the page leaves it. */
 function useShoulder(page: PageNow): void {
   const { classroom, room, open } = useRoom();
   const watched = open && room?.board.watched?.phase === 'watched';
@@ -338,7 +351,7 @@ export function useInClass(page: PageNow, index: RunIndex | null) {
 
 export type InClass = ReturnType<typeof useInClass>;
 
-// The page of two runs also follows or leads, like a lesson page.
+// The page that compares two runs also follows or leads, like a lesson page.
 
 export function useInCompare(page: PageNow): void {
   useFollow(page);

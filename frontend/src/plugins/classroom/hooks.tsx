@@ -53,7 +53,7 @@ export function useClassroom(): Classroom | null {
   return useContext(Context);
 }
 
-/** A function that opens a place like a link. */
+/** A function that opens a position in a lesson as a link would. */
 export function useVisit(): VisitPlace {
   return useContext(Visiting);
 }
@@ -80,7 +80,7 @@ export function useRoom() {
   const refused = useCell<string>(cells.refused);
   const open = room?.facts?.open === true;
   const aside = useCell<ClassPlace | null>(cells.aside);
-  /** Whether the instructor's page is at a member's place, or on its way back from there. */
+  /** Whether the instructor's page shows a member's position, or is returning from it. */
   const elsewhere = open && (watches(room) || aside !== null);
   const driving = open && room.facts?.driving === true && !elsewhere;
   const following = elsewhere || (open && !driving && wants);

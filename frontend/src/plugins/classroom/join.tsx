@@ -99,7 +99,7 @@ export function JoinForm({ code = '', named = false }: { code?: string; named?: 
       </label>
       <p className="small quiet">
         {t(
-          'The instructor sees your nickname, whether you follow, and your answers. The class sees your nickname while you have control, and next to your runs if the instructor shows them to everybody. You may delete it from the class at any time.',
+          'The instructor sees your nickname, whether you follow, and your answers. The class sees your nickname while you have control. The class also sees your nickname next to your runs if the instructor shows the runs to everybody. You may delete your nickname from the class at any time.',
         )}
       </p>
       {words && (

@@ -4,8 +4,8 @@
 import type { ClientMessage } from '../../protocol/messages.ts';
 import type { ClassMessage, ClassPlace } from './class-state.ts';
 
-// What a browser stores about classes: its membership in each class (localStorage), and the class of this tab
-// (sessionStorage). Where storage is forbidden or full, a reload forgets the class, and everything else works.
+// Class data in a browser: memberships in classes (localStorage), and this tab's class (sessionStorage).
+// Where storage is forbidden or full, a reload forgets the class, but everything else works.
 
 /** What a page needs to rejoin a class. */
 export interface Membership {
@@ -27,7 +27,7 @@ export function plainCode(code: string): string {
   return code.toLowerCase().replace(/[^a-z]/g, '');
 }
 
-/** Key of the instructor's place before this tab observed a member. */
+/** Storage key of the instructor's position in the lesson before this tab observed a member. */
 const aside = 'duet.class.aside';
 const prefix = 'duet.class.';
 const current = 'duet.class';
@@ -38,7 +38,7 @@ export function codeIn(search: string): string | null {
   return plainCode(code) === '' ? null : code;
 }
 
-/** Even accessing a page's storage may throw. */
+/** Run `act`; return `otherwise` if it throws. Even accessing a page's storage may throw. */
 function attempt<T>(act: () => T, otherwise: T): T {
   try {
     return act();
@@ -80,7 +80,10 @@ function forget(code: string): void {
   attempt(() => localStorage.removeItem(prefix + plainCode(code)), undefined);
 }
 
-/** Store the place across a reload: a page that is at a member's place must not lead the class there. */
+/**
+ * Store the instructor's own position across a reload. A page that shows a member's position must not lead the class
+ * there.
+ */
 export function rememberAside(place: ClassPlace | null): void {
   attempt(() => {
     if (place === null) sessionStorage.removeItem(aside);

@@ -11,7 +11,7 @@ interface Props {
   readonly room: Room;
 }
 
-/** Shown over each page of a member who is asked for consent, or observed. */
+/** A note on each page of a member whom the instructor observes, or has asked for consent. */
 export function WatchedNote({ classroom, room }: Props) {
   const phase = room.board.watched?.phase ?? 'none';
   return (
@@ -64,7 +64,7 @@ export function watchingWords({ phase, name }: Pick<ClassWatching, 'phase' | 'na
     case 'watched':
       return t('You are observing {name}’s page. The class does not see it.', { name });
     case 'refused':
-      return t('{name} does not want to be observed, or no longer does.', { name });
+      return t('{name} does not want to be observed, or no longer wants to be observed.', { name });
     case 'away':
       return t('{name} has left the class.', { name });
     case 'none':
@@ -101,7 +101,7 @@ export function WatchingNote({ classroom, room }: Props) {
   );
 }
 
-/** In a member's panel, once the instructor has asked: buttons that give and withdraw consent. */
+/** Buttons in a member's panel that give or withdraw consent, once the instructor has asked for it. */
 export function ConsentChoice({ classroom, room }: Props) {
   const allowed = room.board.watched?.allowed ?? null;
   if (allowed === null) return null;

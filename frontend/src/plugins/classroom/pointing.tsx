@@ -98,8 +98,8 @@ function markFields(mark: Mark, parts: { readonly x: number; readonly y: number 
 }
 
 /**
- * For each cell of the picture that contains marks: their number and mean position. Cells are sorted by that number, in
- * ascending order.
+ * The number and mean position of the marks in each cell of the picture that contains marks. Cells with fewer marks
+ * come first.
  */
 export function heatOf(
   marks: readonly Pick<Pointed, 'x' | 'y'>[],
@@ -115,7 +115,7 @@ export function heatOf(
     const key = `${column} ${row}`;
     const cell = cells.get(key) ?? { x: 0, y: 0, count: 0 };
     const count = cell.count + 1;
-    // The mean position of the marks, not the centre of the cell.
+    // A cell's position is the mean position of its marks, not the centre of the cell.
     cells.set(key, { x: cell.x + (x - cell.x) / count, y: cell.y + (y - cell.y) / count, count });
   }
   return [...cells.values()].sort((a, b) => a.count - b.count);
@@ -128,7 +128,7 @@ function useReceived(spot: Spot | null, stands: boolean): Spot | null {
   const text = JSON.stringify(spot);
   const [over, setOver] = useState('');
   useEffect(() => {
-    // The spotlight has changed or is gone, so an earlier one may be shown again.
+    // The spotlight has changed or is gone, so an earlier spotlight may be shown again.
     setOver('');
     if (!stands) return undefined;
     const timer = setTimeout(() => setOver(text), spotMs);
@@ -165,7 +165,7 @@ export function useSpotlight(index: RunIndex | null) {
       setPicking(false);
       setOwn(arm === null ? null : { arm, row: null, t_ns: null });
     },
-    /** Put the spotlight on a clicked mark; returns false unless one is being selected. */
+    /** Put the spotlight on a clicked mark. Returns false if the leader is not choosing a mark for the spotlight. */
     pick: (mark: Mark | null): boolean => {
       if (!picking || mark === null) return false;
       setPicking(false);
@@ -222,7 +222,7 @@ export function usePointClass(
   };
 }
 
-// Where the class has pointed, over the picture: a disc for each place, larger and darker where more people pointed.
+// Discs over the picture where the class has pointed. A disc is larger and darker if more people pointed there.
 
 const least = 18;
 const most = 64;

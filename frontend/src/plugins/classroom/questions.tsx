@@ -19,7 +19,7 @@ export interface Asked {
   readonly question: string;
   readonly text: string;
   readonly options: readonly string[];
-  /** The open round; if no round is open, the last one. */
+  /** The open round; if no round is open, the last round. */
   readonly round: 1 | 2;
   readonly revealed: boolean;
   /**
@@ -48,9 +48,8 @@ function describe(lesson: Predictions, of: Omit<ClassQuestion, 'type' | 'class_i
 }
 
 /**
- * The questions of a class. The questions of the current step come first, in fixed places, whether or not they were
- * asked: the step's prediction, then its questions that are answered by pointing. All other questions that were asked
- * follow, newest first.
+ * The questions of a class. The questions of the current step come first, whether or not they were asked: the step's
+ * prediction, then the questions that are answered by pointing. Other questions that were asked follow, newest first.
  */
 export function askedIn(
   room: Room,
@@ -72,8 +71,8 @@ export function askedIn(
 }
 
 /**
- * When a member may see the answer. A follower sees it when the instructor reveals it, and an explorer at their own
- * pace.
+ * When a member may see the answer. A follower sees it when the instructor reveals it. A member who does not follow
+ * sees it at their own pace.
  */
 export function revealOf(
   room: Pick<Room, 'part' | 'questions'>,
@@ -252,7 +251,7 @@ interface Props {
   readonly truthOf: TruthOf;
 }
 
-/** Selects the question whose answers are shown as places over the picture. */
+/** Selects the question whose answers are drawn as discs over the picture. */
 export interface MapControl {
   readonly shown: string | null;
   readonly show: (key: string | null) => void;

@@ -33,7 +33,9 @@ export function MemberRaised({ step, ...props }: Props & { readonly step: string
           .map((one) => (
             <li key={one.number}>
               <Words {...props} one={one}>
-                {one.hidden ? t('hidden by the instructor') : t('yours, seen by the instructor')}
+                {one.hidden
+                  ? t('hidden by the instructor')
+                  : t('your question, seen by the instructor')}
               </Words>
             </li>
           ))}
@@ -63,7 +65,7 @@ export function MemberRaised({ step, ...props }: Props & { readonly step: string
   );
 }
 
-/** The form sends no name. The text stays in the field until the server has accepted it. */
+/** The form sends no name. The text stays in the field until the server has accepted the question. */
 function AskForm(props: {
   readonly classroom: Classroom;
   readonly step: string;
@@ -109,7 +111,7 @@ function AskForm(props: {
           {t('ask')}
         </button>
         <span className="small quiet" role="status">
-          {taken && t('The instructor has received it, without your name.')}
+          {taken && t('The instructor has received your question, without your name.')}
         </span>
       </p>
     </form>

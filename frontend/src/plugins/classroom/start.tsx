@@ -134,7 +134,7 @@ interface Props {
   readonly lesson: { readonly slug: string; readonly title: string };
 }
 
-/** Renders nothing if this visitor may not teach; the start button is missing during a class. */
+/** Renders nothing if this visitor may not teach. During a class, the start button is hidden. */
 export function ClassButton({ lesson }: Props) {
   const { classroom, room } = useRoom();
   const denied = useDenied('teach');
@@ -188,7 +188,7 @@ function StartForm({ lesson }: Props) {
     <form className="class-form" onSubmit={submit}>
       <p>
         {t(
-          'Students join with a link or a code, and their pages follow yours. Each student may explore alone and return. Their predictions arrive as answers. Nobody sees how the others answered until you reveal it.',
+          'Students join with a link or a code, and their pages follow your page. Each student may explore alone and return. The students’ predictions arrive as answers. Nobody sees the others’ answers until you reveal them.',
         )}
       </p>
       <label>

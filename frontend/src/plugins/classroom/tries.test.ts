@@ -30,7 +30,7 @@ test('a run says who, what was changed, and how it stands', () => {
   expect(makersWords(tried({ makers: [] }))).toBe('a person who has left');
   expect(changedWords(tried(), lesson)).toBe('9 hogs');
   expect(changedWords(tried({ turned: {}, summary: 'no lock' }), lesson)).toBe('patch: no lock');
-  expect(changedWords(tried({ turned: {} }), lesson)).toBe('as the step has it');
+  expect(changedWords(tried({ turned: {} }), lesson)).toBe('unchanged values of the step');
   expect(standsWords(tried())).toBe('rwsem 900, SRCU 180 umounts/s');
   expect(ratioWords(tried())).toBe('×0.2');
   expect(standsWords(tried({ sentence: 'The lane x failed.' }))).toMatch(/s\. The lane x failed/);

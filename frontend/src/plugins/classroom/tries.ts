@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Runs that a class tried: their descriptions and order, where each one is shown, and starting one. */
+/** Runs that a class tried: describes, sorts, shows and starts them. */
 
 import { t } from '../../base/lang/t.ts';
 import { formatFigure } from '../../base/units.ts';
@@ -41,7 +41,7 @@ export function changedWords(
 ): string {
   const knobs = Object.entries(turned).map(([name, value]) => knobWords(lesson, name, value));
   const all = [...knobs, ...(summary === '' ? [] : [t('patch: {summary}', { summary })])];
-  return all.length === 0 ? t('as the step has it') : all.join(', ');
+  return all.length === 0 ? t('unchanged values of the step') : all.join(', ');
 }
 
 /** The state of a run, or its number once it is finished. */
@@ -59,7 +59,7 @@ export function standsWords(one: ClassTry): string {
     : t('waits, place {place}, begins {begins}', { place, begins: waitWords(estimate_s) });
 }
 
-/** "rwsem 900, SRCU 180 umounts/s"; empty if there is no number. */
+/** The numbers of a run, such as "rwsem 900, SRCU 180 umounts/s"; empty if there is no number. */
 function resultWords({ result }: Pick<ClassTry, 'result'>): string {
   if (result === null || result.lanes.length === 0) return '';
   const lanes = result.lanes.map(({ title, value }) => `${title} ${formatFigure(value)}`);
@@ -67,14 +67,14 @@ function resultWords({ result }: Pick<ClassTry, 'result'>): string {
 }
 
 /**
- * The number by which runs are sorted: the ratio of the second lane's number to the first lane's, or if there is no
- * ratio, the first lane's number.
+ * The number by which runs are sorted: the ratio of the second lane's number to the first lane's. Without a ratio, it
+ * is the first lane's number.
  */
 export function numberOf({ result }: Pick<ClassTry, 'result'>): number | null {
   return result === null ? null : (result.ratio ?? result.lanes[0]?.value ?? null);
 }
 
-/** "×0.2"; empty if nothing is compared. */
+/** The ratio of two lanes, such as "×0.2"; empty if the run has no second lane to compare. */
 export function ratioWords({ result }: Pick<ClassTry, 'result'>): string {
   return result?.ratio == null ? '' : `×${formatFigure(result.ratio)}`;
 }
@@ -94,16 +94,16 @@ export function ordered(tries: readonly ClassTry[], by: Order): readonly ClassTr
   });
 }
 
-/** The place that shows the run alone, as its maker sees it. */
+/** The address that shows the run alone, as the member who made it sees it. */
 export function alonePlace(lesson: Pick<Lesson, 'slug'>, one: ClassTry): Place {
   const { step, run, arms } = one;
   return { ...frontPage, lesson: lesson.slug, step, run, arms };
 }
 
 /**
- * The place where everybody looks at a run: side by side with its step's recording, showing the lanes that both have. A
- * run of a changed patch is shown alone: it contains the lane that the patch is compared with, and no recording has a
- * lane of that patch.
+ * The address that shows a run to the class: beside the recording of its step, with the lanes that both runs have. A
+ * run of a changed patch is shown alone, because no recording has a lane of that patch. Such a run itself contains the
+ * lane to compare with.
  */
 export function shownPlace(lesson: Lesson, one: ClassTry): Place {
   const scene = sceneOf(lesson, one.step);
@@ -115,14 +115,14 @@ export function shownPlace(lesson: Lesson, one: ClassTry): Place {
 
 // What a member may try in the current step, and how they start a run.
 
-/** Takes this member's runs; null if the page is not a member's, or if the instructor has not opened the step. */
+/** Starts runs for this member; null if this page is not a member's, or if the instructor has not opened the step. */
 export function useTrying(lesson: string, step: string): RunTaker | null {
   const { classroom, room, open } = useRoom();
   const opened = openedAt(room, lesson, step);
   if (classroom === null || !open || room?.part !== 'member' || opened === null) return null;
   return {
     patches: opened.patches,
-    // A member who tries something explores from then on.
+    // A member who starts a run stops following the leader.
     attempt: (run) => {
       classroom.detach();
       classroom.attempt({ ...run, lesson, step });
@@ -130,24 +130,24 @@ export function useTrying(lesson: string, step: string): RunTaker | null {
   };
 }
 
-// The instructor shows a run of the class to everybody, and returns to the previous place afterwards.
+// The instructor shows a run to the class, and afterwards returns to the previous position in the lesson.
 
 export type ShownFrom = (to: Place) => void;
 
-/** @param here the instructor's current place, to which they return */
+/** @param here the instructor's current position, to which they return */
 export function useShow(here: Place): ShownFrom {
   const { classroom, room, driving } = useRoom();
   const visit = useVisit();
   return (to) => {
     if (classroom === null) return;
-    // The class follows whoever has control, so the instructor takes it back first.
+    // The class follows the leader, so the instructor first takes back control.
     if (!driving && room?.part === 'instructor') classroom.hand('');
     classroom.before.set(classroom.before.get() ?? here);
     visit(to);
   };
 }
 
-/** Return to the place before a run was shown. If that place is unknown, go to the step. */
+/** Return to the position before a run was shown. If that position is unknown, go to the step. */
 export function useBack(place: Place): () => void {
   const { classroom } = useRoom();
   const visit = useVisit();

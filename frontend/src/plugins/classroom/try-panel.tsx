@@ -67,7 +67,7 @@ export function OpenSteps({ classroom, room, lesson, scene }: OpenStepsProps) {
           data-testid="class-open-patches"
           {...off(opened === null ? t('Let the class change knobs first.') : no_patches)}
         />
-        {t('and change its patches')}
+        {t('and change the patches of that step')}
       </label>
       <label>
         <input
@@ -76,7 +76,7 @@ export function OpenSteps({ classroom, room, lesson, scene }: OpenStepsProps) {
           onChange={(event) => classroom.showGallery(event.target.checked)}
           data-testid="class-show-gallery"
         />
-        {t('all see the runs of the class, with names')}
+        {t('everybody sees the runs of the class, with names')}
       </label>
       {(no_runs || no_patches) && (
         <p className="small quiet">{worded(sentenceCase(no_runs || no_patches))}</p>
@@ -85,7 +85,7 @@ export function OpenSteps({ classroom, room, lesson, scene }: OpenStepsProps) {
   );
 }
 
-/** Knobs that a member may change: not the duration, the number of CPUs, or knobs of a model. */
+/** Knobs that a member may change: all except the duration, the number of CPUs, and the knobs of a model. */
 function turnable(lesson: Lesson) {
   return Object.entries(lesson.params).filter(
     ([, param]) => param.applies !== 'model' && param.role !== 'duration' && param.role !== 'cpus',
@@ -99,7 +99,11 @@ export function TryIt(props: Omit<OpenStepsProps, 'classroom'> & { readonly acti
   const elsewhere = (room.opened?.steps ?? []).filter((one) => one.lesson === lesson.slug);
   if (opened === null) {
     if (elsewhere.length === 0)
-      return <p className="small quiet">{t('The instructor has opened no step for trying.')}</p>;
+      return (
+        <p className="small quiet">
+          {t('The instructor has opened no step in which you can try changes.')}
+        </p>
+      );
     const titles = elsewhere.map(({ step }) => `“${stepTitle(lesson, step)}”`).join(', ');
     return <p className="small quiet">{t('You can try in {titles}.', { titles })}</p>;
   }
@@ -202,11 +206,11 @@ export function Gallery(props: GalleryProps) {
         <p className="small quiet">
           {result.ratio === null
             ? t(
-                'The number is {title}. It comes from a single traced run, so it explains something but proves nothing.',
+                'The number is {title}. The number comes from a single traced run, so it explains something but proves nothing.',
                 { title: result.title },
               )
             : t(
-                'The number is {title} on the second lane, divided by that on the first. It comes from a single traced run, so it explains something but proves nothing.',
+                'The number is {title} on the second lane, divided by {title} on the first lane. The number comes from a single traced run, so it explains something but proves nothing.',
                 { title: result.title },
               )}
         </p>

@@ -18,7 +18,7 @@ it('each phase has its words', () => {
   const words = (change: Partial<ChangedMessage>) => progressOf(changed(change), null).words;
   expect(progressOf(null, null).words).toBe('sent');
   expect(words({ ahead: 2 })).toBe('waiting for 2 builds ahead');
-  expect(words({})).toBe('its build comes next');
+  expect(words({})).toBe('the kernel’s build comes next');
   expect(words({ phase: 'compile', done: 3, total: 12 })).toBe('compiling 3 of 12');
   expect(words({ phase: 'compile' })).toBe('compiling');
   expect(progressOf(changed({ phase: 'failed' }), null).over).toBe('ended badly');

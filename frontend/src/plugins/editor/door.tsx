@@ -12,7 +12,7 @@ import type { ChangedMessage, LaneMessage } from '../../protocol/messages.ts';
 import { isOver, isOwn, madeFrom } from '../../store/changes.ts';
 import { useChanges, useCommands, useDenied, useLanes, useStore } from '../../store/hooks.tsx';
 
-// The progress of a change in words and stages, and the lanes next to which it runs. Pure.
+// The progress of a change in words and stages, and the arms that run beside the changed arm. Pure.
 
 /** Maximum number of lanes of a run. */
 const mostLanes = 5;
@@ -41,7 +41,7 @@ const stageOf: Readonly<Record<ChangedMessage['phase'], Stage>> = {
 
 const plain: Readonly<Record<ChangedMessage['phase'], string>> = {
   refused: t('refused'),
-  wait: t('its build comes next'),
+  wait: t('the kernel’s build comes next'),
   extract: t('fetching and unpacking the source'),
   patch: t('applying the change'),
   config: t('configuring'),
@@ -75,7 +75,7 @@ function bootOf(lane: LaneMessage): Progress {
     case 'booting':
       return { stage: 'boot', words: lane.message || t('its guest boots'), over: 'not yet' };
     case 'ready':
-      return { stage: 'boot', words: t('booted, waiting for the others'), over: 'not yet' };
+      return { stage: 'boot', words: t('booted, waiting for the other guests'), over: 'not yet' };
     case 'failed':
       return { stage: 'boot', words: t('its guest failed'), over: 'ended badly' };
     default:
@@ -127,9 +127,9 @@ export interface Door {
   /** The server's latest message about the last change that the viewer requested to run. */
   readonly changed: ChangedMessage | null;
   readonly progress: Progress | null;
-  /** Why no change can run now; empty if one can. */
+  /** Why no change can run now; empty if a change can run. */
   readonly blocked: string;
-  /** Why not even the arm's text can be read now; empty if it can. */
+  /** Why the arm's text cannot be read now; empty if the text can be read. */
   readonly shut: string;
   readonly open: (arm: string, incoming?: Incoming) => void;
   readonly close: () => void;
@@ -207,7 +207,7 @@ function useAsked({ lesson, scene, onBegin }: AroundLessonProps, onRun: () => vo
     progress: asked === null || asked.givenUp ? null : progressOf(changed, lane),
     run: (base: string, diff: string) => {
       const rest = store.changes.get();
-      // Messages about an earlier change of this arm are not about this one, so drop them.
+      // Drop messages about an earlier change of this arm.
       store.changes.set(rest.filter((one) => one.lesson !== lesson.slug || one.base !== base));
       setAsked({ base, at: performance.now(), begun: false, givenUp: false });
       change(lesson.slug, base, diff);
@@ -217,7 +217,7 @@ function useAsked({ lesson, scene, onBegin }: AroundLessonProps, onRun: () => vo
 }
 
 /**
- * The arm to change if none is named: the step's first arm with the lesson's change, otherwise its first arm with
+ * The arm to change if none is named: the step's first arm with the role `after`, otherwise the step's first arm with
  * patches.
  */
 export function usualArm(lesson: Lesson, scene: Scene): string {

@@ -86,7 +86,7 @@ export function ChangeButton({ arm, at }: ButtonProps) {
 
 const marker = '#change=';
 
-/** Receives changes from the address or from a dropped file. It never runs them. */
+/** Receives changes from the address or from a dropped file, but never runs these changes. */
 function Arrivals() {
   const door = useDoor();
   const [over, setOver] = useState(false);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** `?lab=SLUG` in an address: a lesson page shows the tasks of a lab, or with `scores=1` the page for its grader. */
+/**
+ * `?lab=SLUG` in an address: a lesson page shows the tasks of a lab. With `scores=1` the address opens the grader's
+ * page.
+ */
 
 import { leaveOnFront } from '../../navigation/place.ts';
 
@@ -10,7 +13,7 @@ const slug = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
 export interface LabAddress {
   readonly lab: string;
-  /** The page for those who teach. */
+  /** Whether the address opens the page on which instructors grade. */
   readonly scores: boolean;
 }
 

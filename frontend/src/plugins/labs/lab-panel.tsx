@@ -192,7 +192,7 @@ function HandInVerdict({ blocked, onAnswer, with: { arm } }: TaskFormProps) {
     event.preventDefault();
     if (arm !== null) void onAnswer({ arm });
   };
-  const none = arm === null ? t('Change the patch, and let it be judged by this challenge.') : '';
+  const none = arm === null ? t('Change the patch, and let this challenge judge the change.') : '';
   return (
     <form className="lab-form" onSubmit={submit}>
       <Send blocked={blocked || none} words={t('hand in the verdict')} />
@@ -492,7 +492,8 @@ function LabPanel({ now, lab, mine, denied, handIn, onTask, onClose }: LabPanelP
   const nameless = mine.name === null && name.trim() === '';
   const blocked = !lab.open
     ? 'over'
-    : denied || (nameless ? t('Type your name first.') : now.busy ? t('It is being sent.') : '');
+    : denied ||
+      (nameless ? t('Type your name first.') : now.busy ? t('Your answer is being sent.') : '');
   const answer = (task: LabTask) => (given: AnswerGiven) => now.answer(task.name, given, name);
   return (
     <aside

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // @vitest-environment happy-dom
-/** The frame of tiles: order and kinds by keys, amounts, goals, what it says of itself; rows that are folded. */
+/**
+ * Tests the frame of tiles: order and kinds by keys, amounts, goals, descriptions for screen readers, and folded rows.
+ */
 
 import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
@@ -9,7 +11,7 @@ import type { TileGame, TilePlay, TileSetting, TileToy } from './types.ts';
 
 const letters = ['a', 'b', 'c'];
 
-/** Spell "cab", or make all big. */
+/** A game with two goals: spell "cab", or make all letters big. */
 const game: TileGame = {
   from: 'three letters',
   start: { order: letters, marks: { a: 's', b: 's', c: 's' }, amounts: { size: 1 } },
@@ -102,7 +104,7 @@ test('it is marked as a rule, and says whose data it has', () => {
   );
   cleanup();
   render(<TilesFrame toy={toyOf('order')} game={{ ...game, from: null }} run="" />);
-  expect(screen.getByTestId('toy-source').textContent).toContain('they are made up');
+  expect(screen.getByTestId('toy-source').textContent).toContain('the data are made up');
 });
 
 test('what does not fit into a row goes on in the next, and its longest piece has the words', () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The view of a game with tiles: amounts, a shelf to arrange, results, figures and goals. */
+/** The view of a game with tiles: amounts, a shelf that the viewer arranges, results, figures and goals. */
 
 import {
   type KeyboardEvent,
@@ -27,19 +27,19 @@ import {
   tilesAfter,
 } from './types.ts';
 
-// Layout of tiles in rows; a tile that does not fit continues in the next row. Pure.
+// Layout of tiles in rows. A tile that does not fit into a row continues in the next row. Pure.
 
-/** The piece of a tile's part that lies in one row. */
+/** The section of a tile's part that lies in one row. */
 interface Segment {
   readonly tile: Tile;
   readonly part: Part;
   readonly row: number;
-  /** First cell of the piece within its row, from 0. */
+  /** First cell of this section within its row, from 0. */
   readonly at: number;
   readonly size: number;
-  /** Whether this is the tile's first piece, which takes the focus. */
+  /** Whether this is the tile's first section, which receives the focus. */
   readonly first: boolean;
-  /** Whether this is the part's longest piece, which shows the label. */
+  /** Whether this is the part's longest section, which shows the label. */
   readonly labelled: boolean;
 }
 
@@ -70,12 +70,12 @@ export function segmentsOf({ tiles }: Pick<Shelf, 'tiles'>, cells: number): read
 
 // A shelf that the viewer cannot change.
 
-/** Below this width rows are folded, px. */
+/** Width below which rows are folded, px. */
 const narrowPx = 620;
-/** Width of the column with the row names, and width of a letter, em. */
+/** Width of the column with row names, and average width of a letter, em. */
 const [nameEm, letterEm] = [4.2, 0.54];
 
-/** Computes the number of cells per row, and whether a label fits into a number of cells. */
+/** Computes the number of cells per row, and a function that says whether a label fits into some cells. */
 function useRows(shelf: Shelf, font: number) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box, 720);
@@ -165,7 +165,7 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
   const { box, cells, fits, folds } = useRows(shelf, font);
   const { order, marks } = setting;
   const [at, setAt] = useState(order[0] ?? '');
-  /** Whether a tile was grabbed by keyboard, so that arrow keys move it. */
+  /** Whether the viewer grabbed a tile with the keyboard, so that the arrow keys move the tile. */
   const [taken, setTaken] = useState(false);
   const held = useRef<{ readonly tile: string; readonly mark: string } | null>(null);
   const follow = useRef(false);
@@ -177,7 +177,7 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
     return kinds[(now + 1) % kinds.length]?.mark ?? '';
   };
 
-  // A tile that was moved keeps the focus.
+  // A tile keeps the focus after it was moved.
   useEffect(() => {
     if (!follow.current || order.length === 0) return;
     follow.current = false;
@@ -241,8 +241,8 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
     const [from, to] = [order.indexOf(held.current.tile), order.indexOf(tile)];
     const { left, width } = over.getBoundingClientRect();
     const past = event.clientX > left + width / 2;
-    // Swap two tiles only once the pointer has passed the middle. Otherwise tiles of different size would keep
-    // swapping.
+    // A tile is swapped only after the pointer has passed its middle.
+    // Otherwise tiles of different size would be swapped back and forth.
     if (to >= 0 && (to > from ? past : !past)) {
       follow.current = true;
       onAct({ do: 'move', tile: held.current.tile, to });
@@ -312,7 +312,7 @@ function HandShelf({ shelf, hand, setting, font, onAct }: HandShelfProps) {
 interface TilesFrameProps {
   readonly toy: TileToy;
   readonly game: TileGame;
-  /** Name of the run from which the data come, such as "the recording x"; empty if there is none. */
+  /** Name of the run that provides the data, such as "the recording x"; empty without a run. */
   readonly run: string;
   /** Text size in the picture, px. */
   readonly font?: number;
@@ -326,7 +326,7 @@ export function TilesFrame({ toy, game, run, font = 13 }: TilesFrameProps) {
   );
   const source =
     game.from === null || run === ''
-      ? t('No run on this page has these data, so they are made up.')
+      ? t('No run on this page has these data, so the data are made up.')
       : t('From {run}: {from}.', { run, from: game.from });
   return (
     <ToyShell
@@ -401,7 +401,7 @@ function AmountSlider({ amount: { name, title, words, ...range }, value, onAct }
         value={value}
         aria-valuetext={words(value)}
         onChange={({ target }) => onAct({ do: 'amount', name, to: Number(target.value) })}
-        // Keeps the arrow keys in the field; otherwise they would move the page to another moment.
+        // Otherwise the arrow keys would also move the page to another moment.
         onKeyDown={(event) => event.stopPropagation()}
         data-testid={`amount-${name}`}
       />

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * A game with tiles. A viewer reorders the tiles or changes their kinds, and sets amounts. Pure functions of a view
- * compute the results; the frame (tiles.tsx) is independent of lessons.
+ * A game with tiles. A viewer reorders the tiles or changes their kinds, and sets amounts. The view provides pure
+ * functions that compute the results. The frame (tiles.tsx) knows nothing about lessons.
  */
 
 import type { RunIndex } from '../../derive/types.ts';
@@ -9,7 +9,7 @@ import type { Lesson } from '../../protocol/lesson.ts';
 import type { ShellGoal } from '../shell.tsx';
 import type { Face } from '../types.ts';
 
-/** A piece of a tile with one appearance. */
+/** A part of a tile that has one appearance. */
 export interface Part {
   /** Length in cells. */
   readonly size: number;
@@ -27,22 +27,22 @@ export interface Tile {
   readonly gap?: boolean;
 }
 
-/** A sequence of tiles, arranged in rows of equal length. */
+/** A sequence of tiles, arranged in rows that have equal length. */
 export interface Shelf {
   readonly name: string;
   readonly title: string;
-  /** The result, in a few words. */
+  /** The result of the game on this shelf, in a few words. */
   readonly verdict?: string;
   readonly face?: Face;
   readonly cells: number;
-  /** Number of rows into which each row is folded on a narrow screen. */
+  /** Number of pieces into which each row is divided on a narrow screen. */
   readonly folds: number;
-  /** Names of the rows when they are not folded. */
+  /** Names of the rows on a wide screen. */
   readonly rows?: readonly string[];
   readonly tiles: readonly Tile[];
 }
 
-/** A number that is compared with others in a bar chart. */
+/** A number that a bar chart compares with others. */
 export interface Bar {
   readonly name: string;
   readonly title: string;
@@ -60,11 +60,11 @@ export interface Amount {
   readonly words: (value: number) => string;
 }
 
-/** The viewer's current setting. */
+/** The viewer's current setting of the game. */
 export interface TileSetting {
   /** Ids of the movable tiles, in order. */
   readonly order: readonly string[];
-  /** The kind of each tile. */
+  /** The current kind of each tile. */
   readonly marks: Readonly<Record<string, string>>;
   readonly amounts: Readonly<Record<string, number>>;
 }
@@ -72,7 +72,7 @@ export interface TileSetting {
 export interface TilePlay {
   /** The shelf that the viewer arranges. */
   readonly shelf: Shelf;
-  /** Further shelves, which show the result. */
+  /** Further shelves that show results. */
   readonly results: readonly Shelf[];
   readonly bars: readonly Bar[];
   /** Title of the bar chart. */
@@ -81,13 +81,13 @@ export interface TilePlay {
   readonly reached: readonly string[];
 }
 
-/** A game with the data that it starts from. */
+/** A game, with the data from which it starts. */
 export interface TileGame {
-  /** Where in the run the data come from; null if they are made up because there is no run. */
+  /** The part of the run that provides the data; null if the data are made up because there is no run. */
   readonly from: string | null;
   readonly start: TileSetting;
   readonly amounts: readonly Amount[];
-  /** Complete settings from which the viewer can start. */
+  /** Complete settings that the viewer can choose. */
   readonly presets: readonly { readonly title: string; readonly setting: TileSetting }[];
   readonly play: (setting: TileSetting) => TilePlay;
   readonly goals: readonly ShellGoal[];
@@ -98,23 +98,23 @@ export interface TileToy {
   readonly title: string;
   readonly ask: string;
   readonly leavesOut: string;
-  /** How a viewer changes tiles: with `order` they move tiles, and with a list of kinds they change a tile's kind. */
+  /** How a viewer changes tiles. With `order` they move tiles; with a list of kinds they change the kind of a tile. */
   readonly hand: 'order' | readonly Kind[];
   readonly open: (index: RunIndex | null, lesson: Lesson) => TileGame;
 }
 
-/** A kind that a tile can have; a press or the kind's letter selects it. */
+/** A kind that a tile can have. The viewer selects it by a press or by the kind's letter. */
 export interface Kind {
   readonly mark: string;
   readonly title: string;
 }
 
-// State of a game: order, kinds, amounts, goals reached so far. Pure.
+// State of a game: order, kinds, amounts, and the goals reached so far. Pure.
 
 export interface TileState {
   readonly setting: TileSetting;
   readonly play: TilePlay;
-  /** Goals that were reached stay marked as reached until the game is reset. */
+  /** Goals that the viewer has reached at some time. A reset of the game clears them. */
   readonly reached: readonly string[];
 }
 

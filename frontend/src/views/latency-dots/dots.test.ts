@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** A lane whose few long waits make it slow shows that: in its mean. One letter is 100 µs. */
+/** If a few long waits slow a lane down, the mean shows it. In the drawings, one letter is 100 µs. */
 
 import { expect, it } from 'vitest';
 import { frameOver, picture } from '../../../test/fixtures/drawing.ts';

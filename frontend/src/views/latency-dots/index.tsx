@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Shows the duration of each operation, per lane, up to the moment, in guest time. It never gives a verdict. */
+/**
+ * Shows the duration of each operation that has ended up to the moment, per lane, in guest time. It never gives a
+ * verdict.
+ */
 
 import { range } from 'd3-array';
 import { scaleLog } from 'd3-scale';
@@ -17,7 +20,7 @@ import type { CanvasProps } from '../contract.ts';
 import { mix, type Pen } from '../paints.ts';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 
-// Layout of the dots: one row per lane, one logarithmic axis for all. Pure.
+// Layout of the dots, with one row per lane and one logarithmic axis for all lanes. Pure.
 
 export interface Dot {
   readonly x: number;
@@ -51,8 +54,8 @@ const axisHeight = 40;
 const labelHeight = 22;
 export const rowHeight = 58;
 /**
- * Largest height of a band, px, which only slides reach. In a higher band, a dot's vertical position would seem to have
- * a meaning.
+ * Maximum height of a band of dots, px; only slides reach it. In a higher band, the vertical position of a dot would
+ * seem to have a meaning.
  */
 const highestBand = 110;
 
@@ -60,11 +63,11 @@ function preferredHeight(lanes: number): number {
   return lanes * rowHeight + axisHeight;
 }
 
-/** A few long waits change the mean, and so the rate, but not the median. */
+/** Both figures are needed: a few long waits change the mean, and thus the rate, but not the median. */
 const typicalOf = (what: 'mean' | 'median', lane: Latencies) =>
   `${what} ${figure('far', lane.arm, what, lane[what], formatNs(lane[what]))}`;
 
-/** The range of whole decades that contains every lane's operations, and at least 0.1 ms to 10 ms. */
+/** The smallest range of whole decades that contains every lane's durations. It is at least 0.1 ms to 10 ms. */
 function domainOf(all: readonly Latencies[]): [number, number] {
   let low = 1e5;
   let high = 1e7;
@@ -88,7 +91,7 @@ export function layoutDots(
   );
   const left = 8;
   const right = size.width - 8;
-  // The axis covers the whole run, so that dots keep their place as they accumulate.
+  // The axis covers the complete run, so that dots keep their place while more dots appear.
   const domain = domainOf(index.lanes.map((lane) => latenciesOf(lane, Number.POSITIVE_INFINITY)));
   const x = scaleLog().domain(domain).range([left, right]);
   const pitch = Math.max(40, (size.height - axisHeight) / Math.max(1, all.length));
@@ -117,7 +120,7 @@ export function layoutDots(
   });
   const decadePx = x(domain[0] * 10) - x(domain[0]);
   const decades = range(Math.round(Math.log10(domain[0])), Math.round(Math.log10(domain[1])) + 1);
-  // A label needs 64 px. A decade that has no room for its label still has its line.
+  // A label needs 64 px. In narrower decades, every second line has no label.
   const ticks = decades.map((power, i) => ({
     x: x(10 ** power),
     label: decadePx >= 64 || i % 2 === 0 ? formatNs(10 ** power) : '',
@@ -125,7 +128,7 @@ export function layoutDots(
   return { left, right, rows, axisY: all.length * pitch + 2, ticks };
 }
 
-// Draw the dots, one per operation. The triangle marks the mean, and the tick marks the median.
+// Draw one dot per operation. A triangle marks the mean, and a tick mark the median.
 
 export function drawDots(
   pen: Pen,
@@ -145,7 +148,7 @@ export function drawDots(
   drawAxis(pen, layout, theme);
 }
 
-/** Size of the mean's triangle. */
+/** Width of the triangle that marks the mean, px. */
 const meanPx = 9;
 
 function drawRow(pen: Pen, layout: DotsLayout, row: DotRow, theme: Theme): void {
@@ -180,7 +183,7 @@ function drawRow(pen: Pen, layout: DotsLayout, row: DotRow, theme: Theme): void 
   pen.fill();
 }
 
-/** Return as many figures as fit. The count may be omitted, because the lane's header shows it too. */
+/** Return as many of the row's figures as fit. The count can be omitted, because the lane's header shows it too. */
 function figuresOf(pen: Pen, { mean, median, n }: DotRow, room: number): string {
   if (mean === '') return n;
   const wordings = [`▴ ${mean}  | ${median}  ${n}`, `▴ ${mean}  | ${median}`, `▴ ${mean}`];
@@ -211,8 +214,8 @@ export function LatencyDots({
     const titles = new Map(lesson.arms.map((arm) => [arm.name, arm.title]));
     return (arm: string) => titles.get(arm) ?? arm;
   }, [lesson]);
-  // Dots accumulate slowly, so it is enough to update them as rarely as the text. Text and dots then always show the
-  // same moment.
+  // Dots are updated as rarely as text, because new dots appear slowly.
+  // Text and dots therefore always show the same moment.
   const shown = frame.text ?? frame;
   const draw = useCallback<Draw>(
     (ctx, s) => {

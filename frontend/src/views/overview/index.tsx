@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The strip that shows the whole run of all lanes, with the window in it. A press seeks; a narrow window can be
- * dragged.
+ * The strip that shows the complete run of all lanes, with the stage's window in it. A press on the strip seeks; a
+ * narrow window can be dragged.
  */
 
 import {
@@ -25,12 +25,12 @@ import { mix, type Pen } from '../paints.ts';
 import { type GestureOptions, GestureOverlay } from '../time-gestures.tsx';
 import { type Draw, useCanvas, useSize } from '../use-canvas.ts';
 
-// Layout of the whole run on one strip: per lane, the shares of the threads' time that were work and waiting. Pure.
+// Layout of the complete run on one strip. For each lane, bars show the threads' shares of work and waiting. Pure.
 
 export interface Bar {
   readonly x: number;
   readonly w: number;
-  /** Shares of the threads' time, 0 to 1. */
+  /** Shares of the threads' time in this bar, 0 to 1. */
   readonly work: number;
   readonly wait: number;
 }
@@ -55,30 +55,30 @@ interface OverviewLayout {
   readonly window: readonly [number, number];
   readonly momentX: number;
   readonly axisY: number;
-  /** A low strip has no axis, and an even lower one has no titles. */
+  /** A low strip has no axis. An even lower strip also has no titles. */
   readonly axis: boolean;
   readonly titles: boolean;
-  /** Short name of the alignment. */
+  /** Short name for the alignment of the lanes. */
   readonly aligned: string;
-  /** The aligned moment, px; null if lanes are not shifted. */
+  /** The x of the aligned moment, px; null if lanes are not shifted. */
   readonly flagX: number | null;
   readonly ticks: readonly AxisTick[];
 }
 
-/** Width of the longest lane title at 13 px, limited so that the strip keeps most of the room. */
+/** Width of the longest lane title at 13 px text, limited so that most of the strip's width remains for the bars. */
 function labelWidth(index: RunIndex, titleOf: (arm: string) => string): number {
   const longest = Math.max(0, ...index.lanes.map((lane) => titleOf(lane.arm).length));
   return Math.max(112, Math.min(176, 24 + longest * 6.6));
 }
 
 const axisHeight = 20;
-/** Comfortable height of a lane above an axis, px, and least height of a lane with a title, px. */
+/** Minimum height of a lane, px: on a strip with an axis, and on a strip with titles. */
 const comfortable = 14;
 const least = 12;
-/** Width of a tick's label. */
+/** Width of a tick's label, px. */
 const tickPx = 64;
 
-/** The length of a live run is rounded up. Otherwise the strip's scale would change at every frame. */
+/** The length of a live run is rounded up, because otherwise the strip's scale would change in every frame. */
 function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
   const shift = (lane: LaneIndex) => offset?.get(lane.arm) ?? 0;
   const end = Math.max(1e6, ...index.lanes.map((lane) => lane.watermark + shift(lane)));
@@ -87,7 +87,7 @@ function lengthOf(index: RunIndex, offset?: Frame['offset']): number {
   return Math.max(end, step);
 }
 
-/** Step of an arrow key. It is never longer than the window, so that nothing is skipped. */
+/** Time by which an arrow key moves. It is at most the window's length, so that nothing is skipped. */
 function keyStep(length: number, { span }: Pick<Frame, 'span'>): number {
   return Math.min(length / 200, span);
 }
@@ -142,11 +142,11 @@ export function layoutOverview(
   };
 }
 
-/** Columns at least 3 px wide, from the level-of-detail pyramid of every thread. */
+/** Bars at least 3 px wide, from the level-of-detail pyramid of every thread. */
 function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   const strands = threadRows(lane).flatMap((row) => lane.strand(row.row, 'state') ?? []);
   const sample = strands[0];
-  // On a counting axis, states have no duration, so operations are drawn.
+  // On a counting axis, states have no duration, so operations are drawn instead.
   if (sample === undefined || sample.levels.length === 0) return opBars(lane, left, nsPerPx);
   const level =
     sample.levels.findIndex((l) => l.bucketNs >= 3 * nsPerPx) >= 0
@@ -180,7 +180,7 @@ function barsOf(index: RunIndex, lane: LaneIndex, left: number, nsPerPx: number)
   return bars;
 }
 
-/** One bar per operation, as long as the operation; bars narrower than 3 px are merged. */
+/** One bar per operation, as long as the operation. Bars narrower than 3 px are merged. */
 function opBars(lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   const { order, length } = lane.opsByEnd;
   const bars: Bar[] = [];
@@ -196,7 +196,7 @@ function opBars(lane: LaneIndex, left: number, nsPerPx: number): Bar[] {
   return bars;
 }
 
-// Draw the whole run: bars of work and waiting, the window as a bracket, the moment as a line.
+// Draw the complete run: bars of work and waiting, the window as a bracket, and the moment as a line.
 
 function drawOverview(
   pen: Pen,
@@ -275,7 +275,7 @@ function drawBand(pen: Pen, layout: OverviewLayout, band: Band, theme: Theme): v
   pen.stroke();
 }
 
-/** Draw the window as a bracket, with feet wide enough to grab. */
+/** Draw the window as a bracket whose feet are wide enough to grab. */
 function drawBracket(pen: Pen, layout: OverviewLayout, theme: Theme): void {
   const [x0, wide] = layout.window;
   const x1 = Math.max(wide, x0 + 3);
@@ -292,7 +292,7 @@ function drawBracket(pen: Pen, layout: OverviewLayout, theme: Theme): void {
   }
 }
 
-/** A window narrower than this is dragged as a whole, because single moments in it cannot be hit. */
+/** A window narrower than this, px, is dragged as a unit, because single moments in it are too small to select. */
 const narrowPx = 40;
 
 const fill: CSSProperties = { position: 'absolute', inset: 0, width: '100%', height: '100%' };
@@ -337,8 +337,8 @@ export function Overview({
   );
   useCanvas(canvas, size, draw, frame.subscribe);
   /**
-   * What the user drags: 'moment', or the window. For the window, this is the distance from the window's start to the
-   * pointer.
+   * What the user drags: 'moment', or the window. For the window, the number is the distance from the window's start to
+   * the pointer, ns.
    */
   const grip = useRef<number | 'moment' | null>(null);
   const point = (event: PointerEvent<Element>) => {
@@ -355,7 +355,7 @@ export function Overview({
       const window = { start, span };
       return { left, right, start: 0, span: end, window, end: frameEnd(runIndex, offset) };
     },
-    // A drag seeks, or moves a narrow window as a whole.
+    // A drag seeks; a drag that starts on a narrow window moves the window.
     drags: () => false,
     onWindow: onView,
     onGesture: (busy) => {

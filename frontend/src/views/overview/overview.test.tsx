@@ -11,7 +11,7 @@ import { layoutOverview, Overview } from './index.tsx';
 
 describe('overview', () => {
   // SPDX-License-Identifier: GPL-2.0-or-later
-  /** The strip of the whole run: what it says of its axis, and how far a key goes. */
+  /** The strip with the complete run: the description of its axis, and how far a key moves the moment. */
 
   afterEach(cleanup);
 
@@ -41,7 +41,7 @@ describe('overview', () => {
   }
 
   test('a key goes a two-hundredth of the run, and by a window where that is less', () => {
-    // 16,800 accesses
+    // The run has 16,800 accesses.
     expect(seeks(stepFrame(1000, { span: 2_000_000 }))).toEqual([1084, 916]);
     expect(seeks(stepFrame(1000, { span: 60_000 }))).toEqual([1060, 940]);
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** The artist of the timeline. It places lanes, draws them, and finds marks for pointer and keys. */
+/** The artist of the timeline. It places lanes, draws them, and finds marks for pointer and arrow keys. */
 
 import { t as tr } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
@@ -16,7 +16,7 @@ import { boxesOf, hasMargin, type Layout, layoutScore, leastHeight } from './lay
 import { chartsOf, type LaneMarks, marksOf, pointMarksOf } from './marks.ts';
 import { type Look, type Score, scoreOf, timelineLook } from './score.ts';
 
-// Creates the picture of a frame. While only the moment moves, the painted marks are reused.
+// Creates the picture of a frame. While only the moment moves, marks that were painted earlier are reused.
 
 export function pictureOf(
   index: RunIndex,
@@ -48,8 +48,8 @@ function allMarks(index: RunIndex, layout: Layout, score: Score): readonly LaneM
 }
 
 /**
- * Cache key of the events in the window. Below a running lane's watermark nothing changes. A recording announces its
- * whole length first and delivers its events later.
+ * Cache key for the events in the window. Events before a running lane's watermark never change. A recording announces
+ * its complete length first and delivers its events later, so for recordings the key counts all events.
  */
 function eventsKey(index: RunIndex, frame: Frame, score: Score): readonly unknown[] {
   const probes = score.counters.flatMap(({ xray }) => (xray === null ? [] : [xray]));
@@ -63,18 +63,24 @@ function eventsKey(index: RunIndex, frame: Frame, score: Score): readonly unknow
   });
 }
 
-/** A number that grows with everything that arrives, except samples. */
+/** A number that grows whenever anything except samples arrives. */
 function eventsOf({ spans, links, open, points, ops }: LaneIndex): number {
   return spans.length + links.length + open.length + points.length + ops.length;
 }
 
-/** The painted marks of the last window. While only the moment moves, they are stamped instead of painted again. */
+/**
+ * The painted marks of the last window. While only the moment moves, this image is copied into each frame instead of
+ * painting the marks again.
+ */
 class MarkCache {
   #key: readonly unknown[] = [];
   #marks: readonly LaneMarks[] | null = null;
   #stamp: OffscreenCanvas | null = null;
 
-  /** Return the picture and the easel of this frame. Repaint the marks only if the window, events or look changed. */
+  /**
+   * Return the picture and the easel of this frame. Marks are repainted only if the window, the events or the look
+   * changed.
+   */
   take(
     index: RunIndex,
     frame: Frame,
@@ -132,7 +138,7 @@ interface Staves {
   readonly score: Score;
 }
 
-/** Create an artist with its own cache, one per canvas. */
+/** Create an artist with its own cache; each canvas needs its own artist. */
 export function rowsArtist(
   lesson: Lesson,
   show: Scene['show'] | undefined,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Table entries of a lane as marks, and descriptions of marks for tooltips and the table of nearby marks. */
+/** Marks made from a lane's table entries, and descriptions of marks for tooltips and for the table of nearby marks. */
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
@@ -12,13 +12,16 @@ import type { Frame, LaneIndex, Mark, Nanos, PointTable, RunIndex } from '../../
 import { armTitle, capital, fieldValue, fieldWords } from '../../derive/words.ts';
 import type { Lesson, PointFacts } from '../../protocol/lesson.ts';
 
-/** Entry `i` of the table of operations, as a mark. */
+/** Make a mark from entry `i` of the table of operations. */
 export function opMark({ arm, ops }: LaneIndex, i: number): Mark {
   const [t0, t1] = [ops.t0[i]! as Nanos, ops.t1[i]! as Nanos];
   return { arm, table: 'ops', id: ops.id[i]!, row: ops.row[i]!, kind: -1, t0, t1 };
 }
 
-/** Entry `i` of the table of points, as a mark. Its row is that of its thread, or -1. */
+/**
+ * Make a mark from entry `i` of the table of points. The mark's row is the row of the point's thread, or -1 if the
+ * thread has no row.
+ */
 export function pointMark(lane: LaneIndex, i: number): Mark {
   const { t, tid, kind, id } = lane.points;
   const row = lane.rows.find((r) => r.tid === tid[i])?.row ?? -1;
@@ -123,13 +126,13 @@ function placeOfPoint(points: PointTable, order: Uint32Array, n: number, mark: M
   return -1;
 }
 
-// Lists the marks nearest to the moment as table rows: spans, and points with their fields.
+// Lists the spans and points nearest to the moment as table rows. Points are listed with their fields.
 
 const most = 50;
-/** At most this many points are listed, so that there is room for spans. */
+/** Maximum number of points in the list, so that spans have room. */
 const mostPoints = 25;
 
-/** At most 50 marks nearest to the moment, in order of time. */
+/** The marks nearest to the moment, at most 50, in order of time. */
 export function nearbyMarks(index: RunIndex, frame: Frame, lesson: Lesson): NearbyRow[] {
   const points = index.lanes.flatMap((lane) => pointsNear(lane, frame, lesson));
   points.sort((a, b) => Math.abs(a.t0 - frame.moment) - Math.abs(b.t0 - frame.moment));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draws layout and marks. The only time it knows is the frame's moment, from which it computes the afterglow. */
+/**
+ * Draws layout and marks. Everything that changes with time depends only on the frame's moment, including the
+ * afterglow.
+ */
 
 import { locale, t as tr } from '../../base/lang/t.ts';
 import type { Theme } from '../../base/theme.ts';
@@ -26,7 +29,7 @@ import { boxesOf, type LaneBox, type Layout } from './layout.ts';
 import { type Chart, densityPx, type LaneMarks, type PointMarks } from './marks.ts';
 import type { RectList } from './score.ts';
 
-// Background of the marks: paper, axis, staves, and zones where a lane is unknown, has ended, or lost events.
+// Background of the marks: paper, axis, staves, and zones in which a lane is unknown, has ended, or lost events.
 
 function drawGround(pen: Pen, picture: Picture, easel: Inking): void {
   const { layout } = picture;
@@ -42,7 +45,7 @@ function drawGround(pen: Pen, picture: Picture, easel: Inking): void {
   }
 }
 
-/** Draw the lane's ticks if they are known, otherwise the axis's lines. */
+/** Draw the lane's ticks if they are known, otherwise the lines of the axis. */
 function drawGrid(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   const known = box.ticks.length > 0;
   pen.fillStyle = known ? mix(theme.mechanism, theme.paper, 0.3) : theme.rule;
@@ -72,7 +75,7 @@ function drawStaff(pen: Pen, layout: Layout, box: LaneBox, theme: Inked): void {
   pen.fillRect(left - 9, bottom - 1.5, 6, 1.5);
 }
 
-/** Unknown, lost, evicted and ended time each look different. None looks like idle time, which is the bare staff. */
+/** Unknown, lost, evicted and ended time are drawn differently. None looks like idle time, which is an empty staff. */
 function drawZones(pen: Pen, layout: Layout, box: LaneBox, easel: Inking): void {
   const { theme, tiles } = easel;
   const top = box.bodyTop - 2;
@@ -156,11 +159,11 @@ function drawAxis(pen: Pen, picture: Picture, easel: Inking): void {
   else text(pen, theme, layout.unit, 4, y + 15 * theme.em, 'left');
 }
 
-// Draws counters, each as an area up to the value, with a line on top.
+// Draws counters. Each counter is an area up to the value, with a line on top.
 
 /**
- * Draw one chart from `left` on, with one column per pixel. Neighbouring columns of the same height become one
- * rectangle.
+ * Draw one chart, starting at `left`, with one column per pixel. Neighbouring columns of equal height are merged into
+ * one rectangle.
  */
 function paintChart(pen: Pen, chart: Chart, theme: Theme, left: number): void {
   const { line, low, high, top } = chart;
@@ -174,7 +177,7 @@ function paintChart(pen: Pen, chart: Chart, theme: Theme, left: number): void {
     const peak = height(most);
     pen.fillStyle = area;
     if (base > 0) pen.fillRect(left + x0, bottom - base, x1 - x0, base);
-    // The range of values within this pixel.
+    // The range of the values within this pixel column.
     pen.fillStyle = spread;
     if (peak > base) pen.fillRect(left + x0, bottom - peak, x1 - x0, peak - base);
     pen.fillStyle = colour;
@@ -195,12 +198,12 @@ function eachRun(
   }
 }
 
-// Draws points, either as a pin each or as columns of counts.
+// Draws points, either as one pin per point or as columns of counts.
 
-/** If pins are closer than this on average, px, they have no heads. */
+/** Pins have heads only if their average distance is at least this, px. */
 const headsApart = 9;
 
-/** All points of one line. */
+/** Draw all points of one line. */
 function paintPoints(pen: Pen, marks: PointMarks, theme: Theme, left: number): void {
   const { line, xs, columns } = marks;
   const colour = colourOf(theme, marks.colour);
@@ -226,7 +229,10 @@ function paintPoints(pen: Pen, marks: PointMarks, theme: Theme, left: number): v
   pen.fill();
 }
 
-/** A column's height is relative to the fullest column. A non-empty column is at least one pixel high. */
+/**
+ * Draw counts as columns. A column's height is relative to the fullest column; a column with points is at least one
+ * pixel high.
+ */
 function paintColumns(pen: Pen, marks: PointMarks, fill: string, left: number): void {
   const { line, columns, most } = marks;
   pen.fillStyle = fill;
@@ -237,7 +243,7 @@ function paintColumns(pen: Pen, marks: PointMarks, fill: string, left: number): 
   }
 }
 
-// Draws what lies over the marks: links, outlines of hovered marks, the aligned moment, the playhead.
+// Draws what lies over the marks: links, outlines of hovered marks, the aligned moment, and the playhead.
 
 /** How long a link glows after its moment, as a share of the window. */
 const glowShare = 0.05;
@@ -253,7 +259,7 @@ function drawLinks(
   const { gain } = easel.theme;
   const shift = frame.offset.get(box.arm) ?? 0;
   pen.fillStyle = gain;
-  // Single links look like notes with stems; many links fade behind the staves.
+  // A few links look like notes with stems. If there are many, links fade behind the staves.
   const crowd = Math.min(1, Math.max(0, (marks.links.length - 40) / 160));
   const radius = 2.5 - crowd;
   const stem = 0.5 - 0.32 * crowd;
@@ -285,7 +291,7 @@ function drawPlayhead(pen: Pen, picture: Picture, easel: Inking): void {
   const x = Math.round(layout.playheadX);
   pen.globalAlpha = 1;
   pen.fillStyle = theme.ink;
-  // The line is strong over marks and thin over words.
+  // The playhead's line is strong over marks, and thin over text.
   let y = 3 + 21 * theme.em;
   for (const box of layout.lanes) {
     pen.globalAlpha = 0.16;
@@ -306,7 +312,7 @@ function drawPlayhead(pen: Pen, picture: Picture, easel: Inking): void {
   text(pen, theme, words, left + w / 2, 3 + 11.5 * theme.em, 'center', 500, 13, theme.mono);
 }
 
-/** The aligned moment, where lanes are shifted. */
+/** Draw a flag at the aligned moment, if lanes are shifted. */
 function drawAlignment(pen: Pen, picture: Picture, easel: Inking): void {
   const { index, frame, layout, score } = picture;
   const flag = axisFlag(index, frame, score.operation.name);
@@ -317,13 +323,13 @@ function drawAlignment(pen: Pen, picture: Picture, easel: Inking): void {
   drawFlag(pen, easel.theme, at, layout.fontSize);
 }
 
-/** Opacity of kinds that the step is not about. */
+/** Opacity of kinds that are not in the step's focus. */
 export const mutedness = 0.5;
 
-/** Distance and radius of outlines. */
+/** Distance of an outline from its mark, and its corner radius, px. */
 const rim = { x: 2.5, y: 3.5, radius: 4 } as const;
 
-/** Draw the whole picture at the frame's moment. */
+/** Draw the complete picture at the frame's moment. */
 export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {
   const { layout } = picture;
   const easel: Inking = { ...given, theme: { ...given.theme, em: layout.fontSize / 13 } };
@@ -347,7 +353,7 @@ export function drawPicture(pen: Pen, picture: Picture, given: Easel): void {
   drawPlayhead(pen, picture, easel);
 }
 
-/** Lines that a view adds. */
+/** Draw the lines that a view adds. */
 function drawExtras(
   pen: Pen,
   { index, frame, layout, score }: Picture,
@@ -387,7 +393,7 @@ function stampMarks(pen: Pen, picture: Picture, easel: Easel, alpha: number, toX
   pen.globalAlpha = 1;
 }
 
-/** Draw every mark of every lane, kind by kind. Kinds out of focus are muted. */
+/** Draw every mark of every lane, grouped by kind. Kinds that are not in focus are muted. */
 export function paintMarks(pen: Pen, picture: Picture, easel: Easel, alpha: number): void {
   const { index, frame } = picture;
   const strength = (list: RectList) => {
@@ -404,7 +410,7 @@ export function paintMarks(pen: Pen, picture: Picture, easel: Easel, alpha: numb
       brushShares(pen, list, paintOf(list.style, easel.theme, easel.tiles));
     }
     for (const list of lane.rects) {
-      // The state already shows that a thread runs in a function; draw the bracket only if its kind is in focus.
+      // The state already shows that a thread runs in a function, so only brackets of kinds in focus are drawn.
       const named = frame.focus.has(index.kinds[list.style.kind]!.name);
       if (list.style.texture === 'bracket' && !named) continue;
       pen.globalAlpha = alpha * strength(list);

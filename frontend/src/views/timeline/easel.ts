@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Drawing tools: the easel's contents, and small strokes that all parts use. */
+/** Drawing tools: the easel, and small strokes that all parts of the picture use. */
 
 import type { Theme } from '../../base/theme.ts';
 import type { Frame, Mark, RunIndex } from '../../derive/types.ts';
@@ -20,22 +20,24 @@ export interface Picture {
 export interface Easel {
   readonly theme: Theme;
   readonly tiles: TileMaker;
-  /** The window's marks, painted once and then stamped into each frame; null if they are drawn stroke by stroke. */
+  /**
+   * An image of the window's marks, painted once and copied into each frame. Null if each frame draws the marks anew.
+   */
   readonly stamp: { readonly image: CanvasImageSource; readonly dpr: number } | null;
 }
 
-/** A theme with the text size: 1 em is 13 px. */
+/** A theme that also contains the text size. 1 em is 13 px. */
 export type Inked = Theme & { readonly em: number };
 
 export type Inking = Easel & { readonly theme: Inked };
 
 /** Opacity of marks after the moment. */
 export const faintness = 0.2;
-/** Opacity of words on such marks. The contrast stays at 4.5:1, for ink and for soft ink. */
+/** Opacity of text on marks after the moment. The contrast is still 4.5:1, for ink and for soft ink. */
 export const faintInk = 0.68;
 export const faintSoft = 0.85;
 
-/** A crisp line 1 px wide. */
+/** Draw a vertical line that is exactly 1 px wide. */
 export function vertical(pen: Pen, x: number, y0: number, y1: number): void {
   pen.fillRect(Math.round(x), y0, 1, y1 - y0);
 }
@@ -69,7 +71,7 @@ export function textWidth(
   return pen.measureText(words).width;
 }
 
-/** Return the longest prefix of the words that fits, with an ellipsis. */
+/** Shorten the text to the longest prefix that fits, and append an ellipsis. */
 export function fitted(pen: Pen, theme: Inked, words: string, width: number): string {
   if (textWidth(pen, theme, words) <= width) return words;
   let short = words;
@@ -77,9 +79,7 @@ export function fitted(pen: Pen, theme: Inked, words: string, width: number): st
   return `${short.trimEnd()}…`;
 }
 
-/**
- * Draw words on a background of paper, so that lines do not cross them. The part after `|` is drawn only if it fits.
- */
+/** Draw text on a background of paper, so that no line crosses it. The part after `|` is drawn only if it fits. */
 export function plated(pen: Pen, theme: Inked, said: string, x: number, y: number, width: number) {
   const [first, rest] = said.split('|') as [string, string?];
   const all = first + (rest ?? '');
@@ -93,20 +93,20 @@ export function plated(pen: Pen, theme: Inked, said: string, x: number, y: numbe
   text(pen, theme, words, x, y, 'left', 500);
 }
 
-// Draws rectangles of a kind. The picture and the legend's swatches use the same brush.
+// Draws the rectangles of a kind. The picture and the legend's swatches use the same brush.
 
 /**
- * Marks narrower than this are flat, px, because a texture would flicker. For kinds outside the lesson the limit is
- * higher.
+ * Minimum width of a mark with texture, px. Narrower marks are flat, because a texture would flicker. Kinds outside the
+ * lesson have the larger minimum.
  */
 const texturedFrom = 6;
 const dismissedFrom = 14;
 /**
- * Share of ink in the outline that separates a pale mark from the page. It is high, because a step may be about pale
- * marks.
+ * Share of ink in the outline that separates a pale mark from the page. It is high, because a step may be about a pale
+ * mark.
  */
 const edge = 0.97;
-/** Shares of the colour in a band. They are small, because names are written on it. */
+/** Shares of the colour in a band. They are small, because names are written on the band. */
 const bandShares = [0.24, 0.4, 0.12];
 
 export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint {
@@ -168,7 +168,7 @@ export function paintOf(style: MarkStyle, theme: Theme, tiles: TileMaker): Paint
     case 'pale':
       return {
         wide: mix(colour, ground, 0.2),
-        // In an outline, the colour of kinds outside the lesson would be too faint for a projector.
+        // The colour of kinds outside the lesson would be too faint in an outline on a projector.
         border:
           style.colour === 'other' ? mix(theme.vain, ground, edge) : mix(colour, ground, 0.85),
         narrow: mix(colour, ground, 0.5),
@@ -227,7 +227,7 @@ export function brushRects(pen: Pen, list: RectList, paint: Paint): void {
   if (texture === 'cross') brushCrosses(pen, list);
 }
 
-/** Draw the state "runnable, but not running": a thin line in the middle of the row. */
+/** Draw the state "runnable, but not running" as a thin line in the middle of the row. */
 function brushLines(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.wide;
@@ -236,7 +236,7 @@ function brushLines(pen: Pen, list: RectList, paint: Paint): void {
   }
 }
 
-/** Draw the time inside a function: a line below the row, with feet at both ends. */
+/** Draw the time inside a function as a line below the row, with feet at both ends. */
 function brushBrackets(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.wide;
@@ -268,7 +268,7 @@ function brushCrosses(pen: Pen, list: RectList): void {
   pen.stroke();
 }
 
-/** Draw the shares of columns in flat colours, because each is only 3 px wide. */
+/** Draw the shares of columns in flat colours, because a column is only 3 px wide. */
 export function brushShares(pen: Pen, list: RectList, paint: Paint): void {
   const { at, n } = list;
   pen.fillStyle = paint.narrow;

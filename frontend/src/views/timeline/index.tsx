@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The view for any lesson: rows of threads or CPUs with their states, nested functions, tracks, points, links and
- * counters, on one time axis for all lanes. It uses only what the lesson declares.
+ * The view for any lesson. It draws rows of threads or CPUs with their states, nested functions, tracks, points, links
+ * and counters, on one time axis for all lanes. It uses only what the lesson declares.
  */
 
 import { summaryOf } from '../../derive/summary.ts';
@@ -17,8 +17,8 @@ import { scoreOf, timelineLook } from './score.ts';
 import { timelineSentences } from './sentences.ts';
 
 /**
- * Kinds in focus that the scene draws. A point's name is next to its mark, so its kind is listed only if it is in
- * focus.
+ * Kinds in focus that the scene draws. A point's kind is listed only if it is in focus, because the point's name is
+ * already next to its mark.
  */
 function legend(lesson: Lesson, scene: Scene): readonly Kind[] {
   const shown = timelineLook.shown(scene.show);

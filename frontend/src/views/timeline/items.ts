@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Items on a lane's lines for pointer and keys: spans, points, and the changes of counters, found by bisection. */
+/**
+ * Items on a lane's lines for pointer and arrow keys: spans, points, and changes of counters. They are found by
+ * bisection.
+ */
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { pointRange } from '../../derive/lane-index.ts';
@@ -12,12 +15,12 @@ import { type Line, type Series, seriesOf, stepsOf } from './lines.ts';
 import { openEnd } from './marks.ts';
 import { type Score, stylesFor } from './score.ts';
 
-/** A pointer's tolerance for each kind of line, px. */
+/** Horizontal tolerance of the pointer for each kind of line, px. */
 const slops = { row: 4, function: 4, track: 4, point: 6, counter: 18 } as const;
 
 export function rowsOf(index: RunIndex, layout: Layout, score: Score): readonly Row[] {
   const { left, right, nsPerPx, playheadX } = layout;
-  // With the up and down keys, the user stays at the moment.
+  // The up and down arrow keys enter each row at the current moment.
   const entry = playheadX === null ? {} : { entry: playheadX };
   return layout.lanes.flatMap((box) =>
     box.lines.flatMap((line): Row[] => {
@@ -59,7 +62,10 @@ function range(from: number, to: number): readonly number[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 }
 
-/** The strands of a line: first those that keys visit, then those that only a pointer finds. */
+/**
+ * The strands of a line. The first strand has marks that the arrow keys visit; further strands have marks that only the
+ * pointer selects.
+ */
 function strandsOf(lane: LaneIndex, line: Line, score: Score): readonly (Strand | null)[] {
   if (line.strand !== null) return [line.strand];
   const own = lane.strand(line.row, line.what === 'track' ? 'track' : 'state');
@@ -92,7 +98,7 @@ function pointsIn({ box: { lane }, line, put }: At, a: number, b: number): reado
     const { from, to } = pointRange(lane.points, of, a, b);
     return Array.from(of.order.subarray(from, to));
   });
-  // If several names share a line, sort its places, which restores the table's order by time.
+  // If several names share a line, sorting the table indices restores the order by time.
   if (line.points.length > 1) places.sort((x, y) => x - y);
   return places.map((i) => {
     const mark = pointMark(lane, i);
@@ -100,7 +106,7 @@ function pointsIn({ box: { lane }, line, put }: At, a: number, b: number): reado
   });
 }
 
-/** Events that change a counter. */
+/** Items for the events that change a counter. */
 function changesIn({ index, box, line, score, put }: At, a: number, b: number): readonly Item[] {
   const { lane } = box;
   const series = seriesOf(index.kinds, score).find(({ name }) => name === line.points[0]);
@@ -110,7 +116,7 @@ function changesIn({ index, box, line, score, put }: At, a: number, b: number): 
   return range(from, to).map((p) => put(changeMark(lane, series, p), steps.t(p), steps.t(p)));
 }
 
-/** Return step `p` of a series as a mark. */
+/** Make a mark from change `p` of a series. */
 function changeMark(lane: LaneIndex, series: Series, p: number): Mark {
   const { arm, opsByEnd } = lane;
   if (series.point !== null) return pointMark(lane, lane.pointsOf(series.point).order[p]!);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Text in a picture: headers, row names, and names on marks with enough room. */
+/** Text in a picture: headers, row names, and names on marks that are wide enough. */
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
@@ -27,15 +27,15 @@ import { type Line, openFunctions, valueAt } from './lines.ts';
 import type { LaneMarks } from './marks.ts';
 import { stylesFor } from './score.ts';
 
-// A name in the picture. With few threads there is room for names of operations above the row, and of functions below
-// it.
+// The name of an operation or function in the picture.
+// With few threads, operation names fit above the row, and function names below the row.
 
 export interface Note {
-  /** Ends of a bracket that is open towards the row. */
+  /** Both ends of the bracket between the name and its row, px. The bracket is open towards the row. */
   readonly x0: number;
   readonly x1: number;
   readonly y: number;
-  /** Whether the bracket is below the row instead of above it. */
+  /** Whether the bracket is below the row; otherwise it is above the row. */
   readonly under: boolean;
   readonly words: string;
 }
@@ -56,7 +56,7 @@ function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
   for (; p < length && notes.length < most; p++) {
     const i = order[p]!;
     const row = rows.get(ops.row[i]!);
-    // The table is sorted by end, so an operation that ends after the window may still begin in it.
+    // Operations are sorted by their end, so an operation that ends after the window can still begin inside the window.
     if (ops.t1[i]! > end + (end - box.t0)) break;
     const [x0, x1] = [x(ops.t0[i]!), x(ops.t1[i]!)];
     if (row === undefined || x0 > layout.right || x1 - x0 < leastPx) continue;
@@ -67,8 +67,8 @@ function operationNotes(layout: Layout, box: LaneBox, name: string): Note[] {
 }
 
 /**
- * Names of functions in focus, below their rows, if the bracket is wide enough. Each name is followed by the duration
- * of the whole call, even if part of the call is outside the window.
+ * Names of the functions in focus, below their rows, if the bracket is wide enough. Each name is followed by the
+ * duration of the complete call, even if part of the call is outside the window.
  */
 function functionNotes(
   index: RunIndex,
@@ -94,7 +94,7 @@ function functionNotes(
     const strand = lane.strand(row.row, 'function');
     if (strand !== null) {
       const { from, to } = touching(lane.spans, strand, t0, t0 + width * layout.nsPerPx);
-      // These calls are too dense for brackets.
+      // If a row has too many calls in the window, no brackets are drawn, so names are omitted too.
       if (to - from > width / 3) continue;
       for (let p = from; p < to; p++) add(row, spanMark(lane, strand.order[p]!, false));
     }
@@ -105,7 +105,7 @@ function functionNotes(
 
 // Text on marks that are wide enough.
 
-/** Text on phases and calls that are wide enough for it. */
+/** Write text on phases and calls that are wide enough. */
 function drawSpanWords(
   pen: Pen,
   picture: Picture,
@@ -114,7 +114,7 @@ function drawSpanWords(
   theme: Inked,
 ): void {
   const { index, layout } = picture;
-  // If a line's name is drawn on the line, text begins after the name.
+  // If a line's name is drawn on the line itself, text on marks begins after the name.
   const named = box.lines.filter((line) => line.labelOn && line.label !== '');
   const leftAt = (y: number) => {
     const line = named.find(({ top, height }) => y >= top - 1 && y <= top + height);
@@ -142,7 +142,7 @@ function drawSpanWords(
   pen.globalAlpha = 1;
 }
 
-/** Write which thread has the CPU, where rows are CPUs. */
+/** If rows are CPUs, write the name of the thread that the CPU is running. */
 function drawCpuWords(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void {
   const { layout } = picture;
   const { spans } = box.lane;
@@ -166,7 +166,7 @@ function drawCpuWords(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): v
   pen.globalAlpha = 1;
 }
 
-/** Plain background behind text on a texture. */
+/** Draw a plain background, so that text on a texture is readable. */
 function plate(pen: Pen, theme: Inked, width: number, x: number, y: number): void {
   pen.globalAlpha = 1;
   pen.fillStyle = theme.paper;
@@ -250,19 +250,19 @@ function drawRowLabels(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): 
   }
 }
 
-/** Least distance between two rows, px. */
+/** Minimum distance between the tops of two rows, px. */
 function pitchOf(box: LaneBox): number {
   const tops = box.rows.map((row) => row.top);
   return Math.min(...tops.slice(1).map((top, i) => top - tops[i]!), tops.length === 1 ? 20 : 1e3);
 }
 
-/** Names of operations and functions, each centred in the visible part of its bracket. */
+/** Write the names of operations and functions, each centred in the visible part of its bracket. */
 function drawNotes(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void {
   const { index, frame, layout } = picture;
   const over = operationNotes(layout, box, picture.score.operation.name);
   const brackets = picture.score.look.functions === 'brackets';
   const under = brackets ? functionNotes(index, layout, box, frame.focus) : [];
-  /** End of the last text per line, so that texts never overlap. */
+  /** End of the last text at each height, so that texts never overlap. */
   const ends = new Map<number, number>();
   for (const { x0, x1, y, under: below, words } of [...over, ...under]) {
     pen.globalAlpha = x0 < layout.revealX ? 1 : faintSoft;
@@ -288,7 +288,7 @@ function drawNotes(pen: Pen, picture: Picture, box: LaneBox, theme: Inked): void
   pen.globalAlpha = 1;
 }
 
-/** Each counter's name, its value at the moment, and the top of its scale. */
+/** Write each counter's name, its value at the moment, and the top of its scale. */
 function drawChartWords(
   pen: Pen,
   picture: Picture,

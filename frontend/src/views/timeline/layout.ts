@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Positions of everything: lanes stacked on one time axis like staves. Pure; CSS pixels. lines.ts decides which lines a
- * lane has; marks.ts computes the marks on them.
+ * Computes all positions in CSS pixels. Lanes are stacked on one time axis like staves. lines.ts decides which lines a
+ * lane has, and marks.ts computes the marks on these lines. Pure.
  */
 
 import { scaleLinear } from 'd3-scale';
@@ -45,33 +45,35 @@ export interface LaneBox {
   readonly subtitle: string;
   readonly count: string;
   readonly countUnit: string;
-  /** Top of the header. */
+  /** The y of the header's top, px. */
   readonly top: number;
   readonly headerHeight: number;
   readonly bodyTop: number;
   readonly bottom: number;
   /** Whether operation names are drawn above the rows. */
   readonly annotated: boolean;
-  /** The rows, one per thread or CPU. */
+  /** The lane's rows, one per thread or CPU. */
   readonly rows: readonly Line[];
-  /** Rows of tracks. */
+  /** The lines that show tracks. */
   readonly strips: readonly Line[];
   /** All lines with marks, from top to bottom. */
   readonly lines: readonly Line[];
-  /** x positions of the lane's own ticks; empty if their phase is unknown. */
+  /** The x of each of the lane's own scheduler ticks; empty if their phase is unknown. */
   readonly ticks: readonly number[];
-  /** The part [from, to) that is not known yet, px; null if the whole window is known. */
+  /**
+   * The horizontal part [from, to) whose data have not arrived yet, px; null if all data of the window have arrived.
+   */
   readonly unknown: readonly [number, number] | null;
-  /** x of the end of the lane's run, px. */
+  /** The x at which the lane's run ends, px. */
   readonly endX: number | null;
   readonly losses: readonly {
     readonly x0: number;
     readonly x1: number;
     readonly events: number | null;
   }[];
-  /** x of the end of the evicted history, px. */
+  /** The x at which the evicted history ends, px. */
   readonly evictedTo: number | null;
-  /** Lane time at x = left, and ns per px. */
+  /** Lane time at the left edge, ns. */
   readonly t0: number;
 }
 
@@ -79,7 +81,7 @@ export interface Layout {
   readonly width: number;
   readonly height: number;
   readonly fontSize: number;
-  /** Whether row names are in a margin. Otherwise they are above their rows. */
+  /** Whether row names are in a margin; otherwise each name is above its row. */
   readonly margin: boolean;
   readonly left: number;
   readonly right: number;
@@ -88,7 +90,7 @@ export interface Layout {
   readonly lanes: readonly LaneBox[];
   readonly axisY: number;
   readonly ticks: readonly AxisTick[];
-  /** What the axis counts, such as "ms". */
+  /** The unit that the axis counts, such as "ms". */
   readonly unit: string;
   readonly playheadX: number | null;
   readonly readout: string;
@@ -100,22 +102,22 @@ const wideFrom = 760;
 const axisHeight = 44;
 const readoutHeight = 30;
 const mostPitch = 66;
-/** Height of a row that is alone, px. */
+/** Maximum height of a row if the stage has only this row, px. */
 const alonePitch = 150;
-/** Factor by which rows may grow in a stage that is higher than the preferred height. */
+/** Factor by which rows can grow if the stage is higher than the preferred height. */
 const stretch = 1.6;
-/** Least row pitch that has room for operation names above the row and function names below it. */
+/** Minimum distance between rows at which operation names fit above the row, and function names below the row, px. */
 const annotatedPitch = 58;
 const leastPitch = 6;
 const comfortablePitch = 9;
-/** Least row pitch at which each row shows its name, px at 13 px text. */
+/** Minimum distance between rows at which each row shows its name, px at 13 px text. */
 export const namedPitch = 14;
 
-/** Comfortable height of the rows, px. */
+/** Comfortable height of the picture, px. */
 export function preferredHeight(index: RunIndex, score: Score): number {
   const count = (lane: LaneIndex) => Math.max(1, rowsOf(index, lane, score).length);
   const rows = index.lanes.reduce((sum, lane) => sum + count(lane), 0);
-  // With few rows, a row may be large, so that a single thread fills some of the stage.
+  // If there are few rows, each row can be high, so that even a single thread fills part of the stage.
   const pitch = Math.max(17, Math.min(mostOf(rows), 190 / rows));
   const em = score.fontSize / 13;
   const [room] = rooms(score, false);
@@ -175,7 +177,7 @@ export function layoutScore(index: RunIndex, frame: Frame, size: Size, score: Sc
   };
 }
 
-/** Milliseconds, or the unit that the run's axis counts. */
+/** Ticks in milliseconds, or in the unit that the run's axis counts. */
 function axisOf(
   index: RunIndex,
   window: { start: number; span: number; left: number; right: number },
@@ -188,10 +190,13 @@ function axisOf(
   return { ticks, unit: index.axis.plural };
 }
 
-/** Choose the most generous room that leaves rows enough height; return it with that height. */
+/**
+ * Choose the most generous layout (Room) that leaves enough height for the rows. Return the layout and the height per
+ * row.
+ */
 function roomFor(index: RunIndex, size: Size, score: Score, above: boolean) {
   const em = score.fontSize / 13;
-  // Row names matter more than second lines of labels.
+  // Showing row names is more important than showing second lines of labels.
   const named = score.look.functions === 'brackets' ? namedPitch : comfortablePitch;
   const tried = rooms(score, above).map((room) => ({
     room,
@@ -204,7 +209,7 @@ function roomFor(index: RunIndex, size: Size, score: Score, above: boolean) {
   return tried.at(-1)!;
 }
 
-/** Below this height the lowest lane would be cut off, px. */
+/** Minimum height of the picture, px; on a lower canvas the lowest lane would be cut off. */
 export function leastHeight(index: RunIndex, score: Score, above: boolean): number {
   const least = rooms(score, above).at(-1)!;
   return fixedHeight(index, score, least) + leastPitch * rowCount(index, score);
@@ -214,7 +219,7 @@ function rowCount(index: RunIndex, score: Score): number {
   return index.lanes.reduce((n, lane) => n + Math.max(1, rowsOf(index, lane, score).length), 0);
 }
 
-/** Height of everything except thread rows. */
+/** Height of everything except the thread rows, px. */
 function fixedHeight(index: RunIndex, score: Score, room: Room): number {
   const em = score.fontSize / 13;
   const gaps = Math.max(0, index.lanes.length - 1) * laneGap(room);
@@ -226,7 +231,7 @@ function fixedHeight(index: RunIndex, score: Score, room: Room): number {
   return (readoutHeight + axisHeight) * em + gaps + lanes;
 }
 
-/** Remaining height per thread row, px. */
+/** Height that remains for each thread row, px. */
 function pitchFor(index: RunIndex, size: Size, score: Score, room: Room): number {
   const free = size.height - fixedHeight(index, score, room);
   return free / Math.max(1, rowCount(index, score));
@@ -279,7 +284,7 @@ function laneBox(index: RunIndex, lane: LaneIndex, frame: Frame, score: Score, a
   };
 }
 
-/** Zones where the lane is unknown, has ended, or lost events. */
+/** Zones in which the lane is unknown, has ended, or lost events. */
 function zonesOf(lane: LaneIndex, x: (t: number) => number, left: number, right: number) {
   const unknownFrom = lane.ended ? Number.POSITIVE_INFINITY : x(lane.watermark);
   const endX = lane.ended ? x(lane.watermark) : null;
@@ -301,7 +306,7 @@ function zonesOf(lane: LaneIndex, x: (t: number) => number, left: number, right:
   };
 }
 
-/** The lane's ticks in the window; empty if they are closer than 12 px, or unknown. */
+/** The lane's ticks in the window; empty if they are unknown or closer than 12 px. */
 function laneTicks(grid: Grid | null, t0: number, span: number, x: (t: number) => number) {
   if (grid === null || x(t0 + grid.every) - x(t0) < 12) return [];
   const ticks: number[] = [];
@@ -310,7 +315,7 @@ function laneTicks(grid: Grid | null, t0: number, span: number, x: (t: number) =
   return ticks;
 }
 
-// Finds the line of a mark, and the mark's place on it.
+// Finds the line of a mark, and the mark's position on this line.
 
 /** Open spans on a line, as indices in `lane.open`. */
 export function openOn(lane: LaneIndex, line: Line, score: Score): number[] {
@@ -333,7 +338,7 @@ function onLine(layer: KindFacts['layer'], line: Line, score: Score): boolean {
   return layer === 'state' || (layer === 'function' && score.look.functions === 'brackets');
 }
 
-/** The line of a mark; null if it is not shown. */
+/** The line of a mark; null if the line is not shown. */
 function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
   if (mark.table === 'points') {
     const name = score.points[mark.kind]?.name ?? '';
@@ -362,7 +367,7 @@ function lineOf(box: LaneBox, mark: Mark, score: Score): Line | null {
   return of.find((l) => holds(box.lane, l, mark, score)) ?? null;
 }
 
-/** Boxes of a mark in the window; empty if it is outside the view. */
+/** Boxes of a mark in the window; empty if the mark is outside the view. */
 export function boxesOf(layout: Layout, score: Score, mark: Mark): readonly Box[] {
   const box = layout.lanes.find(({ arm }) => arm === mark.arm);
   const line = box && lineOf(box, mark, score);
@@ -383,7 +388,7 @@ function holds(lane: LaneIndex, line: Line, mark: Mark, score: Score): boolean {
   return line.strand !== null && placeIn(lane, line.strand, mark) >= 0;
 }
 
-/** Position of a mark in a strand; -1 if it is not found. */
+/** Position of a mark in a strand; -1 if the strand does not contain the mark. */
 function placeIn(lane: LaneIndex, strand: Strand, mark: Mark): number {
   const at = (p: number) => lane.spans.t0[strand.order[p]!]!;
   for (let p = firstAtLeast(strand.length, at, mark.t0); p < strand.length; p++) {

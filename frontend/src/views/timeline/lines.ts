@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The lines of a lane from top to bottom: rows with their nested functions, tracks, points. If there is less room, the
- * lines are lower.
+ * The lines of a lane, from top to bottom: rows with their nested functions, tracks, points, and counters. Lines are
+ * lower if there is less room.
  */
 
 import { firstAbove } from '../../base/columns.ts';
@@ -11,10 +11,10 @@ import { isStale, opsUpTo } from '../../derive/query.ts';
 import type { KindFacts, LaneIndex, Row, RunIndex, SpanTable, Strand } from '../../derive/types.ts';
 import type { Score } from './score.ts';
 
-// Function spans of a thread by nesting depth. Spans of one depth never overlap, so each depth is drawn and searched
-// like a row of states.
+// Groups the function spans of a thread by nesting depth.
+// Spans of one depth never overlap, so each depth is drawn and searched like a row of states.
 
-/** Calls that are nested deeper than this are drawn at this depth. */
+/** Maximum nesting depth that is drawn. Calls that are nested more deeply are drawn at this depth. */
 export const mostDepth = 8;
 
 const none: readonly Strand[] = [];
@@ -23,7 +23,7 @@ const bandCache = new WeakMap<
   { readonly key: string; readonly bands: readonly Strand[] }
 >();
 
-/** A row's open function spans, outermost first, as indices in `lane.open`. */
+/** The open function spans of a row as indices in `lane.open`, outermost first. */
 export function openFunctions(lane: LaneIndex, row: number): number[] {
   const { open } = lane;
   const found: number[] = [];
@@ -34,7 +34,7 @@ export function openFunctions(lane: LaneIndex, row: number): number[] {
   return found.sort((a, b) => open.t0[a]! - open.t0[b]!);
 }
 
-/** One strand per depth, with the outermost first. */
+/** One strand per nesting depth, outermost first. */
 function bandsOf(lane: LaneIndex, row: number): readonly Strand[] {
   const strand = lane.strand(row, 'function');
   const open = openFunctions(lane, row).map((i) => lane.open.t0[i]!);
@@ -83,27 +83,27 @@ function split(spans: SpanTable, strand: Strand, open: readonly number[]): reado
     orders[d]![filled[d]!] = strand.order[p]!;
     filled[d] = filled[d]! + 1;
   }
-  // Spans of one depth do not overlap, so searches treat them as states.
+  // Spans of one depth do not overlap, so these strands are marked as strands of states, which are searched faster.
   return orders.map((order) => {
     return { row: strand.row, layer: 'state', order, length: order.length, longest: 0, levels: [] };
   });
 }
 
-// Thread states by CPU, which show what ran on each CPU. Each call adds the spans that arrived since the last call.
+// Thread states by CPU, which show what each CPU ran. Each call adds the spans that arrived since the previous call.
 
-/** The state of a thread that has a CPU. Every lesson with states declares it. */
+/** The state of a thread that runs on a CPU. Every lesson with states declares it. */
 const onCpu = 'running';
 
 interface Found {
   seen: number;
-  /** The first span seen. It shows whether the table was reset, or evicted its oldest spans. */
+  /** Id of the first span that was read. It changes if the table was reset or has evicted its oldest spans. */
   first: number;
   readonly byCpu: Map<number, StrandBuilder>;
 }
 
 const cpuCache = new WeakMap<SpanTable, Found>();
 
-/** One strand per CPU on which something ran; `row` is the number of the CPU. */
+/** One strand for each CPU that ran a thread. A strand's `row` is the CPU's number. */
 function cpuStrands(kinds: readonly KindFacts[], lane: LaneIndex): readonly Strand[] {
   const running = kinds.findIndex((kind) => kind.name === onCpu && kind.layer === 'state');
   const { spans } = lane;
@@ -128,10 +128,10 @@ function cpuStrands(kinds: readonly KindFacts[], lane: LaneIndex): readonly Stra
   return [...found.byCpu.values()].sort((a, b) => a.row - b.row);
 }
 
-// Numbers over time: operations, points, field values, x-ray facts. Counts and sums start from 0 at the left edge of
-// the window. Values hold until the next value.
+// Numbers over time: operations, points, field values, and x-ray facts.
+// Counts and sums start from 0 at the left edge of the window. Values stay until the next value.
 
-/** Name of the series that counts operations. It is empty, because no series of a lesson has an empty name. */
+/** Name of the series that counts operations. It is empty because no series of a lesson has an empty name. */
 export const operations = '';
 
 /** One series of a lesson. */
@@ -143,9 +143,9 @@ export interface Series {
   readonly colour: KindFacts['colour'];
   readonly point: string | null;
   readonly xray: string | null;
-  /** Column of the point, or fact of the x-ray; null if the series is the number of events. */
+  /** Field of the point, or fact of the x-ray; null if the series counts events. */
   readonly field: string | null;
-  /** Values are summed from the left edge of the window. */
+  /** Whether values are added up from the left edge of the window. */
   readonly adds: boolean;
 }
 
@@ -171,7 +171,7 @@ export function seriesOf(kinds: readonly KindFacts[], score: Score): readonly Se
   return open === null ? own : [ops, ...own];
 }
 
-/** Events that change a series, in order of time, with the new value or increment. */
+/** The events that change a series, in order of time. Each event has the new value or the increment. */
 export interface Steps {
   readonly n: number;
   readonly t: (p: number) => number;
@@ -197,7 +197,7 @@ export function stepsOf(lane: LaneIndex, series: Series): Steps {
   };
 }
 
-/** Value of a series at t, in a window that begins at a; null if unknown. */
+/** Value of a series at `t`, in a window that begins at `a`; null if the value is unknown. */
 export function valueAt(lane: LaneIndex, series: Series, a: number, t: number): number | null {
   if (series.name === operations) return Math.max(0, opsUpTo(lane, t) - opsUpTo(lane, a));
   const steps = stepsOf(lane, series);
@@ -210,45 +210,48 @@ export function valueAt(lane: LaneIndex, series: Series, a: number, t: number): 
   return sum;
 }
 
-/** Colour of the lesson's `mark` kind that has the name of the points. */
+/** Colour of the lesson's `mark` kind that has the same name as the points. */
 export function pointColour(kinds: readonly KindFacts[], name: string): KindFacts['colour'] {
   return kinds.find((k) => k.layer === 'mark' && k.name === name)?.colour ?? 'work';
 }
 
 export interface Line {
-  /** `row`: states of a thread, or what runs on a CPU. `function`: calls of one depth, below their row. */
+  /**
+   * `row`: states of a thread, or threads that run on a CPU. `function`: calls of one nesting depth, below the row of
+   * their thread.
+   */
   readonly what: 'row' | 'function' | 'track' | 'point' | 'counter' | 'extra';
-  /** Row of the lane, or the CPU where rows are CPUs; -1 for points. */
+  /** Row of the lane, or number of the CPU if rows are CPUs; -1 for points. */
   readonly row: number;
   readonly role: Row['role'];
-  /** Depth of a function line; 0 is the outermost. */
+  /** Nesting depth of a function line; 0 is outermost. */
   readonly depth: number;
-  /** Names of the points drawn on this line. For a counter or an extra line, the line's own name. */
+  /** Names of the points that are drawn on this line. For a counter or an extra line, this is the line's own name. */
   readonly points: readonly string[];
   readonly label: string;
   /** A second line of text below the label. */
   readonly aside: string;
-  /** If there is no margin, the label is either at the left above the row (`labelAbove`) or on the row (`labelOn`). */
+  /** Without a margin, the label is at the left, either above the row (`labelAbove`) or on the row (`labelOn`). */
   readonly labelAbove: boolean;
   readonly labelOn: boolean;
   readonly top: number;
   readonly height: number;
-  /** Spans of one depth, or of one CPU; null if the line shows the lane's own strands of this row. */
+  /** Spans of one nesting depth or of one CPU; null if the line shows the lane's own strands for this row. */
   readonly strand: Strand | null;
 }
 
-/** Room for the lines below the rows. */
+/** How generously the lines below the rows are laid out. */
 export interface Room {
   /** Whether labels have second lines. */
   readonly asides: boolean;
-  /** Whether names are above their lines, because there is no margin. */
+  /** Whether names are above their lines. This is the case without a margin. */
   readonly above: boolean;
   /**
-   * Whether names are on their lines, because there is not enough height either. Kinds outside the lesson are then
+   * Whether names are on their lines, because the height is too small as well. Kinds outside the lesson are then
    * omitted.
    */
   readonly on?: boolean;
-  /** Height per depth of functions, px at 13 px text; if 0, functions are not drawn. */
+  /** Height of one nesting depth of functions, px at 13 px text; if 0, functions are not drawn. */
   readonly band: number;
   /** `each`: each point name has its own line. `one`: all points share one line. */
   readonly points: 'each' | 'one';
@@ -256,7 +259,7 @@ export interface Room {
   readonly chart: number;
 }
 
-/** Return the rooms to try, from generous to cramped. */
+/** Return the layouts to try, from generous to cramped. */
 export function rooms(score: Score, above: boolean): readonly Room[] {
   if (score.look.functions === 'brackets') {
     return [
@@ -285,7 +288,7 @@ const asideHeight = 9;
 const stripGap = 8;
 const labelLine = 17;
 const bandGap = 3;
-/** The largest number of letters in a label in the margin. */
+/** Maximum number of letters in a label in the margin. */
 const mostLabel = 20;
 const chartGap = 10;
 
@@ -294,7 +297,7 @@ function nameLine(room: Room): number {
   return room.above && !room.on ? labelLine : 0;
 }
 
-/** Return what large rows show: the workload's threads, then other active threads; or the CPUs. */
+/** Return the lane's large rows: first the workload's threads, then other active threads; or one row per CPU. */
 export function rowsOf(index: RunIndex, lane: LaneIndex, score: Score): readonly Row[] {
   if (score.rows === 'cpus') {
     return cpuStrands(index.kinds, lane).map(({ row }) => {
@@ -316,7 +319,7 @@ function bandPx(score: Score, room: Room): number {
   return Math.round((room.band * score.fontSize) / 13);
 }
 
-/** Height of all nested functions of a lane, px. */
+/** Total height of a lane's nested functions, px. */
 export function nestedHeight(index: RunIndex, lane: LaneIndex, score: Score, room: Room): number {
   return rowsOf(index, lane, score).reduce((sum, { row }) => {
     const n = nestedIn(lane, score, room, row).length;
@@ -346,7 +349,7 @@ const plain = {
   strand: null,
 } as const;
 
-/** Rows of threads or CPUs, each with its functions below. */
+/** Rows of threads or CPUs, each with the lines of its functions below. */
 export function threadLines(index: RunIndex, lane: LaneIndex, score: Score, at: Place): Lines {
   const { top, pitch, bar, room } = at;
   const band = bandPx(score, room);
@@ -370,7 +373,10 @@ export function threadLines(index: RunIndex, lane: LaneIndex, score: Score, at: 
   return { lines, bottom: rows.length === 0 ? top + pitch : y };
 }
 
-/** Split "expedited RCU (not the lesson)" into the name and, as its second line, the part in parentheses. */
+/**
+ * Split "expedited RCU (not the lesson)" into a label and a second line. The part in parentheses becomes the second
+ * line.
+ */
 function labelOfTrack(score: Score, row: Row): { label: string; aside: string } {
   const track = score.tracks.find((t) => t.name === row.name || t.title === row.name);
   const label = (track?.title ?? row.name).split(' (')[0]!;
@@ -406,13 +412,15 @@ function tracksOf(lane: LaneIndex, score: Score, room: Room): Below[] {
     });
 }
 
-/** A title that does not fit the margin is replaced by the point's name; the tooltip has the title. */
+/**
+ * Shorten a title for the margin. If it still does not fit, return the point's name; the tooltip shows the full title.
+ */
 function labelOfPoint(name: string, title: string): string {
   const short = title.split(/[:;]/)[0]!.trim();
   return short.length <= mostLabel ? short : name.replace(/[_-]/g, ' ');
 }
 
-/** Lines of points that occur on any lane of the run. An empty line shows that they do not occur on this lane. */
+/** Lines for the points that occur on any lane of the run. On a lane without these points, the line is empty. */
 function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (!score.parts.has('points')) return [];
   const found = score.points.filter(({ name }) =>
@@ -436,7 +444,7 @@ function pointsOf(index: RunIndex, score: Score, room: Room): Below[] {
   return found.map(({ name, title }) => line(labelOfPoint(name, title), [name]));
 }
 
-/** A chart per series. The value at the moment is written below its name. */
+/** One chart per series, with the series' name and its value at the moment. */
 function countersOf(index: RunIndex, score: Score, room: Room): Below[] {
   if (!score.parts.has('counters') || room.chart === 0) return [];
   const em = score.fontSize / 13;
@@ -454,7 +462,7 @@ function extrasOf(index: RunIndex, lane: LaneIndex, score: Score, room: Room): B
   return score.extras
     .filter(({ on }) => on(index, lane))
     .map(({ part, label, height }) => {
-      // Without a margin, an extra line has no label here.
+      // Without a margin, the label of an extra line is not drawn here.
       const said = room.above ? '' : label;
       const pitch = Math.round((height + 3) * em);
       return { ...of, points: [part], label: said, height: Math.round(height * em), pitch };
@@ -469,7 +477,7 @@ function belowGroups(index: RunIndex, lane: LaneIndex, score: Score, room: Room)
   ].filter((group) => group.length > 0);
 }
 
-/** Height of everything below a lane's rows, px. */
+/** Height of all lines below a lane's rows, px. */
 export function belowHeight(index: RunIndex, lane: LaneIndex, score: Score, room: Room): number {
   return belowGroups(index, lane, score, room).reduce(
     (sum, group) => group.reduce((s, { pitch }) => s + pitch, sum + stripGap),
@@ -477,7 +485,7 @@ export function belowHeight(index: RunIndex, lane: LaneIndex, score: Score, room
   );
 }
 
-/** Place tracks and points from `top` downwards. */
+/** Place the lines below the rows, starting at `top`. */
 export function below(
   index: RunIndex,
   lane: LaneIndex,

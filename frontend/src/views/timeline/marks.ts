@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Marks of one lane in the window, as geometry, grouped by kind. Where a line has more spans than pixels, they become
- * shares of columns (addShares). In wide windows these shares come from the level-of-detail pyramid.
+ * Geometry of one lane's marks in the window, grouped by kind. If a line has more spans than pixels, its marks are
+ * shares of columns instead of spans (addShares). In wide windows these shares come from the level-of-detail pyramid.
  */
 
 import { scaleLinear } from 'd3-scale';
@@ -13,12 +13,12 @@ import type { LaneBox, Layout } from './layout.ts';
 import { type Line, pointColour, type Series, seriesOf, stepsOf } from './lines.ts';
 import { type MarkStyle, RectList, type Score, shades, stylesFor } from './score.ts';
 
-// Draws a line with more spans than pixels as stacked shares: each column of 3 px shows how its time was divided. A
-// share is at least one pixel high, so a short wait stays visible.
+// Draws a line with more spans than pixels as stacked shares: each column of 3 px shows how its time was divided.
+// A share is at least one pixel high, so a short wait stays visible.
 
 const columnPx = 3;
 
-/** Nanoseconds per column and kind. */
+/** Time per column and kind, ns. */
 interface Columns {
   readonly n: number;
   readonly kinds: number;
@@ -75,7 +75,7 @@ function fromSpans(
     const first = (a * perNs) | 0;
     const last = Math.min(n - 1, (b * perNs) | 0);
     if (first === last) {
-      // Fast path: nearly all spans fit in one column.
+      // Fast path, because nearly all spans lie within one column.
       const at = first * kinds + k;
       ns[at] = ns[at]! + Math.max(b - a, 1);
       continue;
@@ -91,7 +91,7 @@ function fromSpans(
 }
 
 /**
- * Work is at the bottom, waits are at the top, and the rest is in between. Neighbouring columns with identical shares
+ * Draw work at the bottom, waits at the top, and other kinds in between. Neighbouring columns with identical shares
  * become one mark.
  */
 function addShares(
@@ -139,7 +139,8 @@ function addShares(
 }
 
 /**
- * Convert time per kind to whole px of the row's height. Each kind gets at least 1 px, which the largest kind gives up.
+ * Convert the time per kind to whole pixels of the row's height. Each kind gets at least 1 px, which is taken from the
+ * largest kind.
  */
 function shareHeights(
   out: Uint8Array,
@@ -161,24 +162,24 @@ function shareHeights(
   if (used > height) out[largest] = Math.max(1, out[largest]! - (used - height));
 }
 
-// Links: lines from one row to another at one moment, such as a wake-up.
+// Links, such as wake-ups. A link is a line from one row to another row at one moment.
 
-/** One link, from the emitting row to its target row. */
+/** One link, from the row that caused it to its target row. */
 interface LinkLine {
   readonly x: number;
   readonly fromY: number;
   readonly toY: number;
-  /** Frame time, for the afterglow. */
+  /** The link's moment in frame time; the afterglow depends on it. */
   readonly t: number;
   readonly id: number;
 }
 
-/** Most links that are drawn. More links cannot be distinguished. */
+/** Maximum number of links that are drawn, because more links cannot be distinguished. */
 const mostLinks = 1200;
 
 export interface Links {
   readonly links: readonly LinkLine[];
-  /** Number of links that are not drawn, because there are too many to distinguish. */
+  /** Number of links that are not drawn, because too many links cannot be distinguished. */
   readonly linksHidden: number;
 }
 
@@ -210,32 +211,34 @@ function linksOf(layout: Layout, box: LaneBox, rowsOf: ReadonlyMap<number, Line>
   return n > mostLinks ? { links: [], linksHidden: n } : { links, linksHidden: 0 };
 }
 
-/** The edge of the link's source row that faces its target row. */
+/** The edge of the link's source row that is nearer to its target row. */
 function edgeTowards(from: Line | undefined, to: Line, box: LaneBox): number {
   if (from === undefined) return box.bottom;
   return from.top >= to.top ? from.top : from.top + from.height;
 }
 
-// Points on their lines. They are drawn one by one while they can be distinguished, otherwise as counts per column.
+// Points on their lines. Points are drawn singly if they can be distinguished, otherwise as counts per column.
 
 export interface PointMarks {
   readonly line: Line;
-  /** The colour of the lesson's kind of that name; 'work' if there is none. */
+  /** Colour of the lesson's kind that has the name of the points; 'work' if no kind has this name. */
   readonly colour: KindFacts['colour'];
   readonly kind: string;
-  /** The x of each point; empty if they are too dense. */
+  /** The x of each point; empty if the points are too dense. */
   readonly xs: Float32Array;
-  /** The number of points in each column of `columnPx`, if they are too dense; the fullest column has `most`. */
+  /**
+   * If the points are too dense: the number of points in each column. The fullest column on any lane has `most` points.
+   */
   readonly columns: Uint32Array | null;
   readonly most: number;
   readonly n: number;
 }
 
 export const densityPx = 3;
-/** Points closer than this cannot be distinguished, px. */
+/** Distance below which two points cannot be distinguished, px. */
 const apartPx = 2;
 /**
- * If more than this share of a line's points are too close to each other, all of the line's points are drawn as
+ * If more than this share of a line's points are too close to their neighbours, all points of the line are drawn as
  * columns.
  */
 const crowdedShare = 0.25;
@@ -247,7 +250,7 @@ interface Found {
   readonly xs: Float32Array;
 }
 
-/** Points in the window by arm, line by line. If one lane needs columns, all lanes use them, with the same scale. */
+/** Points in the window by arm, line by line. If one lane needs columns, all lanes use columns, with the same scale. */
 export function pointMarksOf(
   index: RunIndex,
   layout: Layout,
@@ -301,19 +304,19 @@ function pointColumns(layout: Layout, xs: Float32Array): Uint32Array {
   return columns;
 }
 
-// Series as columns one pixel wide; all lanes share a scale.
+// Series as columns that are one pixel wide. All lanes have the same scale.
 
 export interface Chart {
   readonly line: Line;
   readonly series: Series;
-  /** Least and greatest value per pixel column; NaN where unknown. */
+  /** Minimum and maximum value in each pixel column; NaN where the value is unknown. */
   readonly low: Float64Array;
   readonly high: Float64Array;
   /** Top of the scale, which is the same on all lanes. */
   readonly top: number;
 }
 
-/** Charts of every lane, by arm. */
+/** The charts of every lane, by arm. */
 export function chartsOf(
   index: RunIndex,
   layout: Layout,
@@ -341,7 +344,7 @@ export function chartsOf(
   return charts;
 }
 
-/** Fill the columns in one pass over the events in the window. */
+/** Fill the columns in a single pass over the events in the window. */
 function chartColumns(layout: Layout, box: LaneBox, series: Series) {
   const width = Math.max(1, Math.floor(layout.right - layout.left));
   const low = new Float64Array(width).fill(Number.NaN);
@@ -369,23 +372,23 @@ function chartColumns(layout: Layout, box: LaneBox, series: Series) {
 export interface LaneMarks {
   /** Wide and narrow marks, in order of their kind's rank. */
   readonly rects: readonly RectList[];
-  /** Shares of columns, where marks would be narrower than a pixel. */
+  /** Shares of columns, which are drawn where spans would be narrower than a pixel. */
   readonly shares: readonly RectList[];
   readonly links: readonly LinkLine[];
-  /** Number of links that are not drawn, because there are too many to distinguish. */
+  /** Number of links that are not drawn, because too many links cannot be distinguished. */
   readonly linksHidden: number;
   readonly points: readonly PointMarks[];
   readonly charts: readonly Chart[];
 }
 
-/** The lists of one lane while they are filled. */
+/** The lists for one lane while they are being filled. */
 interface Gathering {
   readonly layout: Layout;
   readonly box: LaneBox;
   readonly styles: readonly MarkStyle[];
   readonly rects: readonly RectList[];
   readonly shares: readonly RectList[];
-  /** Where rows are CPUs, shades distinguish neighbouring threads. */
+  /** If rows are CPUs, shades distinguish neighbouring threads. */
   readonly shaded: readonly RectList[];
 }
 
@@ -460,7 +463,7 @@ function addStrand(to: Gathering, strand: Strand, line: Line): void {
   }
 }
 
-/** Add one rectangle, clipped to the window, and at least as wide as its style requires. */
+/** Add one rectangle, clipped to the window and widened to its style's minimum width. */
 function addRect({ layout, box }: Gathering, line: Line, list: RectList, t0: number, t1: number) {
   const { style } = list;
   let x0 = layout.left + (t0 - box.t0) / layout.nsPerPx;
@@ -473,7 +476,7 @@ function addRect({ layout, box }: Gathering, line: Line, list: RectList, t0: num
   list.push(x0, line.top - style.tall, x1 - x0, line.height + 2 * style.tall);
 }
 
-/** Functions below their thread's row. They are omitted if they are too dense. */
+/** Add the functions below their thread's row. Brackets are omitted if the calls are too dense. */
 function addBrackets(to: Gathering, strand: Strand, line: Line): void {
   const { layout, box, styles, rects } = to;
   const { spans } = box.lane;
@@ -489,7 +492,7 @@ function addBrackets(to: Gathering, strand: Strand, line: Line): void {
   }
 }
 
-/** Spans that are still open extend to the watermark. */
+/** Add spans that are still open. They extend to the watermark. */
 function addOpen(to: Gathering, score: Score): void {
   const { box, rects } = to;
   const { open } = box.lane;
@@ -505,7 +508,7 @@ export function openEnd(lane: LaneIndex, i: number): number {
   return Math.max(lane.open.t1[i]!, lane.ended ? 0 : lane.watermark);
 }
 
-/** The line of an open span; null if the span is stale or not shown. */
+/** The line of an open span; null if the span is stale or its line is not shown. */
 function lineOfOpen(box: LaneBox, i: number, score: Score): Line | null {
   const { lane } = box;
   const row = lane.open.row[i]!;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Moments at which a scene may open, for any run. A scene's focus restricts the candidates. Pure. */
+/** Moments at which a scene can open, in any run. A scene's focus restricts the candidates. Pure. */
 
 import { firstAtLeast } from '../../base/columns.ts';
 import { noOffsets } from '../../derive/align.ts';
@@ -16,12 +16,12 @@ import {
 import { opsUpTo } from '../../derive/query.ts';
 import type { LaneIndex, Layer, RunIndex } from '../../derive/types.ts';
 
-/** At most this many places are compared. */
+/** Maximum number of places that are compared. */
 export const candidates = 60;
 
 /**
- * Return the place at which the most lanes are active. If there are several such places, return the first one. A window
- * in which one lane sleeps allows no comparison.
+ * Return the first of the places at which the most lanes are active, because a window in which one lane sleeps allows
+ * no comparison.
  */
 export function liveliest(index: RunIndex, places: readonly Place[]): Place | null {
   let best: { place: Place; active: number } | null = null;
@@ -32,11 +32,10 @@ export function liveliest(index: RunIndex, places: readonly Place[]): Place | nu
   return best?.place ?? null;
 }
 
-/** The end of the longest wait that fits in the window. */
+/** The end of the longest wait that fits into the window. */
 export const longestWait: Finder = (index, scene) => {
   const span = spanOf(scene);
-  // The start of the wait must be visible. A wait that is longer than the window would be cut off, so the longest wait
-  // that fits is shown instead.
+  // The start of the wait must be visible, so waits that are longer than the window are used only if no wait fits.
   const fitting = longestWaits(index, noOffsets, candidates, span * 0.6);
   const waits = fitting.length > 0 ? fitting : longestWaits(index, noOffsets, candidates);
   return liveliest(
@@ -46,22 +45,22 @@ export const longestWait: Finder = (index, scene) => {
 };
 
 /**
- * If the scene's window has no length, it is fitted to the span, with a quarter of the span's length before and after
- * it.
+ * Return a place for the span. If the scene gives no length for its window, the window extends beyond the span by a
+ * quarter of its length on each side.
  */
 function fitted(scene: SceneWindow, t0: number, t1: number, share: number): Place {
   const span = spanOf(scene) || Math.max(1000, (t1 - t0) * 1.5);
   return placeAround((t0 + t1) / 2, span, share);
 }
 
-/** Kinds of a layer that are in the scene's focus; if there are none, all kinds of the lesson. */
+/** Kinds of these layers that are in the scene's focus. If none of them is in focus, all kinds of these layers. */
 function kindsFor(index: RunIndex, scene: SceneWindow, layers: readonly Layer[]): Set<number> {
   const of = index.kinds.flatMap((kind, i) => (layers.includes(kind.layer) ? [i] : []));
   const focused = of.filter((i) => scene.focus?.includes(index.kinds[i]!.name));
   return new Set(focused.length > 0 ? focused : of.filter((i) => index.kinds[i]!.lesson));
 }
 
-/** The longest span in these layers, among the kinds in focus. */
+/** The longest span in these layers whose kind is in focus. */
 function longestOf(layers: readonly Layer[]): Finder {
   return (index, scene) => {
     const kinds = kindsFor(index, scene, layers);
@@ -77,7 +76,7 @@ function longestOf(layers: readonly Layer[]): Finder {
   };
 }
 
-/** The longest operation of all lanes. */
+/** The longest operation on any lane. */
 const longestOp: Finder = (index, scene) => {
   let best: { t0: number; t1: number } | null = null;
   for (const { ops } of index.lanes) {
@@ -91,7 +90,7 @@ const longestOp: Finder = (index, scene) => {
 
 const pointSpanNs = 1e7;
 
-/** The first point since the start, on any of the lanes. */
+/** The first point on any lane since the workload's start. */
 const firstPoint: Finder = (index, scene) => {
   const firsts = index.lanes.flatMap(({ points }) => {
     for (let i = 0; i < points.length; i++) if (points.t[i]! >= 0) return [points.t[i]!];
@@ -101,13 +100,13 @@ const firstPoint: Finder = (index, scene) => {
   return placeAround(Math.min(...firsts), spanOf(scene) || pointSpanNs, 0.3);
 };
 
-/** At most this many windows are compared. */
+/** Maximum number of windows that are compared. */
 const mostWindows = 4000;
 
-/** The window with the most events. Ends of operations and points count as events. */
+/** The window with the most events. Only points and ends of operations count as events. */
 const busiest: Finder = (index, scene) => {
   const end = frameEnd(index, noOffsets);
-  // A run that is shorter than the window is shown as a whole.
+  // A run that is shorter than the window is shown completely.
   const span = Math.min(spanOf(scene) || 3e7, end);
   const step = Math.max(span / 4, end / mostWindows);
   let best: { start: number; n: number } | null = null;
@@ -120,7 +119,7 @@ const busiest: Finder = (index, scene) => {
 
 function happens(lane: LaneIndex, a: number, b: number): number {
   const { points } = lane;
-  // The table of points is in order of time.
+  // The table of points is sorted by time.
   const upTo = (t: number) => firstAtLeast(points.length, (i) => points.t[i]!, t);
   return opsUpTo(lane, b) - opsUpTo(lane, a) + upTo(b) - upTo(a);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Panels next to the stage: where the time of the window goes, and a table of the marks near the moment. */
+/** Panels next to the stage: a breakdown of the window's time, and a table of the marks near the moment. */
 
 import { useCallback, useMemo, useRef } from 'react';
 import { t as tr } from '../../base/lang/t.ts';
@@ -24,7 +24,10 @@ interface Row {
   readonly of: (arm: string) => string;
 }
 
-/** A row per kind that occurs in the window: its share of the threads' time, or its total time and number of calls. */
+/**
+ * One row for each kind that occurs in the window. It shows the kind's share of the threads' time, or its total time
+ * and number of calls.
+ */
 export function timeRows(index: RunIndex, frame: Frame): Row[] {
   const cell = (layer: Layer, kind: number) => (arm: string) => {
     const lane = index.lanes.find((one) => one.arm === arm);
@@ -50,7 +53,7 @@ export function timeRows(index: RunIndex, frame: Frame): Row[] {
   );
 }
 
-/** Kinds of a layer that occur in the window on any lane, in the lesson's order. */
+/** Kinds of a layer that occur in the window on any lane, in the order of the lesson. */
 function kindsIn(index: RunIndex, frame: Frame, layer: Layer): number[] {
   const found = new Set<number>();
   for (const lane of index.lanes) {
@@ -124,7 +127,7 @@ export const panels: Readonly<Record<string, Panel>> = {
   marks: { title: tr('Marks near the moment'), evidence: 'counted', Body: Marks },
 };
 
-/** Numbers of operations, and of points by name, up to the moment. */
+/** The number of operations, and of points by name, from the start to the moment. */
 export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   const { operation, points } = lesson;
   const seen = points.filter((p) => index.lanes.some((lane) => lane.pointsOf(p.name).length > 0));
@@ -144,7 +147,7 @@ export function counts(index: RunIndex, frame: Frame, lesson: Lesson): Counts {
   };
 }
 
-// Sample of a kind for legends, painted by the same brush.
+// Sample of a kind for legends, painted with the same brush as the picture.
 
 interface Props extends SwatchProps {
   readonly functions?: Functions;

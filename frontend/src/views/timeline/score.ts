@@ -7,14 +7,14 @@ import type { Lesson, Scene } from '../../protocol/lesson.ts';
 import type { Pen } from '../paints.ts';
 import type { Grid } from '../tick-marks.ts';
 
-/** Parts of the picture that a scene's `show` can name. If it names none of them, all are drawn. */
+/** Parts of the picture that a scene's `show` can name. If `show` names none of them, all parts are drawn. */
 export const parts = ['functions', 'tracks', 'links', 'points', 'counters'] as const;
 export type Part = (typeof parts)[number];
 
-/** If `show` contains this, there is a row per CPU instead of a row per thread. */
+/** If `show` contains this word, the picture has one row per CPU instead of one row per thread. */
 export const rowsPerCpu = 'cpus';
 
-/** Where an extra line is drawn, px; times are the lane's own. */
+/** Where an extra line is drawn, px. Times are in the lane's own time. */
 export interface ExtraAt {
   readonly index: RunIndex;
   readonly lane: LaneIndex;
@@ -27,38 +27,38 @@ export interface ExtraAt {
   readonly right: number;
   readonly top: number;
   readonly height: number;
-  /** Marks to the right of this x are after the moment. */
+  /** Marks to the right of this x, px, are after the moment. */
   readonly revealX: number;
   readonly rows: readonly { readonly row: number; readonly top: number; readonly height: number }[];
   readonly theme: Theme & { readonly em: number };
-  /** Name of one operation. */
+  /** The noun for one operation. */
   readonly operation: string;
 }
 
-/** A line below the rows that a view adds. The view may also draw on the rows. */
+/** An extra line that a view adds below the rows. The view can also draw on the rows. */
 export interface Extra {
-  /** The line's name in `show`. It is drawn only if the scene names it. */
+  /** The extra line's name in `show`. The line is drawn only if the scene names it. */
   readonly part: string;
   readonly label: string;
   /** Height, px at 13 px text. */
   readonly height: number;
-  /** Whether a lane has the line. */
+  /** Whether the extra line is drawn on this lane. */
   readonly on: (index: RunIndex, lane: LaneIndex) => boolean;
   readonly draw: (pen: Pen, at: ExtraAt) => void;
 }
 
-/** What a view that is built on this picture can choose. */
+/** Options for a view that is built on this picture. */
 export interface Look {
   /**
-   * `nested`: functions are in rows of their own below the thread. `brackets`: they are lines below the thread, drawn
-   * only for kinds in focus.
+   * `nested`: functions have rows of their own below the thread. `brackets`: functions are lines below the thread,
+   * drawn only if their kinds are in focus.
    */
   readonly functions: 'nested' | 'brackets';
-  /** The parts that are drawn for a scene. */
+  /** The parts of the picture that are drawn for a scene. */
   readonly shown: (show: Scene['show'] | undefined) => ReadonlySet<Part>;
   /** Width of the margin for row names, px at 13 px text. */
   readonly margin: number;
-  /** Null if the ticks are unknown, so that the axis's lines are drawn. */
+  /** Returns the lane's ticks. If they are unknown, the result is null, and the axis's lines are drawn instead. */
   readonly ticks: (index: RunIndex, lane: LaneIndex) => Grid | null;
   readonly extras: readonly Extra[];
 }
@@ -80,14 +80,14 @@ export interface Score
   readonly parts: ReadonlySet<Part>;
   readonly extras: readonly Extra[];
   readonly rows: 'threads' | 'cpus';
-  /** Whether titles are drawn here. Otherwise the page shows them. */
+  /** Whether the picture draws the lanes' titles; otherwise the page shows them. */
   readonly ownHeaders: boolean;
   readonly headerHeight: number;
-  /** Text size, px. Heights that contain text scale with it. */
+  /** Text size, px. All heights that contain text scale with it. */
   readonly fontSize: number;
 }
 
-/** `headerHeight` is the height of the page's own header over each lane, px. If null, titles are drawn. */
+/** @param headerHeight height of the page's own header over each lane, px; if null, the picture draws the titles */
 export function scoreOf(
   lesson: Lesson,
   show: Scene['show'] | undefined,
@@ -106,10 +106,10 @@ export function scoreOf(
   };
 }
 
-// Gives each kind a style, from its colour, its layer, and its position among the kinds of its colour, but never from
-// its name.
+// Gives each kind a style, from its colour, its layer, and its position among the kinds of its colour.
+// A style never depends on the kind's name.
 
-/** The texture distinguishes kinds of one colour. */
+/** The texture, which distinguishes kinds that have the same colour. */
 export type Texture =
   | 'solid'
   | 'line'
@@ -126,20 +126,20 @@ export type Texture =
   | 'band'
   | 'cross';
 
-/** How functions are drawn: in rows of their own, or as a line below their thread. */
+/** How functions are drawn: in rows of their own, or as lines below their thread. */
 export type Functions = 'nested' | 'brackets';
 
 export interface MarkStyle {
   readonly kind: number;
   readonly colour: KindFacts['colour'];
   readonly texture: Texture;
-  /** A higher rank is drawn later, on top. */
+  /** Marks with a higher rank are drawn later, on top of the others. */
   readonly rank: number;
-  /** Least width of a mark, px. */
+  /** Minimum width of a mark, px. */
   readonly leastPx: number;
   /** How far short and important marks extend above and below the row, px. */
   readonly tall: number;
-  /** Shade of a band or CPU row, which distinguishes neighbours of one colour. */
+  /** Shade of a band or CPU row, which distinguishes neighbours of the same colour. */
   readonly shade: number;
 }
 
@@ -213,7 +213,7 @@ export function stylesFor(
   return styles;
 }
 
-/** Shades of neighbouring threads on a CPU. */
+/** One style per shade, for neighbouring threads on a CPU. */
 export function shades(kinds: readonly KindFacts[]): readonly MarkStyle[] {
   const kind = kinds.findIndex((k) => k.name === 'running');
   return [0, 1, 2].map((shade) => {
@@ -223,7 +223,7 @@ export function shades(kinds: readonly KindFacts[]): readonly MarkStyle[] {
 
 // Rectangles grouped by kind, so that each kind is drawn with one fill.
 
-/** Rectangles of one kind on one lane: [x, y, w, h] each. */
+/** Rectangles of one kind on one lane, stored as [x, y, w, h]. */
 export class RectList {
   readonly style: MarkStyle;
   n = 0;

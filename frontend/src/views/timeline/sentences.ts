@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Sentences about the picture from any lesson's declared events. Every number is read from the index. */
+/** Sentences about the picture, from the events that any lesson declares. Every number is read from the index. */
 
 import { firstAbove } from '../../base/columns.ts';
 import { t as tr } from '../../base/lang/t.ts';
@@ -29,7 +29,7 @@ import {
 import type { Lesson } from '../../protocol/lesson.ts';
 import { opMark } from './describe.ts';
 
-// Totals over a part of a lane, for sentences and panels: time by kind, calls, points.
+// Totals over a part of a lane, for sentences and panels: time by kind, calls, and points.
 
 /** Totals of one kind in [a, b), over the selected rows. */
 export interface KindTally {
@@ -43,8 +43,8 @@ export interface KindTally {
 }
 
 /**
- * Kinds of a layer that touch [a, b), in descending order of time. For states, only those of the workload's threads
- * count.
+ * Totals of the kinds in a layer that have spans in [a, b), in descending order of time. For states, only the
+ * workload's threads are included.
  */
 export function tallyKinds(
   index: RunIndex,
@@ -73,12 +73,12 @@ export function tallyKinds(
     .sort((x, y) => y.ns - x.ns || x.kind - y.kind);
 }
 
-/** Operations that ended in [a, b). */
+/** The number of operations that ended in [a, b). */
 function opsIn(lane: LaneIndex, a: number, b: number): number {
   return opsUpTo(lane, b) - opsUpTo(lane, a);
 }
 
-/** Points of a name in [a, b). */
+/** The number of points with this name in [a, b). */
 export function pointsIn(lane: LaneIndex, name: string, a: number, b: number): number {
   const { from, to } = pointRange(lane.points, lane.pointsOf(name), a, b);
   return to - from;
@@ -86,21 +86,21 @@ export function pointsIn(lane: LaneIndex, name: string, a: number, b: number): n
 
 type Say<T = Titles> = (index: RunIndex, frame: Frame, titles: T) => string;
 
-/** Titles and the declared points, which sentences about points need. */
+/** Titles, and the declared points, which sentences about points need. */
 export type PointTitles = Titles & Pick<Lesson, 'points'>;
 
 export function known(index: RunIndex): LaneIndex[] {
   return index.lanes.filter((lane) => lane.spans.length > 0 || lane.points.length > 0);
 }
 
-/** The known part of the window on a lane, in the lane's own time; null if there is none. */
+/** The part of the window whose data have arrived on a lane, in the lane's own time; null if no data have arrived. */
 export function windowOf(frame: Frame, lane: LaneIndex): { a: number; b: number } | null {
   const a = laneTime(frame.offset, lane.arm, frame.start);
   const b = Math.min(a + frame.span, lane.watermark);
   return b > a ? { a, b } : null;
 }
 
-/** Applies `say` to the lanes that have events. */
+/** Apply `say` to the lanes that have events. */
 export function some<T>(
   say: (index: RunIndex, lanes: readonly LaneIndex[], frame: Frame, titles: T) => string,
 ): Say<T> {
@@ -110,7 +110,7 @@ export function some<T>(
   };
 }
 
-/** One sentence per lane that has something to report. */
+/** Make one sentence for each lane that has something to report. */
 function perLane<T extends Titles>(
   of: (index: RunIndex, lane: LaneIndex, a: number, b: number, titles: T) => string,
 ): Say<T> {
@@ -130,7 +130,7 @@ const sayer = (scope: Scope, lane: LaneIndex, of: string) => {
     figure(scope, lane.arm, `${what} ${of}`, value, text);
 };
 
-/** Write "8 of 9 hogs", where the lesson calls a thread a hog. */
+/** Write "8 of 9 hogs", if the lesson calls a thread a hog. */
 export function ofThreads(n: number, all: number, thread: string): string {
   if (all === 1) return tr('the one {thread}', { thread });
   return n === all
@@ -138,7 +138,10 @@ export function ofThreads(n: number, all: number, thread: string): string {
     : tr('{n} of {all}', { n, all: plural(all, thread, severalOf(thread)) });
 }
 
-/** One operation in detail: the one at the moment, or else the last one before it in the window. */
+/**
+ * Describe one operation in detail: the operation at the moment, or if there is none, the last earlier operation in the
+ * window.
+ */
 export const oneOp: Say = some((index, [lane], frame, titles) => {
   const t = laneTime(frame.offset, lane!.arm, frame.moment);
   const from = laneTime(frame.offset, lane!.arm, frame.start);
@@ -162,7 +165,7 @@ function oneOpOf(
     });
   const i = order[p]!;
   const [a, b, row] = [lane.ops.t0[i]!, lane.ops.t1[i]!, lane.ops.row[i]!];
-  // The last operation ended before the window, so there is none to describe.
+  // The last operation ended before the window, so the window has no operation to describe.
   if (b <= from)
     return tr('On {titles} no {name} of this window has begun yet.', {
       titles: armTitle(titles, lane),
@@ -186,7 +189,7 @@ function oneOpOf(
   return spent.length === 0 ? `${took}.` : `${took}: ${list(spent)}.`;
 }
 
-/** The counts so far, never a rate. */
+/** Counts of operations from the start to the moment, never a rate. */
 export const rates: Say = some((_index, lanes, frame, titles) => {
   const until = (lane: LaneIndex) => laneTime(frame.offset, lane.arm, frame.moment);
   const counts = lanes.map((lane) => ({
@@ -227,7 +230,7 @@ export const rates: Say = some((_index, lanes, frame, titles) => {
   });
 });
 
-/** What the threads do at this moment. */
+/** What the threads do at the moment. */
 const now: Say = (index, frame, titles) =>
   known(index)
     .map((lane) => {
@@ -261,7 +264,7 @@ export function doing(
   return list(parts);
 }
 
-/** The cost per operation of the most expensive wait, arm by arm. */
+/** The cost of the most expensive wait per operation, arm by arm. */
 const waitCost: Say = perLane((index, lane, a, b, titles) => {
   const name = armTitle(titles, lane);
   const { name: op, plural: many } = titles.operation;
@@ -292,7 +295,7 @@ const waitCost: Say = perLane((index, lane, a, b, titles) => {
   });
 });
 
-/** The function that takes most of the threads' time. */
+/** The function that accounts for the largest part of the threads' time. */
 const dominant: Say = perLane((index, lane, a, b, titles) => {
   const [most] = tallyKinds(index, lane, 'function', a, b);
   const name = armTitle(titles, lane);
@@ -311,7 +314,7 @@ const dominant: Say = perLane((index, lane, a, b, titles) => {
   );
 });
 
-/** Mean duration of each phase of the tracks. */
+/** The mean duration of each phase of the tracks. */
 const phases: Say = perLane((index, lane, a, b, titles) => {
   const parts = tallyKinds(index, lane, 'track', a, b)
     .filter(({ facts }) => facts.lesson)
@@ -328,7 +331,7 @@ const phases: Say = perLane((index, lane, a, b, titles) => {
       });
 });
 
-/** Number of points of each name, up to this moment. */
+/** The number of points of each name, from the start to the moment. */
 const points: Say<PointTitles> = some((_index, lanes, frame, titles) =>
   lanes
     .map((lane) => {
@@ -354,7 +357,7 @@ const points: Say<PointTitles> = some((_index, lanes, frame, titles) =>
     .join(' '),
 );
 
-/** Number of links, and the row that most of them point at. */
+/** The number of links in the window, and the number of threads that they reach. */
 const links: Say = perLane((_index, lane, a, b, titles) => {
   const { order, length } = lane.linksByTime;
   const from = firstAbove(length, (i) => lane.links.t[order[i]!]!, a - 1);
@@ -378,7 +381,7 @@ const links: Say = perLane((_index, lane, a, b, titles) => {
   });
 });
 
-/** Shares of the threads' time by state. */
+/** The share of the threads' time in each state. */
 const states: Say = perLane((index, lane, a, b, titles) => {
   const rows = threadRows(lane).length;
   const whole = rows * (b - a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** 100,000 spans in view, in a window that is too narrow for the level-of-detail pyramid: the worst case. */
+/** The slowest picture to draw: 100,000 spans in a window that is too narrow for the level-of-detail pyramid. */
 
 import { expect, test } from 'vitest';
 import {
@@ -21,7 +21,9 @@ const threads = 8;
 const windowNs = 300e6;
 const kind = (name: string) => anyLesson.kinds.findIndex((k) => k.name === name);
 
-/** Per thread: a state every 48 µs, and calls of three depths within every second of them. */
+/**
+ * An index in which each thread has a state every 48 µs, and calls of three nesting depths within every second state.
+ */
 function crowded(): RunIndex {
   const spans: SpanRow[] = [];
   const step = windowNs / 6250;
@@ -57,7 +59,7 @@ const frameAt = (start: number): Frame => ({
   ...{ offset: new Map(), selection: null, focus: new Set(), reveal: 'moment' },
 });
 
-/** Draws a window that no cache has yet. */
+/** Draws a window that is in no cache. */
 function draw(pen: Pen, start: number): void {
   const drawing = { index, frame: frameAt(start), size, lesson: anyLesson, theme: lightTheme };
   const artist = view.artist(anyLesson, []);
@@ -77,7 +79,10 @@ test('100,000 spans in view become few strokes, and each depth keeps its share o
   expect(area).toBeGreaterThan(0);
 });
 
-/** Milliseconds of the fastest of 60 rounds of each: what a busy host slows, it slows in both. */
+/**
+ * Duration of the fastest of 60 rounds for each function, ms. Rounds alternate, so a busy host slows all functions
+ * equally.
+ */
 function fastest(...works: readonly ((round: number) => void)[]): number[] {
   const best = works.map(() => Number.POSITIVE_INFINITY);
   for (let round = 0; round < 60; round++) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Draw logs of the general view. The window is 1000 px wide and a cell of 100 µs is 100 px. */
+/**
+ * Tests of the general view by the calls that it makes to the pen. The window is 1000 px wide, and a cell of 100 µs is
+ * 100 px wide.
+ */
 
 import { expect, test } from 'vitest';
 import { frameOver } from '../../../test/fixtures/drawing.ts';
@@ -37,7 +40,7 @@ function drawn(
 const words = (log: readonly Stroke[]) =>
   log.filter((s) => s.what === 'fillText').map((s) => s.text);
 
-/** Where a label stands: the middle of its line. */
+/** The y of a label, which is the middle of its line. */
 function lineOf(log: readonly Stroke[], label: string): number {
   const stroke = log.find((s) => s.what === 'fillText' && s.text === label);
   if (stroke === undefined) throw new Error(`no label ${label}: ${words(log).join(', ')}`);
@@ -115,7 +118,7 @@ test('rows may be CPUs: who runs there, side by side', () => {
   const mark = hit(left + 700, lineOf(log, 'CPU 1'))!;
   expect(mark.row).toBe(1);
   expect(hit(left + 450, lineOf(log, 'CPU 0'))).toBeNull();
-  // Tracks have their own colours still.
+  // Tracks keep their own colours.
   const disk = lineOf(log, 'disk queue');
   const phase = log.find(
     (s) => s.what === 'fill' && s.at.length === 4 && Math.abs(s.at[1]! - disk) < 12,
@@ -183,7 +186,7 @@ test('a point takes the colour of the mark kind with its name', () => {
   expect(new Set(heads.map((s) => s.fill))).toEqual(new Set([lightTheme.gain]));
 });
 
-/** y of a chart's line on the upper lane at cells. */
+/** The y of a chart's line at these cells, on the upper lane. */
 const heights = (log: readonly Stroke[], at: readonly number[], colour: string) => {
   const middle = lineOf(log, 'reads');
   const tops = log.filter(
@@ -217,7 +220,7 @@ test('operations rise from the left edge of the window, on one scale for all lan
   const [none, one, two] = heights(log, [2.5, 3.5, 6.5], lightTheme.work);
   expect(none).toBeNull();
   expect(one! - two!).toBeGreaterThan(4);
-  // A window that begins later counts anew.
+  // In a window that begins later, the count starts from 0 again.
   const later = drawn(counted, ['counters'], frameOver(4, 10, 7));
   expect(words(later.log)).toContain('1 in view');
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Sentences, moments and rows of the table say what the drawing shows. One letter is 100 µs. */
+/** Sentences, moments and table rows agree with the drawing. In the drawings, one letter is 100 µs. */
 
 import { describe, expect, test } from 'vitest';
 import { cell, frameOver } from '../../../test/fixtures/drawing.ts';
@@ -90,7 +90,7 @@ test('a window without a length is fitted to what is looked at', () => {
 });
 
 describe('sentences and marks agree', () => {
-  /** A deterministic run of letters. */
+  /** A deterministic sequence of letters. */
   const letters = (seed: number, n: number, of: string) => {
     let state = seed;
     return Array.from({ length: n }, () => {

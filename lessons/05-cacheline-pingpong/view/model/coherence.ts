@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * The coherence model's terms. What CPUs access is *counted*. How their accesses meet, and all that follows from it
- * (states, transfers, rates), is *modelled*. model.py in backend/src/duet/lenses/scope does the same, step by step.
+ * The coherence model. The accesses of each CPU are *counted*. The order of all CPUs' accesses is *modelled*, and so
+ * are states, transfers and rates. model.py in backend/src/duet/lenses/scope does the same, step by step.
  */
 
 /** Classes of accesses, with the same numbers as in the plug-in. */
@@ -9,22 +9,22 @@ export const reads = 0;
 export const writes = 1;
 export const modifies = 2;
 
-/** States of a CPU's copy of a line. E is never reached under MSI. */
+/** States of a CPU's copy of a line. MSI has no state E. */
 const invalid = 0;
 const shared = 1;
 const exclusive = 2;
 const modified = 3;
 export const stateNames = ['I', 'S', 'E', 'M'] as const;
 
-/** Outcomes of an access: either a hit or one of five events. */
+/** Outcomes of an access: a hit, or one of five bus events. */
 export const hit = 0;
-/** A read of a line that no CPU has, so it comes from memory. */
+/** A read of a line that no CPU has. The line comes from memory. */
 export const readFetch = 1;
 /** A read whose data come from another CPU's copy. */
 export const readTransfer = 2;
 /** A write to a shared copy. The other CPUs lose their copies, but no data travel. */
 export const upgrade = 3;
-/** A write to a line that no CPU has, so it comes from memory. */
+/** A write to a line that no CPU has. The line comes from memory. */
 export const writeFetch = 4;
 /** A write whose data come from another CPU. All other CPUs lose their copies (a read for ownership). */
 export const writeTransfer = 5;
@@ -37,7 +37,7 @@ export const eventNames = [
   'write transfer',
 ] as const;
 
-/** `from` of an access for which no CPU gave the data. */
+/** Value of `from` for an access for which no CPU sent data. */
 export const nobody = 255;
 
 export const mostCpus = 64;
@@ -48,27 +48,25 @@ export interface AccessStream {
   readonly line: Uint8Array;
   /** Class of the access: reads, writes or modifies. */
   readonly kind: Uint8Array;
-  /** Number of the operation, which only rises; 0 for accesses outside of operations. */
+  /** Number of the operation, never smaller than before; 0 for an access outside operations. */
   readonly op: Uint32Array;
-  /** Private work before the access, as a share of the operation's private work (Latencies.ownNs). */
+  /** Private work before the access, as a share of the private work of an operation (Latencies.ownNs). */
   readonly work: Float64Array;
-  /**
-   * Number of the profile's part to which the access belongs (prediction.ts), counted from 1; 0 if it belongs to none.
-   */
+  /** Number of the access's part of the profile (prediction.ts), counted from 1; 0 if the access belongs to no part. */
   readonly part: Uint8Array;
 }
 
-/** All CPUs' accesses in one order. */
+/** The accesses of all CPUs, merged into one order. */
 export interface MergedLog {
   readonly cpus: number;
   readonly lines: number;
   readonly length: number;
   readonly cpu: Uint8Array;
-  /** Index of the access in that CPU's stream. */
+  /** Index of the access in the stream of its CPU. */
   readonly index: Uint32Array;
   readonly line: Uint8Array;
   readonly kind: Uint8Array;
-  /** Operations that were completed within the log. */
+  /** Number of operations that end within the log. */
   readonly ops: number;
   /** Modelled time at which the last access had finished, ns; null if the order has no times (random, as executed). */
   readonly endNs: number | null;
@@ -76,14 +74,11 @@ export interface MergedLog {
   readonly spent: Spent | null;
 }
 
-/** Modelled time of the accesses that have finished. */
+/** Modelled time of the finished accesses, split into accesses and private work. */
 export interface Spent {
-  /**
-   * For each access of the order, the time, ns, from when the access was due until it had finished, including its wait
-   * for the line.
-   */
+  /** For each access, the time in ns from its due time to its end. It includes the wait for the line. */
   readonly accessNs: Float64Array;
-  /** Sum of the private work before those accesses, ns. */
+  /** Total private work before the finished accesses, ns. */
   readonly ownNs: number;
 }
 
@@ -92,15 +87,18 @@ export type Schedule = 'random' | 'timed';
 
 /** Stated latencies, ns. */
 export interface Latencies {
-  /** Latency of an access to a line that the CPU has. */
+  /** Latency of an access to a line in the CPU's own cache. */
   readonly hitNs: number;
-  /** Latency of moving a line's data from CPU to CPU. From memory, which happens once per line, it costs the same. */
+  /**
+   * Latency of a transfer of a line from CPU to CPU. A fetch from memory, which happens once per line, takes the same
+   * time.
+   */
   readonly transferNs: number;
-  /** Latency of turning a shared copy into the only copy. */
+  /** Latency of an upgrade, which turns a shared copy into the only copy. */
   readonly upgradeNs: number;
   /**
-   * Duration of an operation's private work, which needs none of these lines. AccessStream.work says at which places in
-   * the operation it comes.
+   * Duration of an operation's private work, which accesses none of the modelled lines. AccessStream.work distributes
+   * this work over the operation.
    */
   readonly ownNs: number;
 }
@@ -110,10 +108,11 @@ export interface Settings {
   readonly schedule: Schedule;
   readonly latencies: Latencies;
   /**
-   * Private work varies evenly by up to this share in both directions, so that copies of one stream do not run in step.
+   * Maximum random deviation of private work, as a share, up and down. Without it, copies of one stream would run in
+   * step.
    */
   readonly jitter: number;
-  /** Share of a transfer's time after which its request has reached the CPUs that have the line. */
+  /** Share of a transfer's duration after which the request has reached the CPUs that have the line. */
   readonly handover: number;
 }
 
@@ -134,16 +133,18 @@ interface Totals {
 }
 
 /**
- * Where the order ends. With `last`, it ends when all streams are used up. With `first`, it ends when one stream is
- * used up. Until then all CPUs are busy, so a rate can be read from the order.
+ * End of the merged order. With `last`, the order ends when all streams are used up. With `first`, the order ends when
+ * any stream is used up: all CPUs are busy until then, so the order has a rate.
  */
 export type Until = 'first' | 'last';
 
-// Which CPU has which line, and what an access changes, under MESI or MSI (write-invalidate without E).
-//
-// Caches never fill up, so a line is lost only to a write, and the CPU that received it last still has it. That CPU
-// gives the data. A line is either shared by all CPUs that have it or owned by one CPU, so one mode per line and one
-// bit per CPU describe everything.
+/**
+ * Copies of lines under MESI or MSI, which is a write-invalidate protocol without the state E.
+ *
+ * Caches never fill up, so only a write of another CPU removes a copy. The CPU that received a line last therefore
+ * still has it, and sends the data. A line is either shared by all CPUs that have it or owned by one CPU. So one mode
+ * per line and one bit per CPU describe all copies.
+ */
 
 export class LineStates {
   readonly lines: number;
@@ -151,11 +152,13 @@ export class LineStates {
   /** One bit per CPU: `low` for CPUs 0 to 31, `high` for CPUs 32 to 63. */
   readonly low: Int32Array;
   readonly high: Int32Array;
-  /** State of all existing copies of a line: shared, exclusive or modified; invalid if there are none. */
+  /** State of a line's copies: shared, exclusive or modified; invalid if no CPU has a copy. */
   readonly mode: Uint8Array;
   /** The CPU that received the line last. */
   readonly holder: Uint8Array;
-  /** The CPU that gave the data for the last access, and the number of CPUs that lost their copies by it. */
+  /**
+   * `from`: the CPU that sent the data for the last access. `lost`: the number of copies that this access invalidated.
+   */
   from = nobody;
   lost = 0;
   private readonly alone: number;
@@ -193,7 +196,7 @@ export class LineStates {
     return this.has(cpu, line) && (kind === reads || this.mode[line]! !== shared);
   }
 
-  /** Apply one access and return its outcome. */
+  /** Apply an access to the states and return its outcome. */
   access(cpu: number, line: number, kind: number): number {
     this.from = nobody;
     this.lost = 0;
@@ -236,25 +239,25 @@ function bits(word: number): number {
   return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-// A merged log under a protocol: the outcome of each access, the totals, and the state after any access.
+// Result of a merged log under a protocol: the outcome of each access, the totals, and saved states.
 
-/** Number of accesses between two saved states. */
+/** Distance between two saved states, in accesses. */
 const keyEvery = 1024;
 
 export interface Trace {
   readonly log: MergedLog;
   readonly protocol: Protocol;
-  /** For each access, its outcome: hit, readTransfer, ... */
+  /** Outcome of each access: hit, readTransfer, ... */
   readonly event: Uint8Array;
-  /** For each access, the CPU that gave the data, or `nobody`. */
+  /** For each access, the CPU that sent the data, or `nobody`. */
   readonly from: Uint8Array;
-  /** For each access, the number of CPUs that lost their copy. */
+  /** For each access, the number of copies that it invalidated. */
   readonly lost: Uint8Array;
   readonly totals: Totals;
   readonly keys: readonly LineStates[];
 }
 
-/** Follows every access of the log. */
+/** Apply all accesses of a log, and record their outcomes. */
 export function simulate(log: MergedLog, protocol: Protocol): Trace {
   const { length, cpu, line, kind } = log;
   const states = new LineStates(log.lines, protocol);
@@ -286,7 +289,7 @@ export function simulate(log: MergedLog, protocol: Protocol): Trace {
   };
 }
 
-/** Return the states after the first k accesses, 0 <= k <= length. Read them with state(cpu, line). */
+/** Return the states after the first k accesses, 0 <= k <= length. Use state(cpu, line) to read a state. */
 export function stateAfter(trace: Trace, k: number): LineStates {
   const { length, cpu, line, kind } = trace.log;
   const until = Math.max(0, Math.min(length, k));

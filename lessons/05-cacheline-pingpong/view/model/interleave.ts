@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Merges the CPUs' streams into one order, under a stated schedule and a seed. */
+/** Merges the streams of all CPUs into one order, which depends on a schedule and a seed. */
 
 import {
   type AccessStream,
@@ -11,12 +11,12 @@ import {
 } from './coherence.ts';
 import { gather, linesOf } from './streams.ts';
 
-// Finds the first of up to 64 clocks with a tournament, in which moving one clock costs log2(n) comparisons.
+// Finds the earliest of up to 64 clocks with a tournament tree. A change of one clock needs log2(n) comparisons.
 
 class Earliest {
   private readonly size: number;
   private readonly times: Float64Array;
-  /** Node k holds the winner of its children 2k and 2k + 1. The leaves begin at `size`. */
+  /** Node k of the tree is the winner of its children 2k and 2k + 1. The leaves begin at `size`. */
   private readonly winner: Uint8Array;
 
   constructor(clocks: number) {
@@ -29,7 +29,7 @@ class Earliest {
     for (let k = size - 1; k > 0; k--) this.winner[k] = this.winner[2 * k]!;
   }
 
-  /** The clock with the smallest time. If several are equal, it is the one with the lowest number. */
+  /** The clock with the smallest time. Of several clocks with this time, the one with the lowest number. */
   first(): number {
     return this.winner[1]!;
   }
@@ -58,7 +58,7 @@ class Chance {
     this.state = seed | 0;
   }
 
-  /** The next whole number in [0, 2^32). */
+  /** The next random whole number in [0, 2^32). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     const a = this.state;
@@ -67,34 +67,36 @@ class Chance {
     return (t ^ (t >>> 14)) >>> 0;
   }
 
-  /** The next number in [0, 1). */
+  /** The next random number in [0, 1). */
   unit(): number {
     return this.next() / 4294967296;
   }
 
-  /** The next whole number in [0, n). */
+  /** The next random whole number in [0, n). */
   below(n: number): number {
     return Math.floor((this.next() / 4294967296) * n);
   }
 }
 
-// The schedule `timed`: which access comes next depends on what each access costs.
-//
-// Every CPU does its accesses one after another. A hit takes hitNs. Any other access is a request to the line. A line
-// serves one request at a time, in the order in which the requests came; if two came at the same time, the one of the
-// lower CPU is first. Each request takes transferNs, or upgradeNs if the CPU still has a copy when its turn comes.
-// After the share `handover` of that time, the request has reached the CPUs that have the line, and copies change:
-// until then these CPUs may use the line, from then on they may not. The CPU that made the request continues when the
-// time is over. Between accesses there is private work, as given by the stream and varied by `jitter`. At the start,
-// each CPU waits a random part of ownNs.
+/**
+ * The schedule `timed`, in which the order of accesses depends on the duration of each access.
+ *
+ * A CPU does its accesses one after another. A hit takes hitNs. Any other access is a request to the line. A line
+ * serves one request at a time, in order of arrival. If two requests arrive at the same time, the request of the lower
+ * CPU is first. A request takes transferNs, or upgradeNs if the CPU still has a copy when the line serves the request.
+ * After the share `handover` of that time, the request has reached the CPUs that have the line. These CPUs can use the
+ * line before this moment, but not after it. The CPU that made the request continues at the end of that time. Between
+ * two accesses a CPU does private work. The stream gives its duration, and `jitter` varies the duration. At the start,
+ * each CPU waits for a random fraction of ownNs.
+ */
 
 const none = -1;
 
-/** The time at which the CPU's next access is due. */
+/** Phase of a CPU whose time is the due time of its next access. */
 const running = 0;
-/** The time at which its request reaches the CPUs that have the line. */
+/** Phase of a CPU whose time is the time at which its request reaches the CPUs that have the line. */
 const taking = 1;
-/** The time at which the line arrives. */
+/** Phase of a CPU whose time is the time at which the line arrives. */
 const coming = 2;
 
 function timedOrder(
@@ -117,18 +119,21 @@ class TimedRun {
   private readonly states: LineStates;
   private readonly clock: Earliest;
   private readonly next: Uint32Array;
-  /** What the CPU's time means: running, taking or coming. */
+  /** Phase of each CPU, which defines the meaning of the CPU's time: running, taking or coming. */
   private readonly phase: Uint8Array;
-  /** For each CPU: when its access became due, the access's place in the order, and the private work before it. */
+  /**
+   * For each CPU, data of its current access. `since`: due time. `place`: place in the order. `before`: private work
+   * before the access.
+   */
   private readonly since: Float64Array;
   private readonly place: Uint32Array;
   private readonly before: Float64Array;
   private readonly accessNs: Float64Array;
   private ownNs = 0;
-  /** For each CPU, when the service of its request ends. */
+  /** For each CPU, the time at which the service of its request ends. */
   private readonly over: Float64Array;
   private readonly busy: Uint8Array;
-  /** Waiting requests of each line: the first and the last CPU, and the CPU that follows each CPU. */
+  /** Queue of waiting requests per line: `head` and `tail` are CPUs, and `follower` is the next CPU after each CPU. */
   private readonly head: Int32Array;
   private readonly tail: Int32Array;
   private readonly follower: Int32Array;
@@ -158,7 +163,7 @@ class TimedRun {
     }
   }
 
-  /** Run until one stream is used up, or until all are. */
+  /** Run until one stream, or until all streams, are used up. */
   toEnd(until: Until): { length: number; endNs: number } {
     const { clock, states, streams, next, phase, over, busy, order, since, place } = this;
     const { hitNs } = this.settings.latencies;
@@ -207,12 +212,12 @@ class TimedRun {
     return { length, endNs };
   }
 
-  /** Sums of time over the first `length` accesses of the order. */
+  /** Return the time spent in the first `length` accesses of the order. */
   spent(length: number): Spent {
     return { accessNs: this.accessNs.slice(0, length), ownNs: this.ownNs };
   }
 
-  /** Private work before the next access of the CPU. */
+  /** Return the private work before the next access of a CPU, ns. */
   private ownWork(cpu: number): number {
     const share = this.streams[cpu]!.work[this.next[cpu]!]!;
     this.before[cpu] = 0;
@@ -254,9 +259,8 @@ class TimedRun {
 /**
  * Merge all accesses into one order.
  *
- * - random: again and again, one of the CPUs that have accesses left does its next access. All these CPUs are equally
- * likely.
- * - timed: every CPU has its own time, and waits for lines that other CPUs use (timedOrder).
+ * - random: each next access belongs to a random CPU. All CPUs that have accesses left are equally likely.
+ * - timed: each CPU has its own time, and waits for lines that other CPUs use (timedOrder).
  */
 export function interleave(
   streams: readonly AccessStream[],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Computes a whole prediction in small steps, so that a worker can drop it between two of them. */
+/** Computes a prediction in small steps, so that a worker can drop the prediction between two steps. */
 
 // This import uses a path, because tests of the Python model run this file without Vite.
 import { quantile } from '../../../../frontend/src/base/columns.ts';
@@ -8,9 +8,9 @@ import { interleave } from './interleave.ts';
 import { mailProfile } from './stated.ts';
 import { askedFor, spreadOver } from './streams.ts';
 
-// What the model predicts: rates and transfers for different numbers of CPUs.
+// The model's predictions: rates and transfers for different numbers of CPUs.
 
-/** The median, lowest and highest value over the seeds. */
+/** Median, lowest and highest value over all seeds. */
 export interface Spread {
   readonly median: number;
   readonly low: number;
@@ -19,7 +19,7 @@ export interface Spread {
 
 interface CurvePoint {
   readonly cpus: number;
-  /** NaN under a schedule that has no times. */
+  /** Operations per second; NaN if the schedule has no times. */
   readonly opsPerS: Spread;
   readonly transfersPerOp: Spread;
   readonly upgradesPerOp: Spread;
@@ -36,8 +36,7 @@ const usualRuns: Runs = { seeds: [1, 2, 3], ops: 1000 };
 const usualCpus: readonly number[] = [1, 2, 4, 8, 12, 16, 20, 24, 32, 48, 64];
 
 /**
- * Compute one point of the curve. Each CPU runs one of the streams, or a copy of one, and all CPUs are busy all the
- * time.
+ * Compute a point of the curve. Each CPU runs one of the streams or a copy of a stream, and all CPUs are always busy.
  */
 export function pointAt(
   streams: readonly AccessStream[],
@@ -64,16 +63,16 @@ function spreadOf(values: readonly number[]): Spread {
   return { median: quantile(values, 0.5), low: Math.min(...values), high: Math.max(...values) };
 }
 
-// Where the modelled time goes, by part of an operation. This is what `perf top` would show, so it can be compared with
-// the mail's profile (stated.json). The time of an access consists of its wait for the line and the line's way to the
-// CPU. It belongs to the function that made the access. Private work belongs to none of the parts.
-
 /**
- * One percentage for each part of the profile, in the profile's order. It is the part's share of the time of all CPUs.
+ * Profile of the modelled time: the share of each part of an operation, as `perf top` would show it. It can be compared
+ * with the mail's profile (stated.json). The time of an access consists of the wait for the line and the line's
+ * transfer. This time belongs to the function that made the access. Private work belongs to no part.
  */
+
+/** One percentage for each part of the profile, in the profile's order: the part's share of all CPUs' time. */
 export type Shares = readonly number[];
 
-/** Return the profile over all seeds together. */
+/** Return the profile of all seeds together. */
 export function profileAt(
   streams: readonly AccessStream[],
   settings: Settings,
@@ -103,7 +102,7 @@ export interface ModelProfile {
   readonly reading: Shares;
 }
 
-/** @param streams the streams as they were counted */
+/** @param streams the counted streams, without loads that own */
 export function profileOf(
   arm: string,
   streams: readonly AccessStream[],
@@ -116,8 +115,8 @@ export function profileOf(
 }
 
 /**
- * The mail's share for an arm, in percent; null if it is below the least share in the mail's list, or if the mail has
- * no such arm.
+ * The mail's shares for an arm, in percent. A share is null if it is below the smallest share in the mail's list, or if
+ * the mail has no such arm.
  */
 export function mailShares(arm: string): readonly (number | null)[] {
   return mailProfile.parts.map(({ stock, moved }) =>
@@ -125,9 +124,7 @@ export function mailShares(arm: string): readonly (number | null)[] {
   );
 }
 
-/**
- * Mean difference between the shares of a model and of the mail, in percentage points; NaN if the mail has no shares.
- */
+/** Mean difference between the model's and the mail's shares, in percentage points; NaN if the mail has no shares. */
 export function distance(profiles: readonly ModelProfile[], rule: 'owning' | 'reading'): number {
   const apart = profiles.flatMap((one) =>
     mailShares(one.arm).flatMap((mail, i) =>
@@ -137,14 +134,13 @@ export function distance(profiles: readonly ModelProfile[], rule: 'owning' | 're
   return apart.reduce((a, b) => a + b, 0) / apart.length;
 }
 
-// How the predicted ratio depends on each number of the model, and how close each choice of numbers comes to the mail's
-// profile.
+// Sensitivity of the predicted ratio to each number of the model, and distance of each case from the mail's profile.
 
-/** Numbers on which the prediction depends. */
+/** Numbers of the model on which the prediction depends. */
 export const numbers = ['hit', 'transfer', 'upgrade', 'own', 'handover', 'jitter'] as const;
 export type ModelNumber = (typeof numbers)[number];
 
-/** Return the settings with one number multiplied by a factor. Shares stay at most 1. */
+/** Return the settings with one number multiplied by a factor. A share is limited to 1. */
 export function scaled(settings: Settings, what: ModelNumber, factor: number): Settings {
   if (what === 'handover')
     return { ...settings, handover: Math.min(1, settings.handover * factor) };
@@ -154,32 +150,29 @@ export function scaled(settings: Settings, what: ModelNumber, factor: number): S
   return { ...settings, latencies };
 }
 
-/** The streams of two arms, as they were counted. */
+/** The counted streams of two arms. */
 export interface Pair {
   readonly before: readonly AccessStream[];
   readonly after: readonly AccessStream[];
 }
 
-/** Ratio of the rates, after to before, with this number of CPUs. The rates are medians over the seeds. */
+/** Ratio of the two arms' rates, after to before, with this number of CPUs. Each rate is a median over the seeds. */
 export function ratioAt(pair: Pair, settings: Settings, cpus: number, runs: Runs = usualRuns) {
   const rate = (streams: readonly AccessStream[]) =>
     pointAt(streams, { ...settings, schedule: 'timed' }, cpus, runs).opsPerS.median;
   return rate(pair.after) / rate(pair.before);
 }
 
-/** One choice of the model's numbers. */
+/** Result of one set of the model's numbers. */
 export interface Case {
   readonly ratio: number;
-  /**
-   * Mean difference between this case's profile and the mail's profile, in percentage points; NaN if the mail has no
-   * profile.
-   */
+  /** Mean difference from the mail's profile, in percentage points; NaN if the mail has no profile. */
   readonly off: number;
 }
 
 export interface Ratios {
   readonly stated: Case;
-  /** The cases in which only this number was changed. */
+  /** For each number, the cases in which only this number was changed. */
   readonly rows: readonly {
     readonly what: ModelNumber;
     readonly halved: Case;
@@ -188,8 +181,8 @@ export interface Ratios {
 }
 
 /**
- * The ratios under each of two rules for a load that leads to a read-modify-write: it asks to own the line at once, or
- * it asks only to read it.
+ * Ratios under two rules for a load that leads to a read-modify-write. `owning`: the load immediately asks to own the
+ * line. `reading`: the load only asks to read the line.
  */
 export interface Sensitivity {
   readonly cpus: number;
@@ -197,10 +190,10 @@ export interface Sensitivity {
   readonly reading: Ratios;
 }
 
-/** A case whose profile differs by more than this many percentage points on average does not explain the mail. */
+/** Largest mean difference, in percentage points, at which a case still explains the mail's profile. */
 export const mostOff = 10;
 
-/** @param arms names of the arms before and after, by which the mail's profile is found */
+/** @param arms names of the two arms, before and after; they select the mail's profiles */
 export function sensitivity(
   { before, after }: Pair,
   settings: Settings,
@@ -237,24 +230,24 @@ export interface PredictionRequest {
   readonly settings: Settings;
   readonly cpus?: readonly number[];
   readonly runs?: Runs;
-  /** Whether loads that lead to a read-modify-write ask for ownership at once (owningLoads). */
+  /** Whether loads that lead to a read-modify-write immediately ask to own the line (owningLoads). */
   readonly owning?: boolean;
   /**
-   * Number of CPUs for which time is split by function, the last arm is compared with the first one, and every number
-   * is halved and doubled. If 0, none of this is done.
+   * Number of CPUs for the profile, for the ratio of the last to the first arm, and for the halved and doubled numbers.
+   * If 0, none of these is computed.
    */
   readonly compareAt?: number;
 }
 
 export interface Prediction {
   readonly curves: readonly { readonly arm: string; readonly points: readonly CurvePoint[] }[];
-  /** The profile of each arm, which shows where its time goes. */
+  /** Profile of each arm's time. */
   readonly profile: readonly ModelProfile[];
   readonly sensitivity: Sensitivity | null;
   readonly done: boolean;
 }
 
-/** Yield the prediction as it is after each step. */
+/** Yield the partial prediction after each step. */
 export function* predictionSteps(request: PredictionRequest): Generator<Prediction, void> {
   const { settings, cpus = usualCpus, runs = usualRuns, owning = true, compareAt = 0 } = request;
   const curves = request.arms.map(({ arm, streams }) => ({
@@ -296,7 +289,7 @@ export function* predictionSteps(request: PredictionRequest): Generator<Predicti
 
 export interface PredictorTask {
   readonly id: number;
-  /** The new request; null to drop the current one. */
+  /** The new request; null drops the current request. */
   readonly request: PredictionRequest | null;
 }
 
@@ -305,7 +298,8 @@ export type PredictorResult =
   | { readonly id: number; readonly complaint: string; readonly prediction?: undefined };
 
 /**
- * Take the steps of the newest request, each in its own turn of the event loop. `wanted` returns the newest request.
+ * Take the steps of a request, each in its own turn of the event loop, as long as it is the newest request. `wanted`
+ * returns the id of the newest request.
  */
 export async function takeSteps(
   task: PredictorTask,

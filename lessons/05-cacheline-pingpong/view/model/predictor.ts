@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * Predictions off the main thread. A new request drops the previous one. Where there is no worker (in tests, or if the
- * page was opened as a file), the steps are taken on the main thread, one at a time, so that the page can do its own
- * work between them.
+ * Predictions in a worker. A new request drops the previous request. Without a worker, in tests or if the page was
+ * opened as a file, the steps run on the main thread. The page can do other work between two steps.
  */
 
 import {
@@ -14,7 +13,7 @@ import {
 } from './prediction.ts';
 
 export interface Predictor {
-  /** Start a prediction. `receive` is called with partial results until the prediction is done, dropped or failed. */
+  /** Start a prediction. `receive` gets partial results until the prediction is done, is dropped, or fails. */
   ask(request: PredictionRequest): void;
   /** Drop the current request. */
   drop(): void;
@@ -62,6 +61,6 @@ function startWorker(): Worker | null {
   try {
     return new Worker(new URL('./predictor.worker.ts', import.meta.url), { type: 'module' });
   } catch {
-    return null; // A page opened as a file may not start one.
+    return null; // A page that was opened as a file cannot start a worker.
   }
 }

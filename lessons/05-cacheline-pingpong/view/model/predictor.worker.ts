@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Computes the newest request step by step. Between two steps it checks for a newer request. */
+/** Computes the newest request in steps. Between two steps, the worker checks for a newer request. */
 
 import { type PredictorResult, type PredictorTask, takeSteps } from './prediction.ts';
 
@@ -10,7 +10,7 @@ const scope = self as unknown as {
 
 let wanted = 0;
 
-/** A message that the worker sends to itself takes one turn of the event loop, without a timer's delay. */
+/** A message from the worker to itself takes one turn of the event loop. A timer would add a delay. */
 const { port1, port2 } = new MessageChannel();
 const waiting: (() => void)[] = [];
 port1.onmessage = () => waiting.shift()?.();

@@ -7,7 +7,7 @@ import stated from './stated.json' with { type: 'json' };
 export interface Stated {
   readonly value: number;
   readonly title: string;
-  /** What the source says, and how the number was derived from it. */
+  /** Statement of the source, and how the number was derived from it. */
   readonly says: string;
   readonly source: string;
   readonly url: string;
@@ -30,7 +30,7 @@ export const statedSettings: Settings = {
   handover: stated.stated.handover.value,
 };
 
-/** Measured rates, to compare with the curves. */
+/** Rates that the mail measured, for comparison with the curves. */
 export const mailRates = {
   cpus: stated.mail.cpus,
   stockPerS: stated.mail.stock_per_s,
@@ -38,33 +38,33 @@ export const mailRates = {
   source: stated.mail.source,
 };
 
-/** Why a load that leads to a read-modify-write owns its line at once. */
+/** Reason why a load that leads to a read-modify-write immediately owns its line. */
 export const owningLoad = stated.loads;
 
 export const leftOut: readonly string[] = stated.left_out;
 
 const positions: Readonly<Record<string, readonly number[]>> = stated.counted.at;
 
-/** The mail's time by function, and the part of the profile to which each function belongs. */
+/** The mail's profile: shares of time by part, and the functions of each part. */
 export const mailProfile = stated.profile;
 
 const partNumbers = new Map(
   mailProfile.parts.flatMap(({ functions }, i) => functions.map((name) => [name, i + 1] as const)),
 );
 
-/** Number of the profile's part to which a function belongs, counted from 1; 0 if it belongs to none. */
+/** Number of a function's part of the profile, counted from 1; 0 if the function belongs to no part. */
 export function partOf(name: string): number {
   return partNumbers.get(name) ?? 0;
 }
 
-/** Tell whether the counts show, for all these functions, at which place in an operation their accesses come. */
+/** Tell whether the positions of these functions' accesses in an operation were counted, for all functions. */
 export function isPlaced(functions: ReadonlySet<string | undefined>): boolean {
   return [...functions].every((name) => name !== undefined && name in positions);
 }
 
 /**
- * Return the private work before each access of one operation, in instructions. This is the number of instructions
- * counted since the previous access. For the first access, the previous access is the last one of the operation before.
+ * Return the private work before each access of one operation, which is the counted number of instructions since the
+ * previous access. Before the first access, the previous access is the last access of the previous operation.
  *
  * @param functions the function of each access, in order; an unknown function adds nothing
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/** Streams of accesses. Recorded streams are repeated until there are as many, and as long, as a model run needs. */
+/** Streams of accesses. Recorded streams are repeated until their number and length suffice for a run of the model. */
 
 import {
   type AccessStream,
@@ -11,9 +11,9 @@ import {
 } from './coherence.ts';
 import { partOf, workOf } from './stated.ts';
 
-// Streams of accesses merged in a given order.
+// Merges streams of accesses in a given order.
 
-/** The merged log of an order, which is given as a sequence of CPUs. */
+/** Return the merged log of an order. The order is a sequence of CPUs. */
 export function gather(
   streams: readonly AccessStream[],
   lines: number,
@@ -40,7 +40,7 @@ export function gather(
   return { cpus: streams.length, lines, length, cpu, index, line, kind, ops, endNs, spent };
 }
 
-/** One more than the highest line number in the streams. */
+/** Return one more than the highest line number in the streams. */
 export function linesOf(streams: readonly AccessStream[]): number {
   let most = 0;
   for (const stream of new Set(streams)) {
@@ -59,7 +59,7 @@ function beginsOperation(stream: AccessStream, i: number): boolean {
   return stream.op[i] !== 0 && stream.op[i - 1] !== stream.op[i];
 }
 
-// Turns recorded accesses to one object (points `access`) into one stream per CPU.
+// Converts recorded accesses to one object (points `access`) to one stream per CPU.
 
 const lineBytes = 64;
 
@@ -71,20 +71,20 @@ interface RecordedAccesses {
   readonly at: ArrayLike<number>;
   readonly size: ArrayLike<number>;
   readonly kind: ArrayLike<number>;
-  /** Number of that CPU's operation, counted from 1; 0 for accesses outside of operations. */
+  /** Number of the CPU's operation, counted from 1; 0 for accesses outside operations. */
   readonly op: ArrayLike<number>;
   /** Index of the function that made the access. */
   readonly func?: ArrayLike<number>;
 }
 
 interface RecordedStreams {
-  /** The CPUs' own numbers in ascending order. Streams and log count CPUs from 0 in this order. */
+  /** Recorded numbers of the CPUs, ascending. The streams and the log number the CPUs from 0 in this order. */
   readonly cpus: readonly number[];
   readonly lines: number;
   readonly streams: readonly AccessStream[];
   /**
-   * For each CPU, the index of the record from which each access of its stream comes. A record that crosses the end of
-   * a line becomes two accesses.
+   * For each CPU, the record's index for each access of the CPU's stream. A record that crosses the end of a line
+   * becomes two accesses.
    */
   readonly source: readonly Uint32Array[];
   /** The order in which the host ran the accesses, which says nothing about hardware. */
@@ -92,13 +92,13 @@ interface RecordedStreams {
 }
 
 interface RecordedOptions {
-  /** Number of records to use, from the first one on. The other records are left out. */
+  /** Number of records that are used. Later records are left out. */
   readonly upTo?: number;
-  /** Offset of the object's start from the beginning of its line, in bytes. */
+  /** Offset of the object's start from the beginning of the object's first line, in bytes. */
   readonly offset?: number;
   /**
-   * Names of the functions. If they are given, private work is placed where it was counted (stated.ts), otherwise it is
-   * spread evenly.
+   * Names of the functions. With names, private work is distributed as it was counted (stated.ts). Without names, it is
+   * distributed evenly.
    */
   readonly functions?: readonly string[];
 }
@@ -172,7 +172,7 @@ function streamOf(
   };
 }
 
-/** Return the named accesses of a stream, in the given order. */
+/** Return the accesses of a stream with these indexes, in this order. */
 export function picked(stream: AccessStream, at: readonly number[]): AccessStream {
   return {
     line: Uint8Array.from(at, (i) => stream.line[i]!),
@@ -184,8 +184,8 @@ export function picked(stream: AccessStream, at: readonly number[]): AccessStrea
 }
 
 /**
- * Return only the whole operations of a recorded stream, so that it can be repeated. Its first and last operations are
- * left out because the recording may have cut them, and so are accesses outside of operations.
+ * Return only the complete operations of a recorded stream, so that they can be repeated. The first and the last
+ * operation are left out, because the recording may have cut them. Accesses outside operations are left out, too.
  */
 export function wholeOperations(stream: AccessStream): AccessStream {
   const { op } = stream;
@@ -198,7 +198,10 @@ export function wholeOperations(stream: AccessStream): AccessStream {
   );
 }
 
-/** Return a stream with this number of operations: the given operations again and again, or only the first of them. */
+/**
+ * Return a stream with exactly this number of operations: the first operations of the given stream, repeated if there
+ * are too few.
+ */
 export function repeated(stream: AccessStream, ops: number): AccessStream {
   const begins: number[] = [];
   for (let i = 0; i < stream.op.length; i++) {
@@ -218,7 +221,7 @@ export function repeated(stream: AccessStream, ops: number): AccessStream {
   return { ...picked(stream, at), op: Uint32Array.from(op) };
 }
 
-/** Return streams for this number of CPUs: the given streams in turn, each with this number of operations. */
+/** Return one stream for each CPU, with this number of operations. The given streams are used in turn. */
 export function spreadOver(
   streams: readonly AccessStream[],
   cpus: number,
@@ -232,9 +235,9 @@ export function spreadOver(
 }
 
 /**
- * Return the same stream as on a machine whose loads ask for ownership at once: a read counts as a write if the next
- * access in its operation is a read-modify-write of the same line. This is the model's default, because the mail's
- * profile supports it. Under the other rule, a read asks only to read.
+ * Return the stream for a machine whose loads immediately ask for ownership. A read counts as a read-modify-write if
+ * the next access of its operation is a read-modify-write of the same line. This rule is the model's default, because
+ * the mail's profile supports it. Under the other rule, a read only asks to read.
  */
 export function owningLoads(stream: AccessStream): AccessStream {
   const kind = stream.kind.slice();
@@ -245,7 +248,7 @@ export function owningLoads(stream: AccessStream): AccessStream {
   return { ...stream, kind };
 }
 
-/** What the CPUs ask for: the streams as they were counted, or with loads that ask to own their line. */
+/** Return the requests of the CPUs: the counted streams, or these streams with loads that ask to own their line. */
 export function askedFor(
   streams: readonly AccessStream[],
   owning: boolean,

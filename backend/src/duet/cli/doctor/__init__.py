@@ -25,7 +25,7 @@ def doctor(
 ) -> int:
     """Check this machine, with a remedy for everything missing.
 
-    With --deep it also takes some 20 s for tests: it boots a built kernel and copies the guest,
+    With --deep it also runs tests, for about 20 s: it boots a built kernel and copies the guest,
     checks the guest's namespaces and budget, builds in a sandbox, and measures how long vCPUs wait
     and how fast the disk is.
     """

@@ -20,7 +20,7 @@ TRIAL_S = 400.0
 
 
 def deep_checks() -> Iterator[Check]:
-    """Yield each check as it finishes."""
+    """Run the checks, and yield their results in order."""
     try:
         trials = GuestTrials()
     except DuetError as error:
@@ -62,11 +62,10 @@ async def _of_host() -> AsyncIterator[Check]:
 
 
 async def check(name: str, purpose: str, without: Status, work: Work) -> Check:
-    """Run a check and report it.
+    """Run a check, and return its result.
 
     Args:
-        without: the status if the check fails. It says whether Kernel Duet works without what was
-            checked.
+        without: the status for an unexpected error or a timeout. A Failure is always a warning.
     """
     note(name)
     try:

@@ -35,7 +35,7 @@ class LaneStart:
         way: the requested way to start the lane: boot, copy or vng.
         ms: time from the request to the first decoded event; None if no event came.
         cloned: whether the guest is a copy of a parked guest.
-        attempts: number of tries to start the guest.
+        attempts: number of attempts to start the guest.
         why: the reason if no event came.
         ready: whether the guest is a copy whose QEMU was already running at the request.
     """
@@ -89,7 +89,7 @@ async def first_event(
     try:
         sources = await kernel_sources(request.folder, (arm,), KernelSettings.default(), templates)
         source = recording_guests(sources[arm], guests)
-        # As on a server, no copies are prepared during a run.
+        # No guest copies are prepared during a run, which is also how a server behaves.
         paused = templates.paused() if templates else nullcontext()
         async with paused, Lanes() as lanes:
             session = RunSession(lanes, spec_of(request, arm), {arm: source}, sink)
@@ -113,7 +113,7 @@ async def first_event(
 
 
 def recording_guests(source: LaneSource, guests: list[Guest]) -> LaneSource:
-    """Return a source that also appends its guests to the list. Their tries can then be counted."""
+    """Return a lane source that appends its guests to `guests`, to count their start attempts."""
 
     def guest(request: GuestRequest) -> Guest:
         guests.append(source.guest(request))
@@ -123,14 +123,14 @@ def recording_guests(source: LaneSource, guests: list[Guest]) -> LaneSource:
 
 
 def spec_of(request: RunSpec, arm: str) -> RunSpec:
-    """Return a run like the page's, on one lane."""
+    """Return the same run with only one lane, as the page would request it."""
     return replace(request.only([arm]), run_id="bench")
 
 
 async def wait_parked(templates: Templates) -> None:
     """Wait until a guest is parked, or until it is clear that none can be parked.
 
-    Without a parked guest, lanes boot, and a boot is measured instead of a copy.
+    Without a parked guest, a lane boots, and the caller measures a boot instead of a copy.
     """
     try:
         async with asyncio.timeout(PARK_S):

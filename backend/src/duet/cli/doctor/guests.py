@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks on a real guest: its boot, a copy of it, its isolation from the host, and its CPU time."""
+"""Checks with a real guest: its boot, a copy of the guest, its isolation, and its CPU time."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ CALM: Final = "End other work on this host, or give it more CPUs."
 
 
 class ContentionSink(FirstEvent):
-    """Also records how long the guest's vCPUs waited for a host CPU."""
+    """Sink that also records how long the guest's vCPUs waited for a host CPU."""
 
     def __init__(self) -> None:
         super().__init__()
         self.contention: Contention | None = None
 
     def on_contention(self, arm: str, contention: Contention) -> None:
-        """Store the newest figure."""
+        """Store the newest waiting time."""
         self.contention = contention
 
 
 class GuestTrials:
-    """Checks on one arm of a lesson whose kernel is built.
+    """Checks that boot one arm of a lesson. The arm's kernel is already built.
 
     Raises:
         InfraError: no kernel is built.
@@ -86,7 +86,7 @@ class GuestTrials:
             return "none is needed: under KVM each lane boots"
         if templates is None:
             raise Failure(
-                "no guest is parked, because DUET_TEMPLATES_MIB is 0", "Unset it to get copies."
+                "no guest is parked, because DUET_TEMPLATES_MIB is 0", "Unset this variable."
             )
         sources = await kernel_sources(
             self._request.folder, (self._arm,), KernelSettings.default(), templates
@@ -141,7 +141,7 @@ class GuestTrials:
             Failure: the vCPUs waited too long, or nothing was measured.
         """
         if self._contention is None:
-            raise Failure("nothing was measured: no guest ran", "Look at the lines above.")
+            raise Failure("nothing was measured: no guest ran", "Read the results above.")
         share = self._contention.share
         host = len(os.sched_getaffinity(0))
         bound = contention_bound(cpus(self._request.folder.lesson, self._request.params), host)
@@ -174,7 +174,7 @@ def shortest_built_run() -> RunSpec:
         try:
             folder = lessons.load(slug)
             arms = built_arms(folder, settings) if "wall" in folder.lesson.clocks else []
-        except DuetError:  # another line of doctor says so
+        except DuetError:  # another check reports the unreadable lesson
             continue
         if arms:
             return shortest_run(read_request(slug, arms[0], "", "wall", []))

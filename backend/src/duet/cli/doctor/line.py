@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One line of `duet doctor`: the thing checked, the result, and the remedy."""
+"""One line of `duet doctor`: the name of a check, its result, and the remedy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DoctorResult:
 
 
 class Failure(Exception):
-    """The check failed, which is shown as a warning.
+    """A check failed. `duet doctor` shows this as a warning.
 
     Args:
         found: the result, in words with figures and units.

@@ -115,7 +115,7 @@ def _launcher() -> Check:
 def _drgn() -> Check:
     """Report whether the x-ray can read QEMU's memory.
 
-    Yama may allow that only to QEMU's parents.
+    The kernel's Yama module may allow only QEMU's parent processes to read it.
     """
     purpose = "the x-ray (samples of a kernel's memory), `duet drgn`"
     try:

@@ -96,7 +96,7 @@ def read_layouts(text: str | None) -> int:
         raise InputError(
             f"--layouts needs {MIN_LAYOUTS} to {MAX_LAYOUTS} links of each arm, "
             f"but got {text or 'nothing':.20}.",
-            remedy="Leave it out, or write 1, to use only the usual link.",
+            remedy="Leave --layouts out, or write 1, to use only the default link.",
         )
     return number
 
@@ -114,7 +114,7 @@ def read_repeats(text: str | None, clock: Clock) -> int:
     if not 1 <= number <= MAX_REPEATS:
         raise InputError(
             f"--repeats needs 1 to {MAX_REPEATS} runs per arm, but got {text or 'nothing':.20}.",
-            remedy=f"Leave it out for {usual}.",
+            remedy=f"Leave --repeats out for {usual}.",
         )
     return number
 

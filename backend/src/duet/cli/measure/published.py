@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet measure --published`: measures what is needed to compare with the mails' figures."""
+"""`duet measure --published`: measures, and compares the results with the figures in mails."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from duet.runs.measure import prepare_measurement
 
 @dataclass(slots=True)
 class StoredResults:
-    """The results that --write stored, and the page next to them that shows them.
+    """The results that --write stored, and the page that shows these results.
 
     Args:
         page: the Markdown file; if None, no file is written.
@@ -52,7 +52,7 @@ class StoredResults:
 
     @classmethod
     def open(cls, page_file: Path | None) -> StoredResults:
-        """Open the results next to a page. If no page is given, open those in docs/.
+        """Open the results next to a page. If no page is given, open the results in docs/.
 
         Raises:
             InputError: the page is not a .md file, its folder does not exist, or the results are
@@ -80,7 +80,7 @@ class StoredResults:
             write_stored(self.results, self.stored)
 
     def fill(self, work: Work) -> None:
-        """Fill in all stored tables, with the hosts and kernels that they were measured on."""
+        """Add all stored tables to `work`, with the hosts and kernels that were measured."""
         fill(work, self.stored)
         for one in self.stored.tables:
             if one.on:
@@ -90,7 +90,7 @@ class StoredResults:
             arms.update({arm.name: arm for arm in one.arms})
 
     def has(self, folder: LessonFolder, key: Key, plan: MeasurePlan) -> bool:
-        """Return whether there is a stored result for the kernels that the source tree has now."""
+        """Return whether a stored result exists for the kernels that this source tree builds."""
         table = self.stored.of(folder.slug).get(key)
         if table is None or self.page is None:
             return False
@@ -98,11 +98,11 @@ class StoredResults:
         try:
             keys = {arm: arm_facts(folder, arm, settings).key for arm in plan.arms}
         except DuetError:
-            return False  # measuring will say why
+            return False  # the measurement will report the error
         return table.has(keys, plan.metrics or ())
 
     def save(self, report: Report) -> None:
-        """Store the table of a finished measurement at once, so that an interruption keeps it."""
+        """Store a finished measurement's table, so that a later interruption does not lose it."""
         table = report.tables[0]
         if self.page is None or not any(one.samples for one in table.series):
             return
@@ -118,7 +118,7 @@ class StoredResults:
 
 
 def fill(work: Work, stored: Stored) -> None:
-    """Fill in all stored tables, as if they had just been measured."""
+    """Add all stored tables to `work`, as if they had just been measured."""
     work.here, *others = stored.places()
     work.others = {place: {} for place in others}
     for one in stored.tables:
@@ -128,7 +128,7 @@ def fill(work: Work, stored: Stored) -> None:
 
 
 def stored_page(stored: Stored) -> str:
-    """Return the page, made from stored results and the lessons as they are now."""
+    """Return the page. Make it from stored results and from the lessons as they are now."""
     stored = _fitted(stored)
     root = repo_root()
     folders = [lessons.load(slug, root) for slug in lessons.slugs(root)]
@@ -139,14 +139,14 @@ def stored_page(stored: Stored) -> str:
 
 
 def _fitted(stored: Stored) -> Stored:
-    """Adapt results to the knobs that the lessons have now."""
+    """Adapt stored results to the knobs that the lessons have now."""
     named = {table.lesson for table in stored.tables}
     known = [lessons.load(slug) for slug in lessons.slugs() if slug in named]
     return stored.fitted({folder.slug: folder.check_params({}) for folder in known})
 
 
 def changed_arms(folder: LessonFolder, stored: Stored) -> frozenset[str]:
-    """Return the arms whose own patches have changed since their results were stored (by hash)."""
+    """Return the arms whose own patches no longer have the hashes in the stored results."""
     patches = repo_root() / "kernel-patches"
     arms = [arm for table in stored.of(folder.slug).values() for arm in table.arms if arm.key]
     now = {
@@ -166,10 +166,10 @@ class PageOptions:
     """Options that say what to do with results.
 
     Args:
-        page: from --write. A page with all figures is written, and results as JSON next to it.
-            Kernels that have stored results are not measured again.
-        stored: from --stored. Nothing is measured; the results that are next to the page are shown.
-        results: from --from. Nothing is measured; other hosts' results are added.
+        page: from --write. A page with all figures is written, and next to it a JSON file with the
+            results. Kernels that have stored results are not measured again.
+        stored: from --stored. Nothing is measured, and the stored results are shown.
+        results: from --from. Nothing is measured, and other hosts' results are added.
     """
 
     page: Path | None = None
@@ -185,7 +185,7 @@ def compare_published(
     lesson: str | None, every: bool, published: bool, more: bool, how: str, output: Path | None,
     keep: PageOptions,
 ) -> int:  # fmt: skip
-    """Compare one lesson or all lessons with their mails' figures.
+    """Compare measured figures of one lesson or all lessons with the figures in mails.
 
     Args:
         more: whether options were given that only a single measurement can have.
@@ -210,7 +210,7 @@ def compare_published(
     if lesson and every:
         raise InputError(
             f"--all means every lesson, but {lesson:.60} was also named.",
-            remedy="Leave one of them out.",
+            remedy="Leave out --all or the lesson.",
         )
     if how not in ("mail", "json"):
         raise InputError(
@@ -237,7 +237,7 @@ def compare_published(
 
 
 def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
-    """Plan the measurements. If there are several lessons, unreadable ones are skipped."""
+    """Plan the measurements. Unless `one` is true, skip lessons that cannot be read."""
     todo: Todo = []
     for slug in slugs:
         try:
@@ -254,7 +254,7 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
         elif one:
             raise InputError(
                 f"{slug} has no published figures to compare with.",
-                remedy="Write them under `published:` in evidence.yaml, or name another lesson.",
+                remedy="Write figures under `published:` in evidence.yaml, or name another lesson.",
             )
         else:
             work.skipped[slug] = "its evidence.yaml has no `published:`"
@@ -264,7 +264,7 @@ def _plan(work: Work, slugs: list[str], *, one: bool) -> Todo:
 async def _measure(work: Work, todo: Todo, shelf: StoredResults) -> None:
     """Run all measurements, one after another.
 
-    After an interruption, `work` has the tables measured so far.
+    After an interruption, `work` contains the tables that were measured before.
     """
     settings, began = KernelSettings.default(), time.monotonic()
     runs = [len(steps(plan)) for _, _, plan in todo]

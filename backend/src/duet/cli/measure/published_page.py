@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every published figure next to ours, as a page in docs/: Markdown from stored results. Pure."""
+"""A Markdown page for docs/ that shows every published figure next to our result. Pure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ patches.
 
 @dataclass(slots=True)
 class Work:
-    """The measurement's results so far."""
+    """Results of `duet measure --published` so far."""
 
     command: str = "./duet measure --published"
     tables: dict[str, dict[Key, Table]] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Work:
         self.arms.setdefault(report.lesson, {}).update({arm.name: arm for arm in report.arms})
 
     def rows(self) -> list[FigureRow]:
-        """Return all figures of the lessons that were started."""
+        """Return the rows of all figures in `folders`, the lessons that are measured."""
         return [
             row
             for f in self.folders
@@ -68,12 +68,12 @@ class Work:
         ]
 
     def rows_on(self, place: Place) -> list[FigureRow]:
-        """Return the same figures as measured on another host."""
+        """Return the rows of the same figures, measured on another host."""
         tables = self.others[place]
         return [r for f in self.folders for r in rows_of(f, tables.get(f.slug, {}), None, place)]
 
     def rows_elsewhere(self) -> list[list[FigureRow]]:
-        """Return each other host's rows for the same figures, in the order of rows()."""
+        """Return a list of rows for each other host, with the figures in the order of rows()."""
         return [self.rows_on(place) for place in self.others]
 
 
@@ -175,7 +175,7 @@ def _here(row: FigureRow, work: Work) -> str:
 
 
 def here(row: FigureRow, lesson: Lesson) -> str:
-    """Say what was measured here to compare with the figure.
+    """Describe the measurement that is compared with a published figure.
 
     An example is 'fifth drop_caches, containers, n=800, after over before'.
     """
@@ -226,7 +226,7 @@ HASH = 12
 
 
 def page(work: Work, stored: Stored, changed: Changed) -> str:
-    """Return the page. Its only dates are those of the results.
+    """Return the page as Markdown. All dates on the page are dates of results.
 
     Args:
         changed: lesson -> arms whose patches have changed.
@@ -334,7 +334,7 @@ def _elsewhere(place: Place, rows: Iterable[FigureRow], stored: Stored) -> str:
 
 
 def _kernels(tables: Sequence[StoredTable]) -> Iterator[str]:
-    """List the results' kernels by hash. An arm that was built twice appears twice."""
+    """List the measured kernels by hash. An arm with results from two builds appears twice."""
     builds = dict.fromkeys((arm for table in tables for arm in table.arms), "")
     for table in sorted(tables, key=lambda table: table.at):
         builds |= dict.fromkeys(table.arms, table.at[:10])

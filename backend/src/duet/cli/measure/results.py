@@ -38,7 +38,7 @@ class MeasuredRow:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredComparison:
-    """One metric of one arm against another."""
+    """Comparison of one metric between two arms."""
 
     metric: str
     arm: str
@@ -107,7 +107,7 @@ class MeasureResult:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """A figure from a mail, and the figure measured here."""
+    """A figure from a mail, and the figure that was measured here."""
 
     lesson: str
     claim: str

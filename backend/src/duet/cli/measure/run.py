@@ -77,7 +77,7 @@ def finish(report: Report, whole: bool, began: float, how: str, output: Path | N
     """Write the report; return the exit code.
 
     Args:
-        whole: whether the measurement ran to its end.
+        whole: whether the measurement is complete, i.e. was not interrupted.
         began: start time on the monotonic clock.
 
     Raises:
@@ -105,7 +105,7 @@ def check_format(how: str) -> None:
 
 
 def check_output(output: Path | None) -> None:
-    """Check that the output can be written, before anything boots. Special files are not touched.
+    """Check before anything boots that the output can be written. Skip this for special files.
 
     Raises:
         InputError: the output cannot be written.

@@ -32,9 +32,9 @@ from duet.session.lane.microscope import STACK, STACK_BYTES, USER_END, VMALLOC, 
 # The microscope's counts as a table of cache lines, like that of `perf c2c report`. Pure except for
 # printing.
 #
-# Lines of the watched object are named after their fields. The x-ray names the other lines. Lines
-# that several vCPUs touched and at least one wrote come first, because only these can move between
-# caches.
+# Cache lines of the watched object are named after their fields. The x-ray names the other lines.
+# Lines that several vCPUs touched and at least one wrote come first, because only these lines can
+# move between caches.
 
 CLASSES = ("reads", "writes", "rmws")
 PER_OP = {"reads": "reads_per_op", "writes": "writes_per_op", "rmws": "rmw_per_op"}
@@ -46,7 +46,7 @@ Tree = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class LineFilter:
-    """Selects the lines to show.
+    """Selects the cache lines to show.
 
     Args:
         name: name of a variable, or 'TYPE.FIELD' for a field of the watched object.
@@ -86,7 +86,7 @@ def table_tree(
         _line(address, own, scope, microscope.functions, ops if has_operation else None)
         for address, own in _by_line(cells.cells)
     ]
-    # The x-ray may have named any byte in a stack.
+    # A stack is recognized by any named byte in it, because the x-ray does not name every byte.
     known = {a // STACK_BYTES for a, words in scope.names.items() if words.startswith(STACK)}
     is_stack = [int(str(line["line"]), 16) // STACK_BYTES in known for line in lines]
     stacks = list(compress(lines, is_stack))
@@ -175,9 +175,9 @@ def _line(
 
 
 def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
-    """Return a name that was found for any byte of the line.
+    """Return the first known name of a byte in the cache line.
 
-    Without one, describe the address alone.
+    If no byte has a name, return a description of the address.
     """
     found = [name for a in cells["address"].tolist() if (name := scope.name_of(a))]
     if found:
@@ -189,7 +189,7 @@ def _nearest(cells: NDArray[np.void], scope: ScopeResult) -> str:
 
 
 def _busiest(fields: Mapping[str, Tree]) -> str:
-    """Return the field with the most writes, or the one with the most reads if none is written."""
+    """Return the field with the most writes. If no field is written, return the most-read field."""
 
     def weight(name: str) -> tuple[float, ...]:
         tree = fields[name]
@@ -208,10 +208,10 @@ def _grouped(cells: NDArray[np.void], key: object, ops: int | None) -> dict[str,
 
 
 def _counts(cells: NDArray[np.void], ops: int | None) -> Tree:
-    """Count all accesses by class, those inside operations (per operation), and those outside.
+    """Count accesses: all by class, those inside operations (per operation), and those outside.
 
     Args:
-        ops: number of whole operations; None if no function was named as the operation.
+        ops: number of complete operations; None if no function was named as the operation.
     """
     inside = cells["inside"] != 0
     tree: Tree = {name: int(cells[name].sum()) for name in CLASSES}
@@ -226,9 +226,10 @@ def _total(cells: NDArray[np.void]) -> int:
 
 
 def _rank(line: Tree) -> tuple[float, ...]:
-    """Return a sort key: shared lines first, by writes, and unnamed lines last.
+    """Return a sort key for cache lines: shared lines first, by writes, and unnamed lines last.
 
-    Unnamed lines may be stacks. A stack whose task has migrated looks shared, but is not.
+    An unnamed line may be part of a stack. After its task has migrated, a stack looks shared, but
+    is not.
     """
     writes = int(str(line["writes"])) + int(str(line["rmws"]))
     late = 2.0 if line["field"] == UNNAMED else 0.0 if line["shared"] else 1.0
@@ -293,7 +294,8 @@ RunArgs = tuple[str, str, str, list[str]]
 
 
 FROM_TO = ".."
-"""Separates the function whose entry begins an operation from the one whose return ends it."""
+"""Separates two functions. An operation begins at the first one's entry, and ends at the second
+one's return."""
 
 
 def count_accesses(
@@ -335,8 +337,7 @@ def read_microscope_request(
     aim = own if own and own.probe and request.workload in own.workloads else None
     if operation.startswith(FROM_TO) or operation.endswith(FROM_TO):
         raise InputError(
-            f"an operation goes from one function to another, but '{operation:.60}' names only "
-            "one.",
+            f"--operation needs a function before and after '..', but got '{operation:.60}'.",
             remedy="Give --operation FUNCTION, or --operation FIRST..LAST.",
         )
     if not names:
@@ -352,7 +353,7 @@ def read_microscope_request(
 
 
 async def read_line(request: RunSpec, microscope: MicroscopeRequest, name: str) -> LineFilter:
-    """Return the lines to show: those of a variable, or of a field of the watched object.
+    """Return the cache lines to show: those of a variable, or of a field of the watched object.
 
     Raises:
         InputError: the arm's kernel has no such variable.

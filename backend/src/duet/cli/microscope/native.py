@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet microscope --native`: measures the arms' layouts on the host's own CPUs, in turns."""
+"""`duet microscope --native`: measures the arms' data layouts in turn on the host's own CPUs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def measure_here(lesson: str, threads: int, as_json: bool) -> int:
 
 
 def read_layouts(folder: LessonFolder, operation: Operation) -> list[Layout]:
-    """Read the layouts of all arms.
+    """Read the data layouts of all arms.
 
     Raises:
         InfraError: a kernel is not built, or cannot be read.

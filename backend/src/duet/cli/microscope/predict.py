@@ -29,23 +29,23 @@ Tree = dict[str, Any]
 
 
 class AccessSink(ConsoleSink):
-    """Stores the access log, which a run delivers as points. Nothing else is traced here."""
+    """Stores the access log, which a run delivers in its table `points`."""
 
     def __init__(self) -> None:
         self._batches: list[Batch] = []
 
     def on_batch(self, arm: str, new: Batch) -> None:
-        """Store a piece of the log, and ignore other tables."""
+        """Store the batch if it is part of the access log. Ignore batches of other tables."""
         if new.table == "points":
             self._batches.append(new)
 
     def column(self, name: str) -> list[int]:
-        """Return one column of the points, over all pieces."""
+        """Return one column of the complete access log."""
         return [int(n) for new in self._batches for n in new.columns[name]]
 
 
 def predict_arms(lesson: str, workload: str, settings: list[str], as_json: bool) -> int:
-    """Merge the counted accesses of the first and last arm under the model, and print curves."""
+    """Run the model on the counted accesses of the first and the last arm, and print curves."""
     arms = load(lesson).usual_arms
     if len(arms) < 2:
         raise InputError(
@@ -64,18 +64,18 @@ def predict_arms(lesson: str, workload: str, settings: list[str], as_json: bool)
 
 
 def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -> list[Stream]:
-    """Return each vCPU's whole operations, counted in one run of an arm.
+    """Run an arm once, and return the counted accesses of each vCPU's complete operations.
 
     Raises:
         InputError: the lesson watches no object.
-        InfraError: no whole operation was seen.
+        InfraError: no complete operation was logged.
     """
     request, microscope = read_microscope_request((lesson, arm, workload, settings), "", "")
     if microscope.aim is None:
         raise InputError(
-            f"workload {request.workload} of lesson {lesson} watches no object, and "
+            f"workload {request.workload} of lesson {lesson} watches no object, but "
             "the model needs "
-            "the accesses to one.",
+            "the accesses to an object.",
             remedy="Leave --predict out, or choose another --workload.",
         )
     sink = AccessSink()
@@ -100,18 +100,18 @@ def counted_streams(lesson: str, arm: str, workload: str, settings: list[str]) -
     whole = [cut for stream in streams if (cut := whole_operations(stream)).op]
     if not whole:
         raise InfraError(
-            f"no whole operation of {arm} was logged, although {scope.cells.ops_ended} "
+            f"no complete operation of {arm} was logged, although {scope.cells.ops_ended} "
             "operations ended.",
-            remedy="Run it again with more operations, e.g. --set stats=1000.",
+            remedy="Run the command again with more operations, e.g. --set stats=1000.",
         )
     return whole
 
 
 def refuse_unknown(names: Iterable[str], known: Container[str]) -> None:
-    """Raise if the model cannot place a function's accesses within an operation.
+    """Check that the model knows at which points of an operation the functions access memory.
 
     Raises:
-        InputError: the model cannot place a function that made accesses.
+        InputError: the model does not know a function that made accesses.
     """
     unknown = dict.fromkeys(name for name in names if name not in known)
     if unknown:
@@ -123,7 +123,7 @@ def refuse_unknown(names: Iterable[str], known: Container[str]) -> None:
 
 
 def text(tree: Tree) -> list[str]:
-    """Format the curve, the comparison, and how each number of the model affects it, for people."""
+    """Format the curves, the comparison, and how each number of the model affects the ratio."""
     found, mail = tree["comparison"], tree["mail"]
     before, after = found["before"], found["after"]
     lines = [
@@ -164,14 +164,14 @@ def text(tree: Tree) -> list[str]:
 
 
 def row_cells(row: Tree) -> str:
-    """Format both ratios in a row, each with its profile's error."""
+    """Format the ratios for a halved and for a doubled number, with each profile's error."""
     ways = ("halved", "doubled")
     off = ["" if row[f"{way}_off"] is None else f"({row[f'{way}_off']:.1f})" for way in ways]
     return " ".join(f"{row[way]:>6.3f} {off[i]:>6}" for i, way in enumerate(ways))
 
 
 def profile_lines(profile: Tree) -> list[str]:
-    """Format each function's share of the time, from the mail and from both models."""
+    """Format each function's share of the time: in the mail, and by both rules of the model."""
     least = stated()["profile"]["least_shown"]
     lines = [f"{'time by function, %':>28} {'mail':>8} {'own':>8} {'read':>8}"]
     for arm, parts in profile.items():

@@ -93,7 +93,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One arm on a number of CPUs."""
+    """Modelled figures of one arm on a number of CPUs."""
 
     cpus: int
     ops_per_s: Spread
@@ -115,7 +115,10 @@ class Sensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """Last arm's rate divided by the first's, by one rule for loads before a read-modify-write."""
+    """Ratio of the last arm's rate to the first arm's, and its inputs, by one rule of the model.
+
+    The model has two rules for loads before a read-modify-write.
+    """
 
     ratio: float
     off: float | None = key(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Start lanes instantly: a guest is parked once right before its workload, then copied per run.
+"""Start lanes fast: park a guest once, immediately before its workload, and copy it per run.
 
 The parked guest's memory is a sealed memfd, which every copy maps privately (copy on write). The
 rest of the machine is a QEMU migration stream, which each copy reads. See docs/CLONES.md.

@@ -69,7 +69,7 @@ async def wait_connected(ports: Ports, end: Coroutine[None, None, None]) -> bool
 
 
 async def start_loading(monitor: Monitor, state: int) -> None:
-    """Make QEMU start to load the state.
+    """Make QEMU start loading the state.
 
     Args:
         state: file descriptor of the migration stream, which QEMU has inherited.
@@ -85,7 +85,7 @@ async def wait_loaded(monitor: Monitor) -> None:
     """Wait until QEMU has loaded the state. The caller sets the timeout.
 
     Raises:
-        InfraError: QEMU has ended, as it does if it cannot load the state.
+        InfraError: QEMU has ended, for example because it cannot load the state.
     """
     while True:
         state = await monitor.do("query-migrate")
@@ -101,7 +101,7 @@ Chunks = AsyncGenerator[Chunk, None]
 
 
 async def find_problem(chunks: Chunks, *, traced: bool) -> str:
-    """Return what is wrong with a copy that runs `duet-check`; "" if all its data has arrived.
+    """Return the fault of a copy that runs `duet-check`; "" if all data of the copy has arrived.
 
     The caller sets the timeout.
 
@@ -123,12 +123,12 @@ async def find_problem(chunks: Chunks, *, traced: bool) -> str:
 
 
 async def read_until(last: FrameType, chunks: Chunks) -> bytes:
-    """Return the bytes of the control port up to and including a frame of type `last`.
+    """Return the bytes of the control port up to the end of a frame of type `last`.
 
     The caller sets the timeout.
 
     Args:
-        last: a frame after which the agent waits, so no byte follows it.
+        last: type of a frame after which the agent waits, so that no byte follows the frame.
 
     Raises:
         InfraError: the agent reports an error, or the guest has ended.
@@ -161,12 +161,12 @@ class _CheckRun:
 
     @property
     def over(self) -> bool:
-        """Whether the run has ended and all data has arrived. DRAINED may overtake trace pages."""
+        """Whether the run has ended and all data has arrived; pages may arrive after DRAINED."""
         here = all(self.received_bytes[cpu] >= count for cpu, count in enumerate(self._sent))
         return self._drained and here
 
     def problem(self) -> str:
-        """Return what went wrong; "" if nothing did."""
+        """Return the fault as text; "" if there is none."""
         if self._status:
             return self._said or f"its check ended with {self._status}"
         if self._lost:
@@ -193,10 +193,11 @@ class _CheckRun:
 
 # Rehearsal: a ready copy runs `duet-check`, then sets up its plan again.
 #
-# QEMU translates guest code when the code first runs. The translation takes four fifths of a fresh
-# copy's CPU time from RESUME to its first event. A rehearsal gets most of the code that a workload
-# needs translated: fork, exec, page faults, tracing, the ports. The copy is then like any guest
-# that gets a second plan: buffers, probes, counters and the scratch disk are set up again.
+# QEMU translates guest code when the code first runs. From RESUME to the first event of a fresh
+# copy, the translation takes four fifths of the CPU time. During a rehearsal QEMU translates most
+# of the code that a workload needs: fork, exec, page faults, tracing and the ports. After a
+# rehearsal the copy is like any guest that gets a second plan: buffers, probes, counters and the
+# scratch disk are set up again.
 
 REMEDY = "Its ready copies skip the rehearsal, and start more slowly."
 
@@ -237,7 +238,8 @@ class CloneMachine(FileMemoryMachine):
     """A copy of a template.
 
     Args:
-        amendment: plan lines that the copy gets; None for the lines from the spec's plan.
+        amendment: lines of the plan that each copy gets separately; None to use those of the spec's
+            plan.
     """
 
     share = "off"
@@ -253,7 +255,7 @@ class CloneMachine(FileMemoryMachine):
         self.prepared = False
         """Whether the copy has loaded the template and is paused; start() then resumes it."""
         self._greeted = self._planned = False
-        # These file descriptors are duplicated because the store may evict the template while this
+        # These file descriptors are duplicated, because the store may evict the template while this
         # copy starts.
         self.memory = self._own(os.dup(template.memory))
         self._disks = [self._own(os.dup(disk)) for disk in template.disks]
@@ -300,7 +302,7 @@ class CloneMachine(FileMemoryMachine):
         self.prepared = True
 
     def assign(self, spec: GuestSpec) -> None:
-        """Assign the copy to a lane. Only the plans of the two specs may differ."""
+        """Assign the copy to a lane. The specs of copy and lane may differ only in their plans."""
         self.spec = spec
         self._amendment = split_plan(spec.plan or "")[1]
 
@@ -315,13 +317,13 @@ class CloneMachine(FileMemoryMachine):
         async with self._monitor() as monitor:
             if not self.prepared:
                 await start_loading(monitor, self._state)
-            await monitor.do("cont")  # takes effect as soon as the state is loaded
+            await monitor.do("cont")  # QEMU resumes the guest as soon as the state is loaded
             self.resumed = await self._resume(self._amendment)
         self._check_fresh(self.resumed)
 
     @asynccontextmanager
     async def _monitor(self) -> AsyncIterator[Monitor]:
-        """Wait for QEMU and connect to its monitor. RESUME_S limits the whole block's duration."""
+        """Wait for QEMU and connect to its monitor. RESUME_S limits the duration of the block."""
         try:
             async with asyncio.timeout(RESUME_S):
                 if not await wait_connected(self.ports, self.wait_end()):
@@ -331,7 +333,7 @@ class CloneMachine(FileMemoryMachine):
         except InfraError as error:
             if error.remedy == BOOT_INSTEAD:
                 raise
-            raise self._refusal(error.sentence) from error  # usually QEMU has ended
+            raise self._refusal(error.sentence) from error  # the usual cause is that QEMU has ended
         except TimeoutError:
             raise InfraError(
                 f"the copy of lane {self.spec.arm} did not resume its guest within {RESUME_S:g} s.",
@@ -366,7 +368,7 @@ class CloneMachine(FileMemoryMachine):
             raise self._refusal(why)
 
     async def chunks(self) -> AsyncGenerator[Chunk, None]:
-        """Yield the template's greeting, then bytes of all ports."""
+        """Yield the template's greeting (up to HELLO), then the bytes of all ports."""
         if not self._greeted:
             self._greeted = True
             yield Chunk(CTL_STREAM, self._template.greeting, time.monotonic_ns())
@@ -376,8 +378,8 @@ class CloneMachine(FileMemoryMachine):
     async def send(self, frame: bytes) -> None:
         """Send a frame to the agent.
 
-        A first PLAN with the spec's plan is answered here instead, because that plan is already set
-        up. All later plans go to the agent.
+        The plan of the spec is already set up in the copy. So if the first PLAN contains this plan,
+        it is answered here and not sent. All later plans go to the agent.
         """
         plan = frame == encode(HostFrame(FrameType.PLAN, self.spec.plan or ""))
         if plan and not self._planned:
@@ -388,7 +390,7 @@ class CloneMachine(FileMemoryMachine):
 
 
 def why_not_fresh(resumed: Resumed, template: Template) -> str:
-    """Return why a copy is not fresh, or "" if it is; record its random bytes in the template."""
+    """Return why a copy is not fresh, or "". Record the copy's random bytes in the template."""
     if abs(resumed.realtime_ns - time.time_ns()) > CLOCK_STEP_S * 1e9:
         return "its time of day was not set"
     if resumed.random in template.drawn:
@@ -411,7 +413,7 @@ class ReadyCopy:
 
     Args:
         machine: a prepared machine; its owner closes it.
-        held_bytes: memory (PSS) that the copy takes.
+        held_bytes: memory (PSS) that the copy uses.
         rehearsed: whether the copy has run `duet-check`.
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sealed guest that is copied from a template if there is one, and booted otherwise."""
+"""Sealed guest that is copied from a template, or booted if there is no template."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ READY = "ready copy"
 
 
 class CloneableGuest(QemuGuest):
-    """Guest that is copied from a template. If the template is missing, it requests one and boots.
+    """Guest that is copied from a template. Without a template, it boots and requests a template.
 
     Args:
         templates: templates of the server.
@@ -33,10 +33,10 @@ class CloneableGuest(QemuGuest):
         self._templates = templates
 
     async def start(self, accel: Accel, version: str) -> Machine:
-        """Return a ready copy if there is one, otherwise a new copy or a booted machine.
+        """Return a ready copy, or else a new copy, or else a booted machine.
 
         Raises:
-            DuetError: the machine did not boot either.
+            DuetError: no copy could be started, and the machine did not boot.
         """
         key = template_key(self.spec, version) if accel is Accel.TCG else None
         template = self._templates.find(key)

@@ -30,7 +30,8 @@ from duet.wire import FrameType, HostFrame, encode
 
 # Check a new template: a copy must resume, write to its disk, and deliver its events.
 #
-# In every copy CloneMachine checks that the clock was set and that the random numbers are new.
+# CloneMachine also checks, in every copy, that the clock was set and that the random numbers are
+# new.
 
 
 async def check_copy(template: Template, spec: GuestSpec, accel: Accel) -> None:
@@ -70,7 +71,7 @@ async def make_template(key: str, spec: GuestSpec) -> Template:
         key: template_key() of the spec.
 
     Raises:
-        DuetError: a step failed; its files are removed and its processes have ended.
+        DuetError: a step failed; all files are removed and all processes have ended.
     """
     assert spec.plan is not None
     began = time.monotonic()
@@ -134,10 +135,10 @@ async def _set_up(machine: Machine, plan: str) -> tuple[bytes, bytes]:
 
 
 async def _park(machine: Machine) -> int:
-    """Save the machine's state without its memory, and return the memfd with that stream.
+    """Save the machine's state without its memory, and return the memfd with the state.
 
-    The guest is running while QEMU saves the state, so a copy starts to run as soon as it has
-    loaded the state. After saving, QEMU leaves the guest paused.
+    The guest runs when QEMU saves the state, so a copy starts to run as soon as it has loaded the
+    state. After saving, QEMU leaves the guest paused.
     """
     state = create_memfd("duet-state")
     complete = asyncio.Event()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Ready copies: a confined QEMU has loaded its template and waits for a lane.
 
-Of the time until a copy's first event, a third is spent on starting QEMU and loading the state, and
-half on translating guest code. Neither depends on the lane, so both are done in advance: a plain
-copy is made first, and a rehearsed copy then replaces it. The store decides when copies are made.
+A third of the time until a copy's first event goes to starting QEMU and loading the state, and half
+goes to translating guest code. These steps do not depend on the lane, so they are done in advance:
+first a plain copy is made, and later a rehearsed copy replaces it. The store decides when copies
+are made.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from duet.guests.clones.copy import READY_BYTES, REHEARSED_BYTES, CloneMachine, 
 from duet.guests.clones.template import Template
 from duet.guests.types import GuestSpec
 
-# Queue of the templates to make. Pure.
+# Queue of the templates to make, without I/O.
 
 WAITING = 32
 """Largest number of queued templates. Above the limit, the oldest request is dropped."""
@@ -28,7 +29,7 @@ FAILURES = 2
 
 
 class TemplateQueue:
-    """Queued templates: `now` has those that a lane lacks, `later` those with low priority."""
+    """Queued templates: `now` for those that a lane needs, `later` for low priority."""
 
     def __init__(self) -> None:
         self.now: OrderedDict[str, GuestSpec] = OrderedDict()
@@ -39,7 +40,7 @@ class TemplateQueue:
         return self._failed.get(key, 0) < FAILURES
 
     def add(self, key: str, spec: GuestSpec) -> None:
-        """Queue a template as the next one."""
+        """Queue a template as the next to be made."""
         self.later.pop(key, None)
         self.now[key] = spec
         self.now.move_to_end(key)
@@ -47,7 +48,7 @@ class TemplateQueue:
             self.now.popitem(last=False)
 
     def add_later(self, key: str, spec: GuestSpec) -> None:
-        """Queue a template with low priority (FIFO); ignore it if that queue is full."""
+        """Queue a template with low priority (FIFO), unless the low-priority queue is full."""
         if key not in self.now and len(self.later) < WAITING:
             self.later[key] = spec
 
@@ -68,7 +69,7 @@ class TemplateQueue:
         return self.now[key] if key in self.now else self.later[key]
 
     def fail(self, key: str) -> None:
-        """Count a failed attempt or copy. A low-priority template is not retried."""
+        """Count a failure to make or copy a template. Low-priority templates are not retried."""
         self._failed[key] = self._failed.get(key, 0) + 1
         self.later.pop(key, None)
         if not self.may_try(key):
@@ -109,13 +110,13 @@ class ReadyCopies:
         return sum(copy.machine.alive for copy in self._standing.values())
 
     def most_bytes(self, key: str) -> int:
-        """Return the largest memory that a template's next copy is expected to take."""
+        """Return an upper estimate of the memory that the next copy of a template takes."""
         rehearsed = self._is_ready(key)
         alike = (one.held_bytes for one in self._standing.values() if one.rehearsed == rehearsed)
         return max(alike, default=REHEARSED_BYTES if rehearsed else READY_BYTES)
 
     def expect(self, key: str, spec: GuestSpec) -> None:
-        """Record a template that a lane will likely need; beyond MOST_READY, drop the oldest."""
+        """Record a template that a lane will likely need. At most MOST_READY are recorded."""
         if self._prepare is None:
             return
         if key in self._expected and not _alike(self._expected[key], spec):
@@ -136,9 +137,10 @@ class ReadyCopies:
         return copy.machine
 
     def next(self) -> str | None:
-        """Return the key of the template to copy next; the most recently expected comes first.
+        """Return the key of the template to copy next. The last recorded template comes first.
 
-        All plain copies are made before any rehearsed copy, so that lanes can use them meanwhile.
+        All plain copies are made before the first rehearsed copy, so that lanes can use plain
+        copies while rehearsals run.
         """
         for rehearsed in (False, True):
             for key in reversed(self._expected):
@@ -152,12 +154,13 @@ class ReadyCopies:
     def _lacks(self, key: str, rehearsed: bool) -> bool:
         if not self._is_ready(key):
             return not rehearsed
-        # With a microscope there is no rehearsal, because the microscope would count it.
+        # Copies with a microscope are not rehearsed, because the microscope would count the
+        # rehearsal's accesses.
         able = self._expected[key].microscope is None
         return rehearsed and able and not self._standing[key].rehearsed
 
     async def make(self, template: Template) -> None:
-        """Make a ready copy, rehearsed if there is a plain copy. Log failures, do not raise them.
+        """Make a ready copy: rehearsed if a plain copy exists, else plain. Only log failures.
 
         After FAILURES failures, copies of this template are made only on demand.
         """
@@ -165,19 +168,20 @@ class ReadyCopies:
         key, began = template.key, time.monotonic()
         spec, rehearsed = self._expected[key], self._is_ready(key)
         if not rehearsed:
-            self._end(key)  # the copy, if any, has died
+            self._end(key)  # if there is a copy, it has died
         try:
             copy = await self._prepare(template, spec, rehearsed)
-        except Exception as error:  # any error counts, so that attempts end
+        except Exception as error:  # all errors are counted, so that the attempts come to an end
             self._failed[key, rehearsed] += 1
             expected = isinstance(error, DuetError | OSError)
             what = "cannot rehearse a copy" if rehearsed else "cannot make a ready copy"
             LOG.warning("lane %s: %s: %s", spec.arm, what, error, exc_info=not expected)
             return
         wanted = self._expected.get(key)
-        self._end(key)  # the new copy replaces it
+        self._end(key)  # the new copy replaces the old one
         self._standing[key] = copy
-        if wanted is None or not _alike(wanted, spec):  # its template was evicted meanwhile
+        # The template may have been evicted while the copy was made.
+        if wanted is None or not _alike(wanted, spec):
             self._end(key)
             return
         if not copy.machine.alive:
@@ -194,7 +198,7 @@ class ReadyCopies:
         self._end(key)
 
     def evict_oldest(self) -> bool:
-        """End the copy that was expected longest ago; return False if there is none."""
+        """End the copy whose template was recorded longest ago; return False if there is none."""
         key = next((key for key in self._expected if key in self._standing), None)
         if key is None:
             return False
@@ -208,7 +212,7 @@ class ReadyCopies:
         await self.wait_ended()
 
     async def wait_ended(self) -> None:
-        """Wait until all copies that are being ended have ended."""
+        """Wait until the processes of all discarded copies have ended."""
         if self._ending:
             await asyncio.wait(self._ending)
 
@@ -228,22 +232,25 @@ async def _close(machine: CloneMachine) -> None:
 
 
 def _alike(one: GuestSpec, other: GuestSpec) -> bool:
-    """Return whether two specs differ at most in their plans, so that one copy can serve either."""
+    """Return whether two specs differ only in their plans, so that a copy fits both specs."""
     return replace(one, plan=None) == replace(other, plan=None)
 
 
 # Templates and ready copies, which share one memory budget.
 #
-# A template saves more time than a ready copy, so ready copies get only the memory that templates
-# leave free.
+# A template saves more time than a ready copy does, so ready copies get only memory that no
+# template uses.
 
 USUAL_BYTES = 130 << 20
 """Assumed memory of a template until the first template has been made. Usual: 110-125 MiB."""
 
 
 class TemplateCache:
-    """LRU cache that owns templates and their ready copies. Args: budget_bytes: largest total
-    memory. Above the limit, ready copies are evicted first, then the least recently used templates.
+    """LRU cache that owns templates and their ready copies.
+
+    Args:
+        budget_bytes: largest total memory. Above the limit, ready copies are evicted first, then
+            the least recently used templates.
         prepare: function that makes a ready copy; None to keep no ready copies.
     """
 
@@ -275,8 +282,8 @@ class TemplateCache:
         """Add a new template, and evict templates and copies that exceed the budget.
 
         Args:
-            later: no lane has requested the template. It is then evicted first, and gets no ready
-                copy.
+            later: whether no lane has requested the template. Such a template is evicted first, and
+                gets no ready copy.
         """
         self._held[template.key] = template
         if later:
@@ -286,7 +293,7 @@ class TemplateCache:
         while not self._has_room(0) and self.ready.evict_oldest():
             pass
         while len(self._held) > 1 and self.held_bytes > self._budget_bytes:
-            self.evict(next(iter(self._held)))  # the newest stays
+            self.evict(next(iter(self._held)))  # the newest template is never evicted
 
     def evict(self, key: str) -> None:
         """Close a template and its ready copy, if they exist."""
@@ -296,12 +303,12 @@ class TemplateCache:
             close_in_thread(template)
 
     def has_room_for_template(self) -> bool:
-        """Return whether one more template fits if ready copies, but no templates, are evicted."""
+        """Return whether one more template fits into the budget after evicting all ready copies."""
         most = max((one.held_bytes for one in self._held.values()), default=USUAL_BYTES)
         return self.held_bytes + most <= self._budget_bytes
 
     def next_ready(self) -> Template | None:
-        """Return the template to copy next; None if no copy is needed or there is no room."""
+        """Return the template to copy next; None if no copy is needed or memory is lacking."""
         key = self.ready.next()
         return self._held[key] if key and self._has_room(self.ready.most_bytes(key)) else None
 
@@ -316,7 +323,7 @@ class TemplateCache:
 
 
 def close_in_thread(template: Template) -> asyncio.Future[None]:
-    """Close a template in a thread, because the kernel takes up to 70 ms to free its memory."""
+    """Close a template in a thread, because freeing its memory takes up to 70 ms."""
     return asyncio.get_running_loop().run_in_executor(None, template.close)
 
 
@@ -329,10 +336,11 @@ class TemplateCounts:
         held_bytes: memory of these templates.
         making: 1 while a template is being made.
         waiting: queued templates, including the template that is being made.
-        later: queued templates with low priority, which are made after the others if there is room.
+        later: queued templates with low priority, which are made last and only if there is enough
+            memory.
         made: templates made since the start.
         failed: failed attempts to make a template since the start.
-        refused: failed copies since the start; those lanes booted a guest instead.
+        refused: failed copies since the start; for each, the lane booted a guest instead.
         ready: ready copies.
         ready_bytes: memory of the ready copies.
         taken: lanes that used a ready copy since the start.

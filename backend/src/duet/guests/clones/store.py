@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A server's templates, by key. They are made in the background while no lane runs."""
+"""Templates of a server, by key. Templates are made in the background while no lane runs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Templates:
         await self._cache.close()
 
     def find(self, key: str | None) -> Template | None:
-        """Return the template for a key and mark it as used; None if there is none."""
+        """Return the template for a key, and mark it as used; None if there is no template."""
         return self._cache.use(key) if key and key in self._cache else None
 
     def take_ready(self, key: str, spec: GuestSpec) -> CloneMachine | None:
@@ -82,7 +82,8 @@ class Templates:
 
         Args:
             key: template_key() of the spec; None if no template is possible.
-            later: use low priority, so that it is made after all others and evicts no template.
+            later: use low priority: the template is made after all others, and evicts no other
+                template.
         """
         if not key or not self._queue.may_try(key) or (later and key in self._cache):
             return
@@ -106,7 +107,7 @@ class Templates:
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
-        """Make no template inside the block. A template being made is cancelled and made later."""
+        """Make no template inside the block. If one is being made, cancel it and make it later."""
         self._busy += 1
         try:
             if self._making is not None:
@@ -142,7 +143,7 @@ class Templates:
     async def wait_settled(self) -> None:
         """Wait until each requested template and ready copy exists or has failed.
 
-        Copies that were replaced have ended when this returns.
+        When this function returns, replaced copies have also ended.
         """
         await self._settled.wait()
         await self._cache.ready.wait_ended()
@@ -171,7 +172,7 @@ class Templates:
         spec = self._queue.spec(key)
         try:
             template = await self._make(key, spec)
-        except Exception as error:  # also a full disk, no free descriptor, or a bug of ours
+        except Exception as error:  # for example a full disk, no free descriptor, or a bug
             self._queue.fail(key)
             self._counts.failed += 1
             log_failure(error, spec, last=not self._queue.may_try(key))

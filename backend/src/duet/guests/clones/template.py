@@ -16,7 +16,7 @@ from duet.guests.qemu import QemuMachine, kernel_cmdline
 from duet.guests.types import GuestSpec
 from duet.processes.owned import find_program
 
-# Split a plan into lines that are set up in the template, and lines that each copy gets. Pure.
+# Split a plan into lines for the template and lines for each copy. Pure.
 
 AMENDABLE = ("write ", "run ", "deadline_ms ")
 """Lines that RESUME may contain (is_amendment() in vm-images/agent/plan.c)."""
@@ -35,7 +35,7 @@ def split_plan(plan: str) -> tuple[str, str]:
 
 
 def parked_plan(plan: str) -> str:
-    """Return the template's plan. Every plan needs a workload; the template never starts it."""
+    """Return the plan of a template. A plan needs a workload, which a template never starts."""
     return f"{split_plan(plan)[0]}run {CHECK}\n"
 
 
@@ -59,7 +59,7 @@ def create_memfd(name: str, size_bytes: int = 0) -> int:
 
 
 def seal_memfd(number: int) -> None:
-    """Forbid all further writes to a memfd. Only private mappings remain writable.
+    """Seal a memfd against all further writes. Only private mappings remain writable.
 
     Raises:
         OSError: a process has a shared, writable mapping of the memfd (EBUSY).
@@ -68,21 +68,22 @@ def seal_memfd(number: int) -> None:
 
 
 def held_bytes(number: int) -> int:
-    """Return the memory that a memfd takes. Holes take no memory."""
+    """Return the number of bytes of memory that a memfd uses. Holes use no memory."""
     return os.fstat(number).st_blocks * 512
 
 
 def copy_sparse(source: int, target: int) -> None:
     """Copy a file into an empty file. Blocks of zeros become holes.
 
-    This blocks: it takes about 10 ms for a 64 MiB empty XFS, whose log is written as zeros.
+    This call blocks for about 10 ms for an empty XFS of 64 MiB, whose log consists of written
+    zeros.
     """
     size, at = os.fstat(source).st_size, 0
     os.ftruncate(target, size)
     while at < size:
         try:
             at = os.lseek(source, at, os.SEEK_DATA)
-        except OSError:  # ENXIO: the rest is a hole
+        except OSError:  # with ENXIO the rest of the file is a hole
             return
         end = os.lseek(source, at, os.SEEK_HOLE)
         while at < end:
@@ -98,7 +99,7 @@ def template_key(spec: GuestSpec, qemu_version: str) -> str | None:
     """Return a hash of everything that a template is made from; None if no template is possible.
 
     Guests on the count clock always boot, because their boot is repeatable to the instruction.
-    Guests whose plan is unknown or is given at boot, such as those of measure runs, also boot.
+    Guests whose plan is unknown or is given at boot, such as guests of measure runs, also boot.
     """
     if spec.clock != "wall" or spec.plan is None or spec.boot_plan is not None:
         return None
@@ -116,7 +117,7 @@ def template_key(spec: GuestSpec, qemu_version: str) -> str | None:
 
 
 def _identity(path: Path | None) -> list[str | int] | None:
-    """Return what identifies a file's current content, without reading it."""
+    """Return values that identify a file's current content, without reading the file."""
     if path is None:
         return None
     try:
@@ -132,7 +133,7 @@ class Template:
 
     Args:
         key: from template_key().
-        plan: the plan that was set up.
+        plan: plan that is set up in the parked guest.
         memory: file descriptor of the guest's memory.
         state: file descriptor of QEMU's migration stream without that memory.
         disks: file descriptors of the guest's scratch disks.
@@ -166,16 +167,17 @@ class Template:
 
 # QEMU whose guest memory is in a file.
 #
-# The template's QEMU maps that file shared, while a copy maps it privately. QEMU's migration with
-# `x-ignore-shared` saves everything but the memory (docs/devel/migration.rst in QEMU's source).
-# Template and copies must have identical machine arguments.
+# The template's QEMU maps the memory file as shared, and each copy maps the file privately. QEMU's
+# migration with `x-ignore-shared` saves the state of the machine without its memory
+# (docs/devel/migration.rst in QEMU's source). Template and copies must have identical machine
+# arguments.
 
 WITHOUT_MEMORY = [{"capability": "x-ignore-shared", "state": True}]
 MAKING_NICE = 10
 
 
 class FileMemoryMachine(QemuMachine):
-    """Guest whose memory is a file, which is given as a file descriptor."""
+    """Guest with a file as its memory; the file is given as a file descriptor."""
 
     memory = -1
     share = "on"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Query a vmlinux from the server through one child process per file; idle children end.
+"""Query vmlinux files from the server, through one child process per file.
 
-A child indexes the DWARF once (0.1-0.5 s); each later query takes a millisecond.
+A child indexes the DWARF once (0.1-0.5 s). Each later query takes a millisecond. Idle children end.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def ask(vmlinux: Path, request: dict[str, object], take: Callable[[ReplyReader],
 
     Args:
         request: see service.VmlinuxService.
-        take: extracts the answer from the reply and checks its shape.
+        take: function that extracts the answer from the reply, and checks the answer's shape.
 
     Raises:
         InputError: the kernel lacks the requested name, or the request is malformed.
@@ -51,7 +51,7 @@ def ask(vmlinux: Path, request: dict[str, object], take: Callable[[ReplyReader],
 class Readers:
     """Thread-safe pool of children, indexed by the file that each reads.
 
-    An evicted child ends when its last user releases it.
+    An evicted child ends after its last request.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Readers:
         self._timer: threading.Timer | None = None
 
     def child_of(self, vmlinux: Path) -> Child:
-        """Return a child that has this file open; start one if needed.
+        """Return a child that has this file open; start a child if necessary.
 
         Raises:
             InfraError: the file cannot be opened, or no child can be started.
@@ -158,8 +158,8 @@ def read(vmlinux: Path, what: str) -> int:
     """Return a size or offset in bytes; the first query of a vmlinux takes half a second.
 
     Args:
-        what: 'sizeof struct dentry', 'sizeof struct dentry.d_iname' (of a member) or
-            'offsetof struct dentry.d_lockref'.
+        what: 'sizeof struct dentry', 'sizeof struct dentry.d_iname' or 'offsetof struct
+            dentry.d_lockref'.
 
     Raises:
         InputError: `what` does not have this form, or the kernel has no such type or member.
@@ -175,7 +175,7 @@ def read(vmlinux: Path, what: str) -> int:
 
 
 def has_function(vmlinux: Path, name: str) -> bool:
-    """Whether the kernel has a function of that name, compiled or only inlined.
+    """Whether the kernel has a function of this name, as separate code or only inlined.
 
     Raises:
         InfraError: vmlinux cannot be read or has no DWARF.
@@ -204,9 +204,9 @@ def member_count(vmlinux: Path, name: str) -> int:
 
 
 def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
-    """Return those paths that begin at a global variable and end at a number.
+    """Return those of the paths that begin at a global variable and end at a number.
 
-    An example of a path is `rcu_state.gp_seq`.
+    An example of such a path is `rcu_state.gp_seq`.
 
     Raises:
         InfraError: vmlinux cannot be read or has no DWARF.
@@ -215,7 +215,7 @@ def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
     def take(reply: ReplyReader) -> tuple[str, ...]:
         found = reply.tree.get("answer")
         if not isinstance(found, list) or len(found) != len(paths):
-            raise BadReply("no list of answers")
+            raise BadReply("the reply contains no list of answers")
         return tuple(path for path, ends in zip(paths, found, strict=True) if ends is True)
 
     return ask(vmlinux, {"do": "paths", "paths": list(paths)}, take)
@@ -224,13 +224,14 @@ def number_paths(vmlinux: Path, paths: Sequence[str]) -> tuple[str, ...]:
 def _members(reply: ReplyReader) -> tuple[str, ...]:
     found = reply.tree.get("answer")
     if not isinstance(found, list) or len(found) > MOST_MEMBERS:
-        raise BadReply("no list of members")
+        raise BadReply("the reply contains no list of members")
     if not all(_NAME.fullmatch(as_text(name)) for name in found):
         raise BadReply("a member's name")
     return tuple(found)
 
 
-# Paths that begin at a global variable, in C syntax: `rcu_state.gp_seq`, `vm_node_stat[3]`. Pure.
+# Paths that begin at a global variable, in C syntax, such as `rcu_state.gp_seq` or
+# `vm_node_stat[3]`. Pure.
 
 PATH = re.compile(
     r"^(?P<name>[A-Za-z_]\w*)(?P<steps>(?:(?:\.|->)[A-Za-z_]\w*|\[\d+\])*)$", re.ASCII

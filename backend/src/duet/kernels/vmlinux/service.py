@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Query service for one vmlinux. It runs in a confined child that gets the file's descriptor."""
+"""Query service for one vmlinux. It runs in a confined child, which gets a file descriptor."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Rows = list[list[object]]
 
 
 def warm() -> None:
-    """Make drgn import its lazily loaded modules."""
+    """Make drgn import all modules that it otherwise imports later."""
     empty_program()
 
 
@@ -66,7 +66,7 @@ class VmlinuxService:
         return self._types.number(asked["ask"], asked["type"], asked["member"])
 
     def _function_rows(self, asked: dict[str, Any]) -> Rows:
-        """Return (function's index in the request, start, end) for each part of each function."""
+        """Return (index in the request, start, end) for each part of each function."""
 
         def is_inlined(name: str) -> bool:
             return self._types.has_function(name)

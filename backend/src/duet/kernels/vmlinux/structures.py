@@ -14,8 +14,8 @@ from duet.base.errors import InfraError, InputError
 from duet.kernels.vmlinux import REMEDY
 from duet.kernels.vmlinux.ask import Step, split_path
 
-# Find the types at the end of paths that begin at global variables. This needs types, but no memory
-# of a running kernel.
+# Find the types at the end of paths that begin at global variables. This requires only types, not
+# the memory of a running kernel.
 
 COUNTER = "percpu_counter"
 NUMBERS = (drgn.TypeKind.INT, drgn.TypeKind.BOOL, drgn.TypeKind.ENUM, drgn.TypeKind.POINTER)
@@ -23,14 +23,14 @@ RECORDS = (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION)
 
 
 class WrongPath(Exception):
-    """A path does not fit the types; the text says why."""
+    """A path does not match the kernel's types; the text says why."""
 
 
 def end_type(kind: drgn.Type, steps: Sequence[Step]) -> drgn.Type:
     """Return the type at the end of a path that begins at type `kind`.
 
     Raises:
-        WrongPath: a step does not fit.
+        WrongPath: a step of the path does not match the type before it.
     """
     for step in steps:
         kind = plain(kind)
@@ -74,7 +74,7 @@ COMPARE = "Compare it with the kernel's source, and check which arms have it."
 
 
 def empty_program() -> drgn.Program:
-    """Return a drgn program without memory. Making the first one makes drgn import its modules."""
+    """Return a drgn program without memory. Its first use makes drgn import modules."""
     return drgn.Program(drgn.Platform(drgn.Architecture.X86_64))
 
 
@@ -82,7 +82,7 @@ class Structures:
     """The types of one ELF file.
 
     Args:
-        fd: descriptor of the file. It is duplicated, and the caller keeps its own.
+        fd: descriptor of the file, which is duplicated; the caller still owns the original.
         path: path that messages show.
 
     Raises:
@@ -115,7 +115,7 @@ class Structures:
             return int(drgn.sizeof(kind))
 
     def has_function(self, name: str) -> bool:
-        """Whether the source has a function of that name, compiled or only inlined.
+        """Whether the source has a function of this name, as separate code or only inlined.
 
         Raises:
             InfraError: malformed DWARF.
@@ -169,17 +169,18 @@ class Structures:
 
     @contextmanager
     def _sense(self, absent: str = "") -> Iterator[None]:
-        """Translate drgn's exceptions, among which plain Exception means malformed bytes.
+        """Translate drgn's exceptions; a plain Exception of drgn means malformed bytes.
 
         Args:
-            absent: start of the sentence about a missing name; "" if no name can be missing.
+            absent: start of the sentence about a missing name; "" if the request contains no name.
         """
         try:
             yield
         except (MemoryError, InfraError, InputError):
             raise
         except (LookupError, TypeError, ValueError) as error:
-            # TypeError: member access on a non-structure; ValueError: bit field off a byte boundary
+            # A TypeError is a member access on a non-structure. A ValueError is a bit field that
+            # does not begin at a byte.
             if not absent:
                 raise self._no_dwarf(_line(error)) from error
             raise InputError(f"{absent} {_line(error)}.", remedy=COMPARE) from error

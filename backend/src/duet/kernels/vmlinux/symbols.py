@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read names, addresses and sizes of functions and variables from a vmlinux's symbol table.
 
-This takes 0.1 s. System.map has no sizes, and drgn does not name the parts into which GCC splits a
-function. Runs only in a child.
+This takes 0.1 s. System.map contains no sizes, and drgn does not report the parts into which GCC
+splits a function. This module runs only in a child.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Parts = dict[str, tuple[tuple[int, int], ...]]
 
 
 def read_symbols(fd: int, kind: int, path: Path) -> Parts:
-    """Read all functions, or all variables, of an ELF file.
+    """Read the symbols of all functions, or of all variables, of an ELF file.
 
     Args:
         kind: FUNCTION or OBJECT.
@@ -106,7 +106,7 @@ def _read(fd: int, kind: int) -> Parts:
         sections = np.frombuffer(image[offset : offset + count * _SECTION.itemsize], _SECTION)
         tables = sections[sections["type"] == _SYMTAB]
         if not len(tables):
-            raise ValueError("it has no symbol table")
+            raise ValueError("the file has no symbol table")
         table, strings = tables[0], sections[tables[0]["link"]]
         names = _slice(image, strings)
         symbols = np.frombuffer(_slice(image, table), _SYMBOL)
@@ -128,11 +128,11 @@ def _slice(image: mmap.mmap, section: np.void) -> bytes:
     return image[begin : begin + int(section["size"])]
 
 
-# Find a source function's address ranges in the kernel. Runs only in a child.
+# Find the address ranges of a source function in the kernel. This runs only in a child.
 #
 # GCC splits functions: NAME.part.N, NAME.constprop.N, NAME.isra.N and NAME.cold are parts of NAME.
-# A function that was inlined everywhere has no code of its own, so its accesses count as its
-# callers'.
+# A function that is inlined everywhere has no code of its own, so its accesses count as accesses of
+# its callers.
 
 
 SUFFIX = re.compile(r"(?:\.(?:part|constprop|isra|cold|lto_priv)(?:\.\d+)?)+$")
@@ -147,15 +147,17 @@ def places_of(
     """Return the address ranges of a function's parts, starting with its entry point.
 
     Args:
-        entered: whether an entry point is required, so that parts alone are not enough.
-        is_inlined: returns whether the source has this function; called if there is no symbol for
-            it.
+        entered: whether an entry point is required; if True, parts without an entry point are not
+            enough.
+        is_inlined: function that returns whether the source has this function; called if no symbol
+            has this name.
 
     Raises:
         InputError: the function is missing, exists only inlined, or shares its name with others.
     """
     symbols = sorted(s for s in parts if s.startswith(name) and SUFFIX.sub("", s) == name)
-    # Order: the function itself, then clones that are called instead of it, then other parts.
+    # Order: first the function itself, then clones that are called instead of the function, then
+    # other parts.
     symbols.sort(key=lambda s: (s != name, not ENTERED.fullmatch(s[len(name) :])))
     for symbol in symbols:
         if len(parts[symbol]) > 1:
@@ -186,5 +188,5 @@ def _absent(parts: Parts, name: str, is_inlined: Callable[[str], bool]) -> Input
 def _known(is_inlined: Callable[[str], bool], name: str) -> bool:
     try:
         return is_inlined(name)
-    except InfraError:  # without DWARF the error is merely less precise
+    except InfraError:  # without DWARF only the error text is less precise
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tells in words what is at some addresses (see lenses.identity).
+"""Describes in words what is at some addresses (see lenses.identity).
 
 `of` is a comma-separated list of at most 512 hexadecimal addresses. There is one row per address,
 with the column address f8 (its low 48 bits). Texts: what is at the address, or "" if that is
@@ -21,7 +21,7 @@ MOST = 512
 
 
 class Probe:
-    """Parses its addresses once."""
+    """Parses the addresses in `of` once."""
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
         try:

@@ -21,7 +21,7 @@ MOST = 16
 
 
 class Probe:
-    """Finds its variables once."""
+    """Finds the variables in `of` once."""
 
     def __init__(self, kernel: Kernel, memory: Memory, of: str = "") -> None:
         paths = [path for path in of.split(",") if path]

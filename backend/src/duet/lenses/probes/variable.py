@@ -58,7 +58,7 @@ class Probe:
         self._of = of
         self._program, self._memory = kernel.program, memory
         name, self._steps = parts
-        kernel.address(name)  # raises an error if the symbol is missing
+        kernel.address(name)  # this raises an error if the symbol is missing
         self._root = self._variable(name)
         first, last = kernel.find("__per_cpu_start"), kernel.find("__per_cpu_end")
         at = int(self._root.address_ or 0)
@@ -207,5 +207,5 @@ def _address(found: drgn.Object) -> int:
         Gone: the object is a bit field, or a value without an address.
     """
     if found.address_ is None:
-        raise Gone("it has no address")
+        raise Gone("the object has no address")
     return int(found.address_)

@@ -103,7 +103,7 @@ class ScopeClient:
     async def snapshot(self) -> Cells:
         """Return all current counts.
 
-        By then the listener has received everything that was logged before.
+        Before this returns, the listener has received all accesses that were logged earlier.
 
         Raises:
             InfraError: the microscope does not answer.

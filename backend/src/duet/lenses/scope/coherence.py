@@ -3,7 +3,7 @@
 
 This model is slow and simple. The page computes the same with typed arrays (the lesson's
 `view/model`). This implementation is independent: it stores a state per CPU and line, and events in
-a heap. Random numbers and arithmetic are the same, so whole results can be compared.
+a heap. Random numbers and arithmetic are the same, so complete results can be compared.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Settings:
-    """The model's numbers. stated.json explains each."""
+    """The model's numbers, each of which stated.json explains."""
 
     hit_ns: float
     transfer_ns: float
@@ -193,7 +193,7 @@ def _ended(streams: Sequence[Stream], order: Sequence[int]) -> int:
 
 
 class Timed:
-    """Orders accesses by what each one costs.
+    """Schedules accesses by the time that each access takes.
 
     A hit takes hit_ns. Any other access is a request to its line. The line serves one request at a
     time, first come, first served. If two come at the same time, the lower CPU is first. A request

@@ -87,8 +87,8 @@ def work_of(
     Args:
         counted: function -> number of instructions from the operation's start to each of the
             function's accesses.
-        instructions: number of instructions in a whole operation. The first access's work includes
-            the end of the previous operation.
+        instructions: number of instructions in a complete operation. The first access's work
+            includes the end of the previous operation.
     """
     seen: dict[str, int] = {}
     places = []
@@ -162,7 +162,7 @@ def spread_over(streams: Sequence[Stream], cpus: int, ops: int) -> list[Stream]:
 
 
 def owning_loads(stream: Stream) -> Stream:
-    """Make each load before a read-modify-write of the same line request ownership at once."""
+    """Let each load before a read-modify-write of the same line request ownership immediately."""
     kind = list(stream.kind)
     for i in range(len(kind) - 1):
         same = stream.line[i] == stream.line[i + 1] and stream.op[i] == stream.op[i + 1]
@@ -172,7 +172,7 @@ def owning_loads(stream: Stream) -> Stream:
 
 
 def as_owning(streams: Sequence[Stream], owning: bool) -> Sequence[Stream]:
-    """Return the streams with owning loads, or as they were counted."""
+    """Return the streams as counted, or if `owning` is set, changed by owning_loads()."""
     return [owning_loads(stream) for stream in streams] if owning else streams
 
 
@@ -266,11 +266,11 @@ def predict(
     (stated.json). The comparison and the profile also have results under the other rule.
 
     Args:
-        streams_by_arm: whole operations (whole_operations), at least one stream per arm.
+        streams_by_arm: complete operations (whole_operations), at least one stream per arm.
         compare_at: number of CPUs at which to compare; 0 compares nothing.
 
     Raises:
-        InputError: an arm has no whole operation, or a number of CPUs is not from 1 to 64.
+        InputError: an arm has no complete operation, or a number of CPUs is not from 1 to 64.
     """
     settings = stated_settings()
     curves = {
@@ -340,8 +340,8 @@ def sensitivity(
 ) -> dict[str, Any]:
     """Return the ratio of the rates, and how it changes if one number is halved or doubled.
 
-    Both rules are computed for a load that leads to a read-modify-write: it requests ownership at
-    once (`owning`, the default), or it requests a copy for reading (`reading`). `off` is the
+    Both rules are computed for a load that leads to a read-modify-write: it requests ownership
+    immediately (`owning`, the default), or it requests a copy for reading (`reading`). `off` is the
     distance between the modelled and the mail's percentages of time by function, in percentage
     points. `off` is None if the mail has neither arm.
     """

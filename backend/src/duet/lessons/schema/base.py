@@ -24,9 +24,9 @@ class Fault:
     """One fault at one place in a lesson.
 
     Args:
-        place: relative to the model whose validator reports it.
+        place: place of the fault, relative to the model whose validator reports it.
         sentence: what was expected and what was found, without a full stop.
-        remedy: what to do now, a whole sentence.
+        remedy: what to do now, a complete sentence.
     """
 
     def __init__(self, place: Place, sentence: str, remedy: str) -> None:
@@ -39,7 +39,7 @@ class Fault:
 
 
 def refuse(title: str, faults: list[Fault]) -> None:
-    """Raise a model's faults from its validator; pydantic adds them to its own errors.
+    """Raise a model's faults from its validator; pydantic adds these faults to its own errors.
 
     Raises:
         ValidationError: `faults` is not empty.

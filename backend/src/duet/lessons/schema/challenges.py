@@ -85,7 +85,7 @@ class Litmus(Strict):
 
     @property
     def barriers(self) -> frozenset[str]:
-        """All barriers, as `name()`."""
+        """All barriers of the test, as `name()`."""
         return frozenset(
             str(one) for lines in self.cpus.values() for one in lines if isinstance(one, Barrier)
         )
@@ -101,8 +101,7 @@ class Litmus(Strict):
 
     @model_validator(mode="after")
     def can_be_played(self) -> Litmus:
-        """Check that each line is a statement, each variable has an initial value, and the test is
-        small."""
+        """Check that lines are statements, variables have initial values, and the test is small."""
         faults = []
         names, accesses = set(self.starts), 0
         for cpu, lines in self.program.items():
@@ -130,7 +129,7 @@ class Litmus(Strict):
 
 
 class Goal(Limits):
-    """A limit that the changed kernel must keep, in the form of a claim."""
+    """A limit for the changed kernel, in the form of a claim."""
 
     says: str = Field(min_length=1, description="the goal in words, for the list")
     params: dict[str, int] = Field(default={}, description="its knobs")
@@ -138,7 +137,7 @@ class Goal(Limits):
 
     @model_validator(mode="after")
     def has_a_limit(self) -> Goal:
-        """Check that a limit is given, and that a ratio names an arm to compare with."""
+        """Check that the goal has a limit, and that a ratio has an arm to compare with."""
         ratios = (self.ratio_min, self.ratio_max)
         limits = (*ratios, self.value_min, self.value_max, self.equals)
         faults = []
@@ -186,7 +185,7 @@ class Challenge(Strict):
 
     @model_validator(mode="after")
     def aims_at_something(self) -> Challenge:
-        """Check that a challenge to improve a kernel has a goal, and one to break it has none."""
+        """Check that a challenge has a goal if it asks to improve a kernel, and none otherwise."""
         faults = []
         if self.aim == "better" and not self.goals:
             remedy = "Add `goals:` with at least one limit."

@@ -39,7 +39,7 @@ class ArmTree(Strict):
 
 
 class Arm(Strict):
-    """One kernel: a base, its patches, a role, and the name people use for it."""
+    """One kernel: a base, patches, a role, and the name that people use for this kernel."""
 
     name: Name = Field(description="the name in commands, files and other keys")
     title: str = Field(description="the name that people use")
@@ -69,7 +69,7 @@ class Arm(Strict):
 
 
 class Param(Strict):
-    """A knob. A change needs new guests (`boot`), only a new run (`run`) or neither (`model`)."""
+    """A knob. Changing it requires new guests (`boot`), a new run (`run`) or neither (`model`)."""
 
     title: str = Field(description="its name on the page")
     help: str = Field(description="one line: what it changes")

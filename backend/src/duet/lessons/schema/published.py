@@ -12,7 +12,7 @@ from duet.lessons.schema.base import Fault, Name, Strict, refuse
 
 
 def one_line(text: str) -> str:
-    """Return the text stripped, if it is one line.
+    """Return the stripped text of a single line.
 
     Raises:
         ValueError: the text is empty or has several lines.
@@ -37,7 +37,7 @@ class Mail(Strict):
 
 
 class PublishedFigure(Strict):
-    """A figure from a mail. Either it is tested here, or a reason says why it cannot be."""
+    """A figure from a mail. The figure is tested here, or a reason says why it is not tested."""
 
     claim: Line = Field(description="what the figure is, in a few words")
     mail: Line = Field(description="the figures as in the mail: '12916 to 2811 ops/s'")
@@ -80,19 +80,19 @@ class PublishedFigure(Strict):
 
     @property
     def measured(self) -> bool:
-        """Return whether a measured number here corresponds to the mail's."""
+        """Return whether a metric of the lesson corresponds to the mail's figure."""
         return self.metric is not None
 
     @property
     def ratio(self) -> float | None:
-        """The ratio that the mail reports, `arm` divided by `to`; None for a single figure."""
+        """The ratio that the mail reports: `arm` divided by `to`. None for a single figure."""
         if self.mail_ratio is not None or not self.base or self.value <= 0:
             return self.mail_ratio
         return self.value / self.base
 
     @property
     def scaled(self) -> float | None:
-        """Ratio of the one knob that differs, `arm` over `to`; None unless exactly one differs."""
+        """`arm` over `to` for the only knob that differs; None unless exactly one knob differs."""
         ends = {**self.params, **self.to_params}
         knobs = [name for name, n in ends.items() if self.params.get(name) != n]
         if len(knobs) != 1 or not ends[knobs[0]] or knobs[0] not in self.params:
@@ -137,7 +137,7 @@ class PublishedFigure(Strict):
 
 
 class Limits(Strict):
-    """Limits for a kernel's `metric`, either for its ratio to `to` or for the value itself."""
+    """Limits for a kernel's `metric`: for the ratio to `to`, or for the value itself."""
 
     metric: Name = Field(description="one of the lesson's metrics")
     to: Name | None = Field(
@@ -166,7 +166,7 @@ class Claim(Limits):
 
 
 class Reference(Strict):
-    """A published value that one of the view's charts shows next to ours."""
+    """A published value that a chart of the view shows next to our value."""
 
     quantity: Name = Field(description="the quantity; `./duet views` lists the names")
     arm: Name = Field(description="our kernel next to which it is shown")
@@ -176,10 +176,10 @@ class Reference(Strict):
 
 
 class Curve(Strict):
-    """The headline metric over one knob. Each value of the knob has its own measured table.
+    """The headline metric as a function of one knob, with a measured table per value of the knob.
 
-    A host that has too few CPUs for a point omits the point. `./duet pack` takes its measurement to
-    another host.
+    A host with too few CPUs for a point leaves the point out. `./duet pack` packs the measurement
+    of such a point for another host.
     """
 
     over: Name = Field(description="the knob on the axis")
@@ -192,7 +192,7 @@ class Curve(Strict):
 
     @model_validator(mode="after")
     def its_points_differ(self) -> Self:
-        """Check that each point has its own value of the knob."""
+        """Check that each point has a different value of the knob."""
         values = [point.get(self.over) for point in self.points]
         if None in values or len(set(values)) < len(values):
             sentence = f"each point of a curve over {self.over} needs its own value of {self.over}"

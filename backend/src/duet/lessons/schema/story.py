@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from duet.lessons.schema.whole import Lesson
 
 
-# recap.yaml: ends the last step, with an explanation in three sentences and a quiz.
+# recap.yaml: the end of the last step, with an explanation in three sentences and a quiz.
 
 
 class Explanation(Strict):
@@ -51,7 +51,7 @@ class QuizQuestion(Strict):
 
     @model_validator(mode="after")
     def choices_or_a_number(self) -> QuizQuestion:
-        """Check that there are choices or a number, and that they are complete."""
+        """Check that the question has complete choices or a complete number."""
         faults = []
         if self.choices and self.number is not None:
             remedy = "Remove `choices:` or `number:`."
@@ -69,7 +69,7 @@ class QuizQuestion(Strict):
 
 
 class RecapFile(Strict):
-    """recap.yaml: ends the last step, with an explanation in three sentences and a quiz."""
+    """recap.yaml: the end of the last step, with an explanation in three sentences and a quiz."""
 
     explain: Explanation | None = Field(
         default=None,
@@ -110,7 +110,7 @@ class Source(Strict):
 
     @model_validator(mode="after")
     def it_can_be_found(self) -> Source:
-        """Require a date, link or commit, because author and subject do not suffice to find it."""
+        """Require a date, link or commit, because author and subject do not identify a message."""
         if not (self.date or self.link or self.commit):
             sentence = "a source needs a date, a link or a commit"
             remedy = "Add `date:`, or the `link:` of the message, or its `commit:`."
@@ -119,7 +119,7 @@ class Source(Strict):
 
 
 class Trial(Strict):
-    """A state of the lesson's page that shows the point. Missing fields keep the defaults."""
+    """A state of the page that demonstrates a remark. Missing fields have their defaults."""
 
     title: str = Field(min_length=1, description="text of the link")
     step: Name | None = Field(default=None, description="the step to open; default: the first")
@@ -133,7 +133,7 @@ class Trial(Strict):
 
 
 class Remark(Strict):
-    """An objection, counter-proposal or later change, in one or two sentences each."""
+    """An objection, a counter-proposal or a later change, in one or two sentences each."""
 
     said: str = Field(min_length=1, description="what was said or done")
     became: str = Field(default="", description="the outcome")
@@ -147,7 +147,7 @@ class Remark(Strict):
 
     @model_validator(mode="after")
     def tried_or_why_not(self) -> Remark:
-        """Require a place to try it, or the reason why that is impossible."""
+        """Require a step or setting for trying the remark, or the reason why that is impossible."""
         if not self.tried and not self.untried:
             sentence = "a remark must say where it can be tried, or why it cannot be tried"
             remedy = "Add `tried:` with a step, arms or knobs, or `untried:` with the reason."
@@ -155,19 +155,19 @@ class Remark(Strict):
         return self
 
 
-# What a step's window must show, in terms of recorded events.
+# Conditions on what a step's window shows, in terms of recorded events.
 
 NAMING = ("kind", "point", "link", "operation", "looks")
 """A mark has exactly one of these keys."""
 
 
 class Sought(Strict):
-    """How many spans, points, links, operations or intervals between samples each of the lanes must
-    show.
+    """A number of items that each lane must show in the step's window.
 
-    For a lower bound only visible items count. A span is visible if all of it is inside the window,
-    or a part that covers at least a twentieth of the window. For an upper bound every item that
-    overlaps the window counts.
+    Items are spans, points, links, operations, or intervals between samples. For a lower bound only
+    visible items count. A span is visible if the complete span is inside the window, or if its part
+    inside covers at least a twentieth of the window. For an upper bound every item that overlaps
+    the window counts.
     """
 
     kind: Name | None = Field(default=None, description="spans of this kind")
@@ -216,7 +216,7 @@ class Sought(Strict):
 
     @model_validator(mode="after")
     def one_of_five(self) -> Sought:
-        """Check that exactly one sort of item is named, and only bounds that apply to this sort."""
+        """Check that exactly one type of item is named, and that other keys apply to this type."""
         named = [key for key in NAMING if getattr(self, key)]
         faults = []
         if len(named) != 1:
@@ -255,7 +255,7 @@ class MustShow(Strict):
 
 
 def faults_of(lesson: Lesson) -> list[Fault]:
-    """Return faults for `where` fields that the point lacks."""
+    """Return faults for fields in `where` that the point lacks."""
     fields = {point.name: point.fields for point in lesson.points}
     faults = []
     for index, scene in enumerate(lesson.scenes):
@@ -280,7 +280,7 @@ class OnCount(Strict):
 
 
 class Scene(Strict):
-    """A step of the story, which is a saved scene. Its text is in content.md under the same id."""
+    """A step of the story: a saved scene, whose text is in content.md below the same id."""
 
     id: Name = Field(description="the name in links and in content.md")
     was: tuple[Name, ...] = Field(default=(), description="former names of the step, for old links")
@@ -351,7 +351,7 @@ class Scene(Strict):
 
 
 class Prediction(Strict):
-    """A question that is asked before a run. Its answer is computed from the run's events."""
+    """A question before a run, whose answer is computed from the run's events."""
 
     question: str = Field(description="the question")
     choices: tuple[str, ...] = Field(description="answers in order of rising value")
@@ -373,7 +373,7 @@ class Prediction(Strict):
 
 
 class Question(Strict):
-    """A task to point at a mark of a given kind, on the lane of `arm` or with `any_lane` on any."""
+    """A task to point at a mark of a given kind: on the lane of `arm`, or on any lane."""
 
     ask: str = Field(description="one sentence: 'Point at ...'")
     step: Name = Field(description="the step that shows the mark")

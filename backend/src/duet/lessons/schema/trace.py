@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""trace.yaml: what is traced, and how it is drawn."""
+"""trace.yaml: the traced events, and how they are drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from duet.lessons.schema.base import Fault, Name, Strict, refuse
 
-# Part of trace.yaml: what the x-ray and the microscope read.
+# Part of trace.yaml: the data that x-ray and microscope read.
 
 ACCESS = ("at", "size", "class", "function", "operation")
 """Fields of an access: its byte offset in the object, its size in bytes, its class (0 read, 1
@@ -31,12 +31,12 @@ class XrayConfig(Strict):
 
 
 class MicroscopeConfig(Strict):
-    """The microscope: it observes each load and store of these functions from outside the guest.
+    """The microscope, which observes each load and store of these functions outside the guest.
 
-    If an object is watched, the workload creates it, prints `ready` and waits for `go` on its
+    To watch an object, the workload creates the object, prints `ready` and waits for `go` on its
     standard input. Meanwhile the x-ray finds the object, and the microscope begins to watch it.
-    Without an object the microscope counts from the workload's start, which suffices for metrics of
-    variables.
+    Without an object the microscope counts from the workload's start, which is enough for metrics
+    of variables.
     """
 
     functions: tuple[str, ...] = Field(
@@ -65,7 +65,7 @@ class MicroscopeConfig(Strict):
 
     @model_validator(mode="after")
     def object_is_whole(self) -> MicroscopeConfig:
-        """Check that the keys for an object are all given, or none of them."""
+        """Check that all keys for an object are given, or none."""
         given = {"probe": self.probe, "object": self.object, "ready": self.ready, "go": self.go}
         missing = [name for name, value in given.items() if not value]
         if 0 < len(missing) < len(given):
@@ -79,7 +79,7 @@ Colour = Literal["work", "wait", "mechanism", "gain", "vain", "hazard", "idle", 
 
 
 class Kind(Strict):
-    """A kind of mark. Its index in the list is its number on the wire."""
+    """A kind of mark. The index in the list of kinds is the kind's number in messages."""
 
     name: Name = Field(description="the name in other keys")
     title: str = Field(description="its text in the legend")
@@ -98,7 +98,7 @@ class Kind(Strict):
 
 
 class Probe(Strict):
-    """An event to enable in the guest. {sym:NAME} is replaced by the address in System.map."""
+    """An event to enable in the guest. {sym:NAME} is replaced by the symbol's address."""
 
     name: Name = Field(description="the name in other keys")
     event: str = Field(description="group/name")
@@ -117,7 +117,7 @@ class Probe(Strict):
 
 
 class Span(Strict):
-    """A function's entry and return on one thread. `wait` is the state of a sleep in between."""
+    """A function's entry and return on one thread. `wait` is the state of sleeps in between."""
 
     kind: Name | None = Field(
         default=None,
@@ -138,7 +138,7 @@ class Span(Strict):
 
 
 class Phase(Strict):
-    """A step of a track: `opens` begins when the track's `field` in `event` equals `value`."""
+    """A phase change of a track: `opens` begins when the track's `field` in `event` is `value`."""
 
     event: str = Field(description="probe name")
     value: int | str = Field(description="value of the track's field, number or word")
@@ -172,7 +172,8 @@ class Link(Strict):
 class Point(Strict):
     """An event stored with its fields, for views that draw single events.
 
-    With `lens: microscope` a point is one access to the watched object, with the fields ACCESS.
+    With `lens: microscope` a point is one access to the watched object, and its fields are those in
+    ACCESS.
     """
 
     name: Name = Field(description="the name in other keys and in the view")
@@ -202,9 +203,9 @@ class Point(Strict):
 class Counter(Strict):
     """A number over time, drawn as an area by views that have counters.
 
-    For a `point`, it is the number of events since the window began, or with `field` the field's
-    value, or with `sum` the sum of these values. For `xray`, it is the fact `field` in the probe's
-    samples.
+    For a `point`, the number counts events since the start of the window. With `field` it is the
+    field's value, and with `sum` the sum of these values. For `xray`, the number is the fact
+    `field` in the probe's samples.
     """
 
     name: Name = Field(description="the name in other keys")
@@ -236,7 +237,7 @@ class Counter(Strict):
 
 
 class Axis(Strict):
-    """What the picture's axis counts instead of guest time. Each `point` is one step."""
+    """The points that the picture's axis counts instead of guest time. Each point is one step."""
 
     point: Name = Field(description="point to count")
     title: str = Field(description="text at the axis")
@@ -250,7 +251,7 @@ class Axis(Strict):
 
 
 class Beat(Strict):
-    """What one press of an arrow key moves to, if not to the next operation."""
+    """The points to which an arrow key moves, instead of to the next operation."""
 
     point: Name = Field(description="point to move to")
     name: str = Field(description="name of one beat")
@@ -258,7 +259,7 @@ class Beat(Strict):
 
 
 class Lit(Strict):
-    """A patch line to highlight while a span of `kind` is open on the arm that has the line."""
+    """A patch line to highlight while a span of `kind` is open on the arm with this line."""
 
     match: str = Field(
         description="part of a line of the arm's patch; for an arm without patch, of a line that"
@@ -273,7 +274,7 @@ class Lit(Strict):
 
 
 class TraceFile(Strict):
-    """trace.yaml: what is traced, and how it is drawn."""
+    """trace.yaml: the traced events, and how they are drawn."""
 
     beat: Beat | None = Field(
         default=None, description="what an arrow key moves by; none: the operation"

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     pass
 
 
-# Lists every name that a lesson's files use, with its place and what it refers to. Pure.
+# List every name that a lesson's files use, with its place and the type of its target. Pure.
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name used at `place`. It refers to something of the sort `what` (a key of DECLARED_AT)."""
+    """A name used at `place`. It refers to an item of the type `what` (a key of DECLARED_AT)."""
 
     place: Place
     what: str
@@ -215,7 +215,7 @@ def _challenges(lesson: Lesson) -> Iterator[Use]:
     yield from _each("workload", lesson.stress.alone, "stress", "alone")
 
 
-# Finds the names that a lesson declares, and those that it uses without declaring them. Pure.
+# Find the names that a lesson declares, and names that it uses but does not declare. Pure.
 
 SHOWN = 24
 """Maximum number of names that an error sentence lists."""
@@ -247,7 +247,7 @@ def undeclared(lesson: Lesson) -> list[Fault]:
 
 
 def declared(lesson: Lesson) -> dict[str, list[str]]:
-    """Return a lesson's declared names, by what they refer to."""
+    """Return a lesson's declared names, by type of item."""
     scope = lesson.microscope
     return {
         "arm": [arm.name for arm in lesson.arms],
@@ -268,7 +268,7 @@ def declared(lesson: Lesson) -> dict[str, list[str]]:
 
 
 def repeated(lesson: Lesson) -> list[Fault]:
-    """Return faults for names that two entries of one list share."""
+    """Return faults for names that two items of a list share."""
     places = {
         "arm": ("arms", "name"),
         "kind": ("kinds", "name"),
@@ -290,7 +290,7 @@ def repeated(lesson: Lesson) -> list[Fault]:
 
 
 def _former(lesson: Lesson) -> list[Fault]:
-    """Return faults for former step names that are also a name of another step."""
+    """Return faults for former names of steps that are also names of other steps."""
     taken = {scene.id for scene in lesson.scenes}
     faults = []
     for index, scene in enumerate(lesson.scenes):
@@ -303,7 +303,7 @@ def _former(lesson: Lesson) -> list[Fault]:
 
 
 def missing(use: Use, known: list[str]) -> Fault:
-    """Make the fault for a name that is not declared."""
+    """Return the fault for an undeclared name."""
     shown = ", ".join(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
     sentence = f"no {use.what} is called '{use.name}'; known: {shown or 'none'}"
     close = difflib.get_close_matches(use.name, known, n=1)
@@ -329,14 +329,14 @@ class Lesson(ChallengesFile, RecapFile, TermsFile, EvidenceFile, StoryFile, Trac
     """One lesson, from all files of its folder."""
 
     def operation_of(self, workload: str) -> Operation | None:
-        """Return the operation of a workload; None if nothing counts as an operation."""
+        """Return the operation of a workload; None if the workload has no operation."""
         own = self.workloads.get(workload)
         return (own and own.operation) or self.operation
 
     @model_validator(mode="before")
     @classmethod
     def a_story_is_drawn(cls, data: object) -> object:
-        """Set the general view for a lesson that has a story but names no view."""
+        """Set the general view if a lesson has a story but names no view."""
         if isinstance(data, dict) and data.get("scenes") and "view" not in data:
             return {**data, "view": GENERAL_VIEW}
         return data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Part of lesson.yaml: what the guests run, what an operation is, and the metrics."""
+"""Part of lesson.yaml: the workloads, the operation that they repeat, and the metrics."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Workload(Strict):
 
 
 class Act(Strict):
-    """Something that a viewer does to a live run, sent to the workload's standard input."""
+    """An act of a viewer on a live run, which is sent to the workload's standard input."""
 
     title: str = Field(description="text of its button")
     help: str = Field(description="one sentence: what it does")
@@ -95,7 +95,7 @@ TRACED = ("event", "span", "pending")
 
 
 class AccessCount(Strict):
-    """An exact count of the accesses that the microscope's functions make to one place."""
+    """An exact count of accesses by the microscope's functions to one place in memory."""
 
     count: Literal["reads", "writes", "rmws", "accesses"] = Field(
         default="accesses",
@@ -133,7 +133,7 @@ class AccessCount(Strict):
 
 
 class Metric(Strict):
-    """One number of a run, from exactly one of SOURCES.
+    """A number that describes a run, from exactly one of SOURCES.
 
     A `line` metric comes from untraced runs. On the wall clock it is measured; on the count clock
     its time is a number of counted instructions. `event`, `span` and `pending` metrics come from a
@@ -202,7 +202,7 @@ class Metric(Strict):
 
     @model_validator(mode="after")
     def one_source(self) -> Metric:
-        """Check that a metric has one source."""
+        """Check that a metric has exactly one source."""
         given = [name for name in SOURCES if getattr(self, name) is not None]
         faults = []
         if len(given) != 1:

@@ -22,23 +22,23 @@ Tree = dict[str, Any]
 
 
 def render(report: Report) -> str:
-    """Return the document as JSON, without judging any test."""
+    """Return the report as a KCIDB document in JSON, without judging any test."""
     return text(report)
 
 
 def text(report: Report, worse_than: float | None = None) -> str:
-    """Return the document as JSON.
+    """Return the report as a KCIDB document in JSON.
 
     Args:
-        worse_than: per cent by which an arm's headline metric may be worse than the first arm's;
-            the test of that metric is then PASS or FAIL. If None, tests have only numbers and are
-            DONE.
+        worse_than: limit in per cent. The test of an arm's headline metric is FAIL if the metric is
+            worse than the first arm's by more than this, otherwise PASS. If the limit is None,
+            tests have only numbers and are DONE.
     """
     return json.dumps(document(report, worse_than), indent=2, ensure_ascii=False) + "\n"
 
 
 def document(report: Report, worse_than: float | None = None) -> Tree:
-    """Return the document as a tree; see `text`."""
+    """Return the KCIDB document as nested dicts and lists. `worse_than` is explained in text()."""
     checkouts = {_checkout_id(arm): _checkout(arm, report) for arm in report.arms}
     builds = {_build_id(arm): _build(arm) for arm in report.arms}
     arms = {arm.name: arm for arm in report.arms}
@@ -89,7 +89,7 @@ def _checkout(arm: ArmFacts, report: Report) -> Tree:
 
 
 def _commit(source: SourceFacts) -> Tree:
-    """Return the commit below all patches; a tree's uncommitted changes count as a patch."""
+    """Return the commit to which all patches apply. Uncommitted changes count as a patch."""
     named = {"git_commit_hash": source.commit, "git_commit_name": source.describe}
     return {key: value for key, value in named.items() if value}
 
@@ -131,7 +131,7 @@ def _test(
 
 
 def _stopped(report: Report, number: int, arm: ArmFacts) -> Tree:
-    """Return the test for an arm that failed."""
+    """Return the test that reports an arm's failure."""
     error = report.tables[number].errors[arm.name]
     fault = "FAIL" if isinstance(error, KernelError) else "MISS"
     tree = _head(report, number, arm, "run")
@@ -141,7 +141,7 @@ def _stopped(report: Report, number: int, arm: ArmFacts) -> Tree:
 def _status(
     report: Report, table: Table, series: Series, worse_than: float | None
 ) -> tuple[str, str]:
-    """Return the status and a sentence with the reason."""
+    """Return a test's status, and a sentence with the reason."""
     if series.refused is not None or not series.samples:
         return "ERROR", series.refused or "there is no number"
     first = report.arms[0].name
@@ -190,7 +190,7 @@ def _checkout_id(arm: ArmFacts) -> str:
 
 
 def _build_id(arm: ArmFacts) -> str:
-    """Return the build id, which identical kernels from identical sources share on any machine."""
+    """Return the build's id. It is the same on all machines for the same kernel and source."""
     return f"{_checkout_id(arm)}-{arm.key}"
 
 

@@ -75,7 +75,7 @@ def _cell(block: Block, one: Series, width: int = 10) -> str:
     else:
         words = f"{found.mean:.0f}" if 1e4 <= abs(found.mean) < 1e10 else f"{found.mean:.4g}"
     spread = 100 * found.stddev / abs(found.mean) if found.stddev and found.mean else 0
-    # LKP omits a spread that rounds to 1 % or less. This code omits a spread below 0.5 %.
+    # LKP omits a spread that rounds to 1 % or less. This code omits only a spread below 0.5 %.
     noise = f" +-{min(spread, 999):2.0f}%" if spread >= 0.5 else ""
     return f"{words:>{width}}{noise:<6}"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reports for programs: JSON with documented keys, and CSV with every raw sample. Pure.
 
-KEYS documents the JSON, and a test checks that the two agree.
+KEYS documents the JSON. A test checks that KEYS and the JSON agree.
 """
 
 from __future__ import annotations
@@ -115,12 +115,12 @@ CSV_HEAD = (
 
 
 def json_text(report: Report) -> str:
-    """Return one JSON object; numbers that JSON cannot represent become null."""
+    """Return the report as one JSON object. Numbers that JSON cannot represent become null."""
     return json.dumps(tree(report), indent=2, allow_nan=False) + "\n"
 
 
 def tree(report: Report) -> dict[str, object]:
-    """Return the JSON as a tree; its keys are in KEYS."""
+    """Return the JSON object as nested dicts and lists. Its keys are in KEYS."""
     first = report.tables[0] if report.tables else None
     condition = first.condition if first else None
     head = _headline(report)
@@ -217,7 +217,7 @@ def _layouts(one: Series) -> dict[str, object] | None:
 
 
 def csv_text(report: Report) -> str:
-    """Return CSV with a line per sample. A series without samples has a line with the reason."""
+    """Return CSV with a line per sample. A series without samples gets a line with the reason."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(CSV_HEAD)
@@ -236,7 +236,7 @@ def csv_text(report: Report) -> str:
 
 
 def _samples(one: Series) -> Iterator[tuple[str, int | str, str, int]]:
-    """Yield each sample's kind, number and value, and the layout that it comes from."""
+    """Yield (kind, number, value, layout) for each sample of a series."""
     if not one.samples and not one.perturbed:
         yield "none", "", "", 0
     for kind, values in (("run", one.samples), ("perturbed", one.perturbed)):

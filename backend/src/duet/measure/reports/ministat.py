@@ -64,7 +64,7 @@ TITLE = "    N " + " ".join(f"{word:>13}" for word in ("Min", "Max", "Median", "
 
 
 def table_row(symbol: str, samples: Sequence[float]) -> str:
-    """Format ministat's own columns."""
+    """Format one series as a row with ministat's columns."""
     spread = statistics.stdev(samples) if len(samples) > 1 else 0.0
     cells = (
         min(samples),
@@ -105,7 +105,7 @@ def difference(block: Block, one: Series) -> list[str]:
 
 
 def plot(sets: Sequence[tuple[str, Sequence[float]]]) -> list[str]:
-    """Plot dots stacked by value, then for each arm a bar with average and standard deviation."""
+    """Plot samples as stacked dots, and below for each arm a bar with mean and deviation."""
     bounds = [edge for _, samples in sets for edge in _edges(samples)]
     low, high = min(bounds), max(bounds)
     if high - low <= TINY * max(abs(low), abs(high)):

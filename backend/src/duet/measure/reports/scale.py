@@ -29,7 +29,7 @@ HEADING = "nr"
 
 
 def render(report: Report) -> str:
-    """Format, for each shift, a CSV block per metric and each arm's change at each value."""
+    """For each shift, format a CSV block per metric, and the arms' changes at each knob value."""
     body: list[str] = []
     for tables in by_shift(report):
         body += [*setting(report, tables[0], swept=True), ""]
@@ -56,7 +56,7 @@ def by_shift(report: Report) -> list[list[Table]]:
 
 
 def axis(report: Report, tables: list[Table]) -> tuple[str, list[int]]:
-    """Return the knob in the first column, and its value in each table."""
+    """Return the name of the knob for the first column, and the knob's value in each table."""
     if report.sweep:
         name = report.sweep[0]
     else:
@@ -69,7 +69,7 @@ def _csv(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]
     arms = [arm.name for arm in report.arms]
     heading = ",".join([param, *(plain(arm).replace(",", " ") for arm in arms)])
     higher = rows[0][1].first.better == "higher"
-    # Rates from unlike hosts cannot be extrapolated linearly.
+    # The column `linear` extrapolates the smallest value's rate, so all hosts must be alike.
     higher = higher and not (report.wall and unlike(report.hosts))
     least = next(((v, m) for v, b in rows if v and (m := _median(b, arms[0])) is not None), None)
     lines = []

@@ -40,7 +40,7 @@ def render(report: Report) -> str:
 
 
 def metric(report: Report, param: str, rows: list[tuple[int, Block]]) -> list[str]:
-    """Format medians and ratios; arms that do not fit into the width follow below."""
+    """Format medians and ratios. Arms that do not fit into the width get a block below."""
     first, *others = [arm.name for arm in report.arms]
     base = _column(first, [_value(block, first) for _, block in rows])
     values = _column(param, [str(value) for value, _ in rows])

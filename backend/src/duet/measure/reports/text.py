@@ -62,7 +62,7 @@ DIRECTION = {
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One metric of a table for all arms, in their order; the first arm is the reference."""
+    """One metric of a table, with a series per arm. The first arm is the reference."""
 
     table: Table
     series: tuple[Series, ...]
@@ -95,7 +95,7 @@ def blocks(report: Report, table: Table) -> list[Block]:
 
 
 def plain(text: str) -> str:
-    """Convert to one line of ASCII; characters without an equivalent become '?'."""
+    """Convert a text to one line of ASCII. Characters without an equivalent become '?'."""
     near = unicodedata.normalize("NFKD", text.translate(SIGNS).expandtabs())
     ascii_only = "".join(c for c in near if not unicodedata.combining(c))
     ascii_text = ascii_only.encode("ascii", "replace").decode()
@@ -106,7 +106,7 @@ def wrap(text: str, indent: str = "", first: str | None = None) -> list[str]:
     """Wrap a text into lines of at most WIDTH columns.
 
     Args:
-        first: indent of the first line if it is different.
+        first: indent of the first line; None means `indent`.
     """
     return textwrap.wrap(
         plain(text),
@@ -123,10 +123,10 @@ def labelled(label: str, text: str, width: int = 11) -> list[str]:
 
 
 def command(text: str) -> list[str]:
-    """Wrap a command line with backslashes; split no word, and no option from its value."""
+    """Wrap a command line with backslashes. Keep words whole, and options with their values."""
     try:
         words = [_shell_word(word) for word in shlex.split(text)]
-    except ValueError:  # a quote is unclosed, so this is no command line
+    except ValueError:  # a quote is not closed, so this is not a command line
         words = plain(text).split()
     parts: list[str] = []
     for word in words:
@@ -146,7 +146,7 @@ def command(text: str) -> list[str]:
 
 
 def _shell_word(word: str) -> str:
-    """Quote for a shell on one line of ASCII. $'...' needs bash or a POSIX.1-2024 shell."""
+    """Quote a word for a shell, in one line of ASCII. $'...' needs bash or POSIX.1-2024."""
     if word.isascii() and word.isprintable():
         return shlex.quote(word)
     safe = "".join(
@@ -188,13 +188,13 @@ def columns(
 
 
 def metric_title(one: Series) -> str:
-    """Return 'umounts (ops_per_s), umounts/s; HIGHER is better; measured'."""
+    """Return a title such as 'umounts (ops_per_s), umounts/s; HIGHER is better; measured'."""
     extra = "; shown, not judged" if one.extra else ""
     return f"{one.title} ({one.metric}), {one.unit}; {DIRECTION[one.better]}; {one.evidence}{extra}"
 
 
 def params_words(table: Table, sweep: tuple[str, tuple[int, ...]] | None = None) -> str:
-    """Return 'name=9 other=10'. For a swept knob, give all its values."""
+    """Return a table's knobs, such as 'name=9 other=10'. List all values of a swept knob."""
     params: dict[str, object] = dict(table.condition.params)
     if sweep is not None:
         params[sweep[0]] = ",".join(str(value) for value in sweep[1])
@@ -213,7 +213,7 @@ def clock_words(table: Table) -> str:
 
 
 def pairs(report: Report) -> list[tuple[str, str]]:
-    """Return (arm, reference) for every arm but the first."""
+    """Return (arm, reference) for every arm except the first, which is the reference."""
     names = [arm.name for arm in report.arms]
     return [(name, names[0]) for name in names[1:]]
 
@@ -226,7 +226,7 @@ MAX_REASONS = 8
 
 
 def alarms(report: Report) -> list[str]:
-    """Return what readers must know before the numbers: partial, failed or refused results."""
+    """Return the warnings above the numbers, for example about failed or refused results."""
     said: dict[str, None] = {}
     if report.partial:
         said[f"PARTIAL: {report.partial}."] = None
@@ -264,7 +264,7 @@ def alarms(report: Report) -> list[str]:
 
 
 def _refused(table: Table) -> list[str]:
-    """Return sentences of refused comparisons whose reason is not one of the table's refusals."""
+    """Return the sentences of refused comparisons, except those refused for the whole table."""
     reasons = {refusal.rstrip(".") for refusal in table.refusals}
     return [
         c.sentence
@@ -278,7 +278,7 @@ def head(report: Report) -> list[str]:
 
 
 def setting(report: Report, table: Table, *, swept: bool = False) -> list[str]:
-    """Return lines for a table's workload and clock, and in the first table for the machine.
+    """Return lines about a table's workload and clock. The first table also names the machine.
 
     Args:
         swept: whether the table stands for all values of the swept knob.
@@ -290,7 +290,7 @@ def setting(report: Report, table: Table, *, swept: bool = False) -> list[str]:
 
 
 def machine(report: Report) -> str:
-    """Return 'QEMU 7.2.22 (tcg) guests, emulated by software; host: <cpu>, 2 CPUs, Linux 6.1'."""
+    """Describe guests and host: 'QEMU 7.2.22 (tcg) guests, ...; host: <cpu>, 2 CPUs, ...'."""
     host = report.host
     guest = f"QEMU {host.get('qemu', '')} ({host.get('accel', '?')})".replace("  ", " ")
     parts = [
@@ -308,7 +308,7 @@ def machine(report: Report) -> str:
 
 
 def hosts(report: Report) -> list[str]:
-    """List each comparison's host on a pool; list nothing for a measurement on this machine."""
+    """List the pool's hosts and their comparisons. Return [] for a measurement on this machine."""
     if not report.hosts:
         return []
     said = [line for one in report.hosts for line in wrap(host_words(one), "    ", "  ")]
@@ -316,7 +316,7 @@ def hosts(report: Report) -> list[str]:
 
 
 def provenance(report: Report) -> list[str]:
-    """Return kernels, patches, command and date."""
+    """Return lines about kernels, patches, the command to repeat the measurement, and the date."""
     lines = hosts(report)
     lines += ["Kernels (sha256, shortened; a patch counts by its diff):"]
     first = report.arms[0] if report.arms else None
@@ -340,7 +340,7 @@ def provenance(report: Report) -> list[str]:
 
 
 def _making(report: Report) -> list[tuple[str, dict[str, str]]]:
-    """Return further build inputs as (input, arm -> value); leave out unknown values."""
+    """Return more build inputs, each as (its name, arm -> value). Leave out unknown values."""
     arms = report.arms
     known = [
         ("compiler", {arm.name: arm.compiler for arm in arms}),
@@ -351,7 +351,7 @@ def _making(report: Report) -> list[tuple[str, dict[str, str]]]:
 
 
 def _alike(what: str, values: dict[str, str]) -> list[str]:
-    """Return one line if all arms have the same value, or else one line per value."""
+    """Return one line if all arms have the same value, otherwise a line per value."""
     groups: dict[str, list[str]] = {}
     for arm, value in values.items():
         groups.setdefault(value, []).append(arm)
@@ -395,7 +395,7 @@ def _patches(arm: ArmFacts, *, files: bool) -> list[str]:
     """Describe each of the arm's own patches by file, diff hash and origin.
 
     Args:
-        files: whether to name the file. If not, only the subject is given, if it is known.
+        files: whether to name the patch's file. If false, a known subject replaces the name.
     """
     said = []
     for number, (name, sha) in enumerate(arm.patches):
@@ -409,7 +409,7 @@ def _patches(arm: ArmFacts, *, files: bool) -> list[str]:
 
 
 def source_words(source: SourceFacts) -> str:
-    """Return 'source 6.6.7 at commit 0123456789ab (v6.6.7), dirty (diff 0a1b2c3d4e5f)'."""
+    """Describe a source: 'source 6.6.7 at commit 0123456789ab (v6.6.7), dirty (diff 0a1b...)'."""
     if not source.commit:
         return f"source {source.version} without a commit, tree {source.tree[:SHORT]}"
     short = source.commit[:SHORT]
@@ -436,7 +436,7 @@ def verdicts(block: Block) -> list[str]:
 
 
 def layouts(block: Block) -> list[str]:
-    """Return sentences about relinked kernels, or nothing if none ran."""
+    """Return sentences about relinked kernels, or [] if no relinked kernel ran."""
     said = [spread_words(one) for one in block.series]
     for one in block.series[1:]:
         found = block.comparison(one.arm)
@@ -482,7 +482,7 @@ def metric(block: Block) -> list[str]:
 
 
 def _aside(block: Block) -> list[str]:
-    """Format on one line an unjudged metric that has the same number in all runs of an arm."""
+    """Format on one line an unjudged metric whose number is the same in all runs of an arm."""
     words = (f"{one.arm} {number(one.samples[0])} (n {one.n})" for one in block.series)
     return [*wrap(metric_title(block.first)), *wrap("; ".join(words), "  ")]
 

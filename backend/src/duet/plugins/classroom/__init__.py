@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Classes: members, the driver's position in the lesson, questions, answers, tried patches.
+"""Classes, with members, the driver's position in the lesson, questions, answers and tried patches.
 
-A class is in memory while pages are connected to it. The store (`duet.store`) has everything except
-the driver's positions of the last two seconds, so a class survives a server restart.
+A class is in memory while pages are connected to it. The database (`duet.store`) contains
+everything except the driver's positions of the last two seconds, so a class survives a server
+restart.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The stored board of a class: members' questions, the votes for them, and the timer."""
+"""The stored board of a class, with members' questions, the votes for them, and the timer."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class RaisedFacts:
 
     Args:
         step: the step in which it was asked.
-        asker_sha256: the asker's pseudonym from hash_of. It serves for limits and deletion, and is
-            sent to no page.
+        asker_sha256: the asker's pseudonym from hash_of. It is used for limits and deletion, and is
+            never sent to a page.
         answered: whether the instructor has marked it as answered.
         hidden: whether the instructor has hidden it from other members and from reports.
     """
@@ -49,7 +49,7 @@ class RaisedFacts:
 
 @dataclass(frozen=True, slots=True)
 class BoardStored:
-    """Everything stored about one board. A vote is a question's number and the voter's hash."""
+    """All stored data of one board. A vote consists of a question's number and the voter's hash."""
 
     facts: BoardFacts = BoardFacts()
     raised: tuple[RaisedFacts, ...] = ()
@@ -92,7 +92,7 @@ def put_board(connection: Connection, class_id: str, facts: BoardFacts) -> None:
 
 
 def add_raised(connection: Connection, class_id: str, member: str, facts: RaisedFacts) -> bool:
-    """Store a question; return false if its asker has meanwhile been forgotten."""
+    """Store a question. Return false if its asker has been deleted meanwhile."""
     known = _is_member(connection, class_id, member)
     if known:
         connection.execute(insert(RAISED).values(class_id=class_id, **asdict(facts)))
@@ -107,7 +107,8 @@ def settle(connection: Connection, class_id: str, facts: RaisedFacts) -> None:
 
 
 def put_vote(connection: Connection, class_id: str, member: str, number: int, on: bool) -> bool:
-    """Store or withdraw a member's vote; return false if the member or question is gone."""
+    """Store or withdraw a member's vote. Return false if the member or the question has been
+    deleted."""
     voter = hash_of(class_id, member)
     this = {"class_id": class_id, "number": number, "voter_sha256": voter}
     vote = tuple(VOTES.c[name] == value for name, value in this.items())

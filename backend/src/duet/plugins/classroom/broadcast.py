@@ -47,7 +47,7 @@ def welcome(seat: Seat, secret: str) -> cm.ClassWelcome:
 
 
 def class_place(class_id: str, place: PlaceFacts) -> cm.ClassPlace:
-    """Return the message with the driver's position and its age."""
+    """Return the message with the driver's position and the position's age."""
     now_ns = time.time_ns()
     return cm.ClassPlace.model_validate(
         place.fields
@@ -149,7 +149,7 @@ def opened(room: Room) -> cm.ClassOpened:
 
 
 def tries_for(room: Room, seat: Seat) -> cm.ClassTries:
-    """Return the tries that one page may see: either all tries, or those of its member."""
+    """Return the tries that one page may see: either all tries, or only the tries of its member."""
     trying, member = room.trying, seat.member
     if member is None or trying.shown:
         return tries(room, trying.tries.values())

@@ -44,7 +44,7 @@ class Dispatcher:
     """Dispatch the commands of pages that are in a class.
 
     Args:
-        tries: handles runs that members try; None if they cannot.
+        tries: handles runs that members try; None if members cannot try runs.
     """
 
     def __init__(self, rooms: Rooms, tries: Tries | None) -> None:
@@ -79,7 +79,7 @@ class Dispatcher:
             case cm.Consent():
                 self._rooms.observations.consent(seat, command)
             case _ if seat.member is not None:
-                raise not_yours("the instructor may do that")
+                raise not_yours("the instructor may send this command")
             case _:
                 await self._lead(seat, command)
 
@@ -113,7 +113,7 @@ class Classrooms(Service):
 
     Args:
         store: where classes are stored; None if the server has no classes.
-        live: where members try runs; None if they cannot.
+        live: where members try runs; None if members cannot try runs.
         days: number of days for which ended classes are stored.
         ownership: which classes this server owns.
     """
@@ -169,7 +169,7 @@ class Classrooms(Service):
         await self._work.idle()
 
     def admit(self, door: Door) -> None:
-        """Admit browsers that have the code of an open class."""
+        """Admit browsers that send the code of an open class."""
         if isinstance(door, TokensOnly) and self.going is not None:
             door.join_by_code(self.going)
 
@@ -195,7 +195,7 @@ class Classrooms(Service):
         return await self.store.ask(lambda c: reading.classes_of(c, visitor))
 
     async def stored(self, visitor: str, class_id: str) -> Stored:
-        """Load everything stored about a class that this visitor started.
+        """Load all stored data of a class that this visitor started.
 
         Raises:
             InputError: there is no such class.
@@ -211,7 +211,7 @@ class Classrooms(Service):
         return found
 
     async def delete(self, visitor: str, class_id: str) -> None:
-        """Delete a class that this visitor started; end it first if it is open.
+        """Delete a class that this visitor started. An open class is ended first.
 
         Raises:
             InputError: there is no such class.
@@ -251,7 +251,7 @@ class Classrooms(Service):
 
 
 def service(core: Core) -> Classrooms:
-    """Return the classes of a server; another plug-in may replace this implementation."""
+    """Return the object that manages a server's classes. Another plug-in can replace it."""
     live = LiveParts(core.live_runs, core.read, core.no_runs, core.no_patches, core.hold)
     for other in plugins.offered("classrooms"):
         made: Classrooms | None = other.classrooms(core.store, live, classes_days())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Driving and following. The driver's position goes to all pages, bypassing the database."""
+"""Handles driving and following. The driver's position goes to all pages, bypassing the
+database."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ class Driving:
         """
         room = seat.room
         if not seat.drives:
-            raise not_yours("the driver leads the class")
+            raise not_yours("the driver may lead the class")
         if seat.member is not None and "with" in parse_qs(command.place.lstrip("?")):
             raise not_yours("the instructor may show the class two runs side by side")
         number = 1 if room.place is None else room.place.number + 1
@@ -53,7 +54,7 @@ class Driving:
             self._rooms.notices(seat.room).roster.soon()
 
     async def hand(self, seat: Seat, member: str) -> None:
-        """Let another member drive, or the instructor if `member` is empty.
+        """Let another member drive. If `member` is empty, the instructor drives.
 
         Raises:
             InputError: the class has no such member.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Members: how they join a class, leave it, say that they are lost, and are forgotten."""
+"""Handles members who join a class, leave it, say that they are lost, or are deleted."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Members:
             InputError: the page belongs to no member.
         """
         if seat.member is None:
-            raise not_yours("members can be forgotten")
+            raise not_yours("members can delete their data")
         await self._forget(seat.room, seat.member)
 
     async def remove(self, seat: Seat, command: cm.RemoveMember) -> None:
@@ -80,7 +80,8 @@ class Members:
         await self._forget(seat.room, member)
 
     async def _forget(self, room: Room, member: Member) -> None:
-        """Delete a member's nickname, answers, questions and votes; their pages leave the class."""
+        """Delete a member's nickname, answers, questions and votes. The member's pages leave the
+        class."""
         rooms = self._rooms
         class_id, ident = room.facts.class_id, member.ident
         await room.ask(rooms.store, lambda c: queries.forget_member(c, class_id, ident))
@@ -96,7 +97,7 @@ class Members:
         notices.raised.soon()
 
 
-# Entering a class by starting, joining or resuming it, and what a page then receives.
+# Lets a page start, join or resume a class, and sends the page what it needs to show the class.
 
 ID_BYTES = 9
 SECRET_BYTES = 24
@@ -127,7 +128,7 @@ class Entering:
                 await self.join(viewer, command)
 
     async def start(self, viewer: Viewer, command: cm.StartClass) -> None:
-        """Start a class. The page becomes its instructor's.
+        """Start a class. The page becomes a page of the class's instructor.
 
         Raises:
             InputError: there is no such lesson, or too many classes are open.
@@ -166,7 +167,8 @@ class Entering:
             self._greet(self._rooms.add_page(viewer, room, member), secret)
 
     def _secret(self, given: str) -> str:
-        """Return a new member's secret. With several servers, the page's server has made it."""
+        """Return a new member's secret. If several servers share classes, the page's server has
+        made it."""
         made = self._rooms.store.server and len(given) == SECRET_CHARS
         return given if made else new_secret()
 
@@ -179,7 +181,8 @@ class Entering:
             )
         ident = secrets.token_urlsafe(ID_BYTES)
         facts = MemberFacts(ident, room.free_name(nickname), hashed(secret), time.time())
-        member = room.members[ident] = Member(facts)  # no other member gets this name
+        # reserve the name while the database stores the member
+        member = room.members[ident] = Member(facts)
         try:
             await room.ask(
                 self._rooms.store, lambda c: queries.add_member(c, room.facts.class_id, facts)
@@ -218,7 +221,8 @@ def new_secret() -> str:
 def greeting(
     room: Room, observations: Observations, member: Member | None
 ) -> list[m.ServerMessage]:
-    """Return what a page needs from the board, and whether its member is observed."""
+    """Return messages about the board, and about whether the instructor observes the page's
+    member."""
     board = room.board
     sent: list[m.ServerMessage] = [board.to_instructor() if member is None else board.to_members()]
     if member is not None:
@@ -228,7 +232,7 @@ def greeting(
 
 
 async def end(rooms: Rooms, room: Room) -> None:
-    """End a class for all its pages; keep its answers for the report.
+    """End a class for all its pages. Its answers are kept for the report.
 
     Raises:
         InfraError: the end cannot be stored, so the class stays open.
@@ -243,7 +247,7 @@ async def end(rooms: Rooms, room: Room) -> None:
 
 
 async def delete(rooms: Rooms, class_id: str) -> None:
-    """Delete a class with everything stored about it; end it first if it is open.
+    """Delete a class with all its stored data. An open class is ended first.
 
     Raises:
         InfraError: the class cannot be deleted.

@@ -23,7 +23,7 @@ Part = Annotated[float, Field(ge=0, le=1)]
 
 
 class SpotFields(Message):
-    """A mark that pulses on all screens, or a lane for everyone to look at.
+    """A pulsing mark or a highlighted lane on all screens.
 
     Args:
         arm: the lane.
@@ -37,7 +37,8 @@ class SpotFields(Message):
 
 
 class MarkFields(Message):
-    """Where a person pointed, in fractions of the picture's width and height, and what is there."""
+    """Where a person pointed, in fractions of the picture's width and height, and what the picture
+    shows at that point."""
 
     x: Part
     y: Part
@@ -55,14 +56,14 @@ class Mark(MarkFields):
 
 
 class PlaceFields(Message):
-    """Where the driver is. This is a position in a lesson and contains no data.
+    """The driver's position in a lesson. It contains no data of a run.
 
     Args:
         lesson: slug of the open lesson.
         step: the open step of the lesson.
         place: the page's own address from its `writePlace` ("?lesson=...&step=..."): run, arms,
-            knobs, clock, workload, window, alignment, panes. The server passes it on unchanged.
-            Pages read it like a link, and ignore whatever makes no sense.
+            knobs, clock, workload, window, alignment, panes. The server passes the address on
+            unchanged. Pages parse it like a link, and ignore invalid parts.
         moment_ns: frame time; null means the step's own moment.
         mode: what the playback does from this moment on.
         direction: 1 is forwards, -1 is backwards.
@@ -79,7 +80,8 @@ class PlaceFields(Message):
 
 
 class StartClass(Command):
-    """Start a class on a lesson; this visitor becomes its instructor. `class_welcome` answers."""
+    """Start a class on a lesson. This visitor becomes its instructor. The answer is
+    `class_welcome`."""
 
     needs = Action.TEACH
     type: Literal["class_start"]
@@ -113,21 +115,22 @@ class JoinClass(Command):
 
 
 class LeaveClass(Command):
-    """This page leaves the class. Its member may return with the secret."""
+    """This page leaves the class. Its member can return with the secret."""
 
     needs = Action.WATCH
     type: Literal["class_leave"]
 
 
 class EndClass(Command):
-    """The instructor ends the class. The answers stay for the report."""
+    """The instructor ends the class. The answers are kept for the report."""
 
     needs = Action.TEACH
     type: Literal["class_end"]
 
 
 class Drive(PlaceFields, Command):
-    """The driver's new position, sent up to 10 times a second; each one replaces the one before."""
+    """The driver's new position. It is sent up to 10 times a second, and replaces the former
+    position."""
 
     frequent = True
     needs = Action.WATCH
@@ -136,7 +139,8 @@ class Drive(PlaceFields, Command):
 
 
 class Follow(Command):
-    """A member follows or explores a step. Sent when this changes and on activity.
+    """A member follows the driver or explores a step. The page sends this after a change or
+    activity.
 
     Args:
         step: the step that the member sees.
@@ -149,7 +153,7 @@ class Follow(Command):
 
 
 class HandWheel(Command):
-    """The instructor lets a member drive, or takes over again.
+    """The instructor lets a member drive, or drives again.
 
     Args:
         member: id from the roster; empty if the instructor drives.
@@ -206,7 +210,7 @@ class Answer(Command):
 
 
 class Reveal(Command):
-    """The instructor shows the answers to everyone. Later answers are refused."""
+    """The instructor shows everyone the answers. Later answers are refused."""
 
     needs = Action.TEACH
     type: Literal["class_reveal"]
@@ -215,7 +219,7 @@ class Reveal(Command):
 
 
 class Confused(Command):
-    """A member says that they are lost at this moment. This is counted without a name."""
+    """A member says that they are lost at this moment. The server counts it without a name."""
 
     needs = Action.WATCH
     type: Literal["class_confused"]
@@ -240,7 +244,8 @@ class Pointed(MarkFields):
 
 
 class ClassWelcome(ServerMessage):
-    """This page is now in the class. `class`, `class_place` and all `class_question` follow."""
+    """This page is now in the class. The messages `class`, `class_place` and all `class_question`
+    follow."""
 
     lasting = True
     type: Literal["class_welcome"] = "class_welcome"
@@ -255,7 +260,7 @@ class ClassWelcome(ServerMessage):
 
 
 class ClassState(ServerMessage):
-    """The state of a class, sent to each of its pages; latest wins."""
+    """The state of a class, sent to each of its pages. A newer message replaces an older one."""
 
     latest_by = ()
     lasting = True
@@ -275,7 +280,8 @@ class ClassState(ServerMessage):
 
 
 class ClassPlace(PlaceFields, ServerMessage):
-    """The driver's position; latest wins. New and reconnecting pages receive it at once."""
+    """The driver's position. A newer message replaces an older one. New and reconnecting pages
+    receive it immediately."""
 
     latest_by = ()
     lasting = True
@@ -305,7 +311,8 @@ class RosterMember(Message):
 
 
 class ClassRoster(ServerMessage):
-    """All members of a class. Sent to the instructor at most once a second; latest wins."""
+    """All members of a class, sent to the instructor at most once a second. A newer message
+    replaces an older one."""
 
     latest_by = ()
     lasting = True
@@ -315,7 +322,8 @@ class ClassRoster(ServerMessage):
 
 
 class ClassQuestion(ServerMessage):
-    """A question to the class, sent to everyone; latest wins per (step, question)."""
+    """A question to the class, sent to everyone. A newer message with the same step and question
+    replaces an older one."""
 
     latest_by = ("step", "question")
     lasting = True
@@ -348,10 +356,11 @@ class TallyRound(Message):
 
 
 class ClassTally(ServerMessage):
-    """The answers to a question so far; latest wins per (step, question).
+    """The answers to a question so far. A newer message with the same step and question replaces an
+    older one.
 
-    The instructor receives the tally live, at most 4 times a second. All others receive it only
-    once the answers are revealed.
+    The instructor receives the tally live, at most 4 times a second. All other members receive it
+    only after the answers are revealed.
     """
 
     latest_by = ("step", "question")
@@ -367,7 +376,7 @@ class ClassTally(ServerMessage):
 class ClassAnswered(ServerMessage):
     """Confirms to a member that an answer is stored on disk.
 
-    The message is sent again for each answer when the member returns.
+    When the member returns, the message is sent again for each answer.
     """
 
     lasting = True
@@ -390,7 +399,8 @@ class Confusion(Message):
 
 
 class ClassConfusion(ServerMessage):
-    """The curve of confusion, sent to the instructor; latest wins."""
+    """The number of lost members over time, sent to the instructor. A newer message replaces an
+    older one."""
 
     latest_by = ()
     lasting = True
@@ -399,7 +409,7 @@ class ClassConfusion(ServerMessage):
     points: list[Confusion]
 
 
-# Messages in both directions about members' questions, the votes for them, and the timer.
+# Commands and messages about members' questions, the votes for them, and the timer.
 
 
 RAISED_CHARS = 280
@@ -480,7 +490,7 @@ class RemoveMember(Command):
 
 
 class Raised(Message):
-    """A question that a member asked, without saying who asked it."""
+    """A member's question, without its author."""
 
     number: int
     step: str = Field(description="on which it was asked")
@@ -491,7 +501,7 @@ class Raised(Message):
 
 
 class ClassRaised(ServerMessage):
-    """Members' questions, starting with the most votes; latest wins.
+    """Members' questions, sorted by votes. A newer message replaces an older one.
 
     The instructor receives all questions. Once questions are shown, members receive all questions
     that are not hidden.
@@ -506,7 +516,7 @@ class ClassRaised(ServerMessage):
 
 
 class ClassOwn(ServerMessage):
-    """A member's own questions, as stored, and votes. Sent to that member's pages."""
+    """A member's own stored questions and votes, sent to that member's pages."""
 
     latest_by = ()
     lasting = True
@@ -517,7 +527,8 @@ class ClassOwn(ServerMessage):
 
 
 class ClassTimer(ServerMessage):
-    """The timer on all screens; latest wins. Each page counts down with its own clock."""
+    """The timer on all screens. Each page counts down with its own clock. A newer message replaces
+    an older one."""
 
     latest_by = ()
     lasting = True
@@ -530,13 +541,13 @@ class ClassTimer(ServerMessage):
     sent_ns: float = Field(description="Unix time in ns when the server sent this")
 
 
-# Tries: commands that pages send, and messages that they receive.
+# Commands about tries that pages send, and messages about tries that pages receive.
 
 Better = Literal["higher", "lower", "neither"]
 
 
 class OpenStep(Command):
-    """The instructor allows the class to try runs in a step, or no longer allows it.
+    """The instructor allows the class to try runs in a step, or forbids it again.
 
     Args:
         knobs: whether members may turn knobs in that step.
@@ -552,7 +563,7 @@ class OpenStep(Command):
 
 
 class ShowGallery(Command):
-    """The instructor shows everything that the class has tried to all members, or hides it."""
+    """The instructor shows all members the class's tries, or hides the tries."""
 
     needs = Action.TEACH
     type: Literal["class_show_gallery"]
@@ -560,10 +571,10 @@ class ShowGallery(Command):
 
 
 class TryRun(Command):
-    """A member tries a run in a step that is open for tries. Other fields are as in `start`.
+    """A member tries a run in a step that is open for tries. The other fields are those of `start`.
 
-    The try queues up after this member's other tries and replaces none of them. If the class
-    already has an identical try, both share one run, and this member joins its makers.
+    The try is queued after this member's other tries and replaces none of them. If the class
+    already has an identical try, both tries share one run, and this member is added to its makers.
     """
 
     boots = True
@@ -578,7 +589,7 @@ class TryRun(Command):
 
 
 class TakeBackTry(Command):
-    """A member withdraws a waiting try. It still runs if another member wants it."""
+    """A member withdraws a waiting try. The try still runs if another member wants it."""
 
     needs = Action.RUN
     type: Literal["class_take_back"]
@@ -594,7 +605,8 @@ class OpenedStep(Message):
 
 
 class ClassOpened(ServerMessage):
-    """The steps in which the class may try runs. Sent to each of its pages; latest wins."""
+    """The steps in which the class may try runs, sent to each page of the class. A newer message
+    replaces an older one."""
 
     lasting = True
     type: Literal["class_opened"] = "class_opened"
@@ -621,7 +633,7 @@ class TryLane(Message):
 
 
 class TryResult(Message):
-    """The number that a traced run shows. It serves as an explanation, not as evidence."""
+    """The number that a traced run shows. The number explains, but is no evidence."""
 
     title: str
     unit: str
@@ -658,7 +670,8 @@ class ClassTry(Message):
 
 
 class ClassTries(ServerMessage):
-    """The tries that this page may see. Sent at most twice a second; latest wins."""
+    """The tries that this page may see, sent at most twice a second. A newer message replaces an
+    older one."""
 
     lasting = True
     type: Literal["class_tries"] = "class_tries"
@@ -666,7 +679,7 @@ class ClassTries(ServerMessage):
     tries: list[ClassTry]
 
 
-# Messages in both directions about the instructor observing a member with the member's consent.
+# Commands and messages for an instructor who observes a member with the member's consent.
 
 
 WatchPhase = Literal["none", "asking", "watched"]
@@ -693,7 +706,7 @@ class Consent(Command):
 
 
 class ShowPlace(PlaceFields, Command):
-    """An observed member's new position; refused without consent."""
+    """An observed member's new position. The server refuses it without the member's consent."""
 
     frequent = True
     needs = Action.WATCH
@@ -701,7 +714,8 @@ class ShowPlace(PlaceFields, Command):
 
 
 class ClassWatched(ServerMessage):
-    """Whether the instructor observes a member. Sent to that member's pages; latest wins."""
+    """Whether the instructor observes a member, sent to that member's pages. A newer message
+    replaces an older one."""
 
     latest_by = ()
     lasting = True
@@ -712,7 +726,8 @@ class ClassWatched(ServerMessage):
 
 
 class ClassWatching(ServerMessage):
-    """State of an observation. Sent to the instructor's page that asked for it; latest wins."""
+    """State of an observation, sent to the instructor's page that requested it. A newer message
+    replaces an older one."""
 
     latest_by = ()
     lasting = True
@@ -727,7 +742,8 @@ class ClassWatching(ServerMessage):
 
 
 class ClassSeen(PlaceFields, ServerMessage):
-    """The observed member's position. Sent to the observing page; latest wins."""
+    """The observed member's position, sent to the observing page. A newer message replaces an older
+    one."""
 
     latest_by = ()
     lasting = True

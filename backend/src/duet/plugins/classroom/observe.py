@@ -2,7 +2,8 @@
 """Lets the instructor observe a member who has agreed to it. Nothing is stored.
 
 In each class, one page of the instructor observes one member at a time. The observation ends when
-either of them leaves. After a restart of the server, the member is asked for consent again.
+that page or that member leaves. After a restart of the server, the member is asked for consent
+again.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Observations:
         """
         room, member = seat.room, seat.member
         if member is None:
-            raise not_yours("members may show where they are")
+            raise not_yours("members can send their position")
         watch = self._of(room, member)
         if watch is None or not member.consent:
             raise refusal(
@@ -101,7 +102,7 @@ class Observations:
         watch.seat.viewer.put(pack(seen))
 
     def left(self, seat: Seat) -> None:
-        """End the observation if the page that has left was needed for it."""
+        """End the observation if it depended on the page that has left."""
         room = seat.room
         watch = self._observations.get(room.facts.class_id)
         if watch is None:
@@ -112,7 +113,7 @@ class Observations:
             self._end(room, "away")
 
     def dropped(self, room: Room) -> None:
-        """Forget the observation in a class that is being evicted from memory."""
+        """Forget the observation in a class that is evicted from memory."""
         self._observations.pop(room.facts.class_id, None)
 
     def watched(self, room: Room, member: Member) -> cm.ClassWatched:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ends classes that nobody uses, and deletes those that ended long ago."""
+"""Ends classes that nobody uses, and deletes classes that ended long ago."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger("duet.plugins.classroom")
 
 
 class Purge:
-    """Deletes old classes from one store, for the first time when the store opens.
+    """Deletes old classes from a database, for the first time when the database is opened.
 
     Args:
         days: how long a class is stored after its end.

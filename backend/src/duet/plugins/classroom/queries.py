@@ -56,7 +56,7 @@ def show_gallery(connection: Connection, class_id: str, shown: bool) -> None:
 
 
 def put_try(connection: Connection, class_id: str, facts: TryFacts) -> None:
-    """Store a try, or its new state. Do nothing if its class has been deleted."""
+    """Store a try or its new state. Do nothing if its class has been deleted."""
     of = (TRIES.c.class_id == class_id, TRIES.c.number == facts.number)
     values = asdict(facts) | {"class_id": class_id, "arms": list(facts.arms)}
     makers = values.pop("makers")
@@ -109,7 +109,7 @@ def drop_unmade(connection: Connection, class_id: str) -> None:
 
 
 def end_unfinished(connection: Connection, class_id: str | None = None) -> None:
-    """Mark unfinished tries as failed, because the server that ran them has ended.
+    """Mark unfinished tries as failed, because the server that executed them has ended.
 
     Args:
         class_id: the class that this server takes over. None means all classes.
@@ -218,7 +218,7 @@ def start_class(connection: Connection, facts: ClassFacts) -> ClassFacts:
 
 
 def end_class(connection: Connection, class_id: str, now_s: float) -> None:
-    """Mark a class as ended, so that its code becomes free."""
+    """Mark a class as ended, so that a new class can get its code."""
     _change(connection, class_id, ended_s=now_s)
 
 
@@ -268,7 +268,8 @@ def put_question(connection: Connection, class_id: str, question: QuestionFacts)
 
 
 def open_question(connection: Connection, class_id: str, question: QuestionFacts) -> None:
-    """Store a question that is opened by its first answer, unless the question exists."""
+    """Store a question that its first answer opened. Do nothing if the question is stored
+    already."""
     there = select(QUESTIONS.c.number).where(*_that_question(class_id, question))
     if connection.execute(there).first() is None:
         put_question(connection, class_id, question)
@@ -316,7 +317,8 @@ def end_unused(connection: Connection, before_s: float, now_s: float) -> None:
 
 
 def delete_ended(connection: Connection, before_s: float) -> int:
-    """Delete classes that ended before the given time, with all their data; return their number."""
+    """Delete classes that ended before the given time, with all their data. Return the number of
+    these classes."""
     return connection.execute(delete(CLASSES).where(CLASSES.c.ended_s < before_s)).rowcount
 
 
@@ -350,7 +352,7 @@ def confusion_facts(row: Row[Any]) -> ConfusionFacts:
 
 
 def open_class(connection: Connection, code: str) -> str | None:
-    """Return the id of the open class with that code, however the code is spelled."""
+    """Return the id of the open class with that code. Case, spaces and hyphens are ignored."""
     of = (CLASSES.c.code_key == squeezed(code), CLASSES.c.ended_s.is_(None))
     found: str | None = connection.scalar(select(CLASSES.c.class_id).where(*of))
     return found

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Questions by the instructor and by members. Everything is stored before it is confirmed."""
+"""Handles the instructor's and members' questions. Each question, answer and vote is stored before
+it is confirmed."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ class Questions:
             await self._change(room, facts)
 
     async def reveal(self, seat: Seat, command: cm.Reveal) -> None:
-        """Show everyone the answers, and accept no more answers.
+        """Show everyone the answers. Further answers to the question are refused.
 
         Raises:
             InputError: there is no such question.
@@ -108,7 +109,7 @@ class Questions:
 
 
 def new_question(room: Room, command: cm.AskClass) -> QuestionFacts:
-    """Make a question that has been neither asked nor answered before.
+    """Make a new question. Called if the question has not been asked or answered before.
 
     Raises:
         InputError: the poll has no text or options, or the class has too many questions.
@@ -137,7 +138,8 @@ def new_question(room: Room, command: cm.AskClass) -> QuestionFacts:
 
 
 def reopened_question(known: QuestionFacts, command: cm.AskClass) -> QuestionFacts:
-    """Return a known question, asked again. If a later round opens, it accepts answers again."""
+    """Return a known question that is asked again. If a later round opens, the question accepts
+    answers again."""
     round_ = max(known.round, command.round)
     return replace(
         known,
@@ -152,14 +154,14 @@ def reopened_question(known: QuestionFacts, command: cm.AskClass) -> QuestionFac
 def refuse_unasked(room: Room, command: cm.Answer) -> None:
     """Refuse an answer to a question that was not asked, unless the answer may open it.
 
-    An answer may open a question of a step, but no poll. At most half of a class's questions may be
-    opened in this way.
+    An answer can open a question of a step, but not a poll. At most half of a class's questions can
+    be opened in this way.
 
     Raises:
         InputError: the answer may not open the question.
     """
     if not command.step:
-        raise refusal(CLOSED, "there is no such poll.", "Wait until it is asked.")
+        raise refusal(CLOSED, "there is no such poll.", "Wait until the poll is asked.")
     opened = sum(not question.facts.by_instructor for question in room.questions.values())
     refuse_more(room, budgets.CLASS_QUESTIONS // 2, opened)
     refuse_more(room, budgets.CLASS_QUESTIONS, len(room.questions))
@@ -203,11 +205,11 @@ def refuse_answer(facts: QuestionFacts, command: cm.Answer) -> None:
         )
 
 
-# Members' questions to the instructor, their votes, and the timer. All are stored before they are
-# confirmed.
+# Handles members' questions to the instructor, their votes, and the timer. Each change is stored
+# before it is confirmed.
 #
-# The asker is known only by a hash (board.py). Nothing here updates the roster, because a member's
-# changed idle time would reveal the asker.
+# Only a hash identifies the asker (board.py). This code never updates the roster, because a
+# member's changed idle time would reveal the asker.
 
 
 class MemberQuestions:
@@ -291,7 +293,7 @@ class MemberQuestions:
         self._shown_anew(room)
 
     async def show(self, seat: Seat, command: cm.ShowRaised) -> None:
-        """Show all members everyone's questions, or hide them."""
+        """Show all members the questions of everyone, or hide the questions."""
         room = seat.room
         async with room.asking:
             await self._put(room, replace(room.board.facts, shown=command.shown))
@@ -312,7 +314,8 @@ class MemberQuestions:
         room.send(pack(room.board.own(member.ident)), pages)
 
     def _shown_anew(self, room: Room) -> None:
-        """Send each member the state of their own questions, even if questions are hidden."""
+        """Send each member the state of the member's own questions, even if questions are
+        hidden."""
         for member in {s.member.ident: s.member for s in room.seats.values() if s.member}.values():
             self._own(room, member)
         self._rooms.notices(room).raised.soon()
@@ -330,10 +333,11 @@ def member_of(seat: Seat, what: str) -> Member:
 
 
 def refuse_often(room: Room, member: Member) -> None:
-    """Refuse a member's question if the limits allow no more.
+    """Refuse a member's question if the member or the class has reached a limit.
 
     Raises:
-        InputError: this member or this class has asked too many questions, or asks too soon.
+        InputError: this member or this class has asked too many questions, or the member asks too
+            soon.
     """
     wait_s = member.raised_s + budgets.CLASS_RAISE_EVERY_S - time.monotonic()
     if wait_s > 0:

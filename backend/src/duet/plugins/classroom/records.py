@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rows of the class tables as plain values."""
+"""Plain values for the rows of the class tables."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class TryFacts:
         turned: knobs that differ from the step's values.
         summary: the changed patches in one line. Empty if no patch was changed.
         sentence: why the run or some of its lanes failed. Empty if nothing failed.
-        result: the run's headline number, as tries.result_of returns it. None if there is none
-            (yet).
+        result: the run's headline number, as tries.result_of returns it. None if the run has no
+            number (yet).
         makers: members who requested the run, in the order of their requests.
     """
 
@@ -72,7 +72,7 @@ class TryFacts:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A class's tries, and the steps in which it may try.
+    """A class's tries, and the steps in which the class may try runs.
 
     Args:
         shown: true if all members see everyone's tries.
@@ -139,7 +139,7 @@ class QuestionFacts:
     """A question as it is stored.
 
     Args:
-        round: the round that is open, or the last one.
+        round: number of the open round, or of the last round.
         by_instructor: true if the instructor asked the question. Otherwise the first answer opened
             it.
     """
@@ -162,7 +162,7 @@ class AnswerFacts:
     """A member's answer in one round. Exactly one of choice, value and mark is set.
 
     Args:
-        right: whether the page judged the answer right. None if it did not judge.
+        right: whether the page judged the answer right. None if the page did not judge the answer.
     """
 
     step: str
@@ -181,7 +181,8 @@ class AnswerFacts:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionFacts:
-    """Number of members lost in one ten-second interval, and the driver's step at that time."""
+    """Number of members who were lost in one ten-second interval, and the driver's step at that
+    time."""
 
     at_s: int
     step: str
@@ -202,7 +203,7 @@ class Stored:
     tried: Tried = NOTHING
 
 
-# Summaries of raw answers. Pure.
+# Summarizes the answers of members. Pure.
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,7 @@ class Score:
 
     Args:
         bars: (choice, value, number of members who gave it). Either choice or value is None.
-        right: number of answers that the page judged right. None if it judged none.
+        right: number of answers that pages judged right. None if pages judged no answer.
     """
 
     round: int

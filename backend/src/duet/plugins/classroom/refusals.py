@@ -26,7 +26,8 @@ def refusal(code: str, sentence: str, remedy: str) -> InputError:
 
 
 def unknown_class() -> InputError:
-    """Return the same error for a class that is unknown, has ended, or is another visitor's."""
+    """Return the error for a class that does not exist, has ended, or belongs to another
+    visitor."""
     return refusal(
         NO_CLASS,
         "there is no such open class of yours.",
@@ -53,7 +54,7 @@ def no_room(there: int) -> InputError:
 
 
 def not_owned() -> InfraError:
-    """Return an error for a class that another server may own by now."""
+    """Return an error for a class that this server no longer owns."""
     return InfraError(
         "this server no longer owns the class; another server may.",
         remedy="Try again in a few seconds.",

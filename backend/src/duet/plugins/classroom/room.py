@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A class in memory: its members, its questions, the driver's position, and its pages."""
+"""A class in memory, with its members, questions, pages, and the driver's position."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from duet.store.store import Store
 from duet.stream.hub import Viewer, ViewerId
 from duet.stream.packets import Framed
 
-# The board of a class in memory: members' questions, votes, and the timer. Pure.
+# The board of a class in memory, with members' questions, votes, and the timer. Pure.
 
 
 class Raised:
@@ -89,7 +89,7 @@ class Board:
         return [one for one in self.raised.values() if one.facts.asker_sha256 == who]
 
     def seen_by_members(self) -> list[Raised]:
-        """Return the questions that all members see."""
+        """Return the questions that are shown to all members."""
         return [one for one in self.raised.values() if self.facts.shown and not one.facts.hidden]
 
     # Messages
@@ -128,13 +128,14 @@ class Board:
 
 
 def _rank(one: Raised) -> tuple[bool, int, int]:
-    """Return a sort key: open questions first, then those with most votes, then the oldest."""
+    """Return a key that sorts open questions first, then questions with more votes, then older
+    questions."""
     facts = one.facts
     return facts.answered or facts.hidden, -len(one.voters), facts.number
 
 
 def counted_down(facts: BoardFacts, command: cm.CountDown, now_s: float) -> BoardFacts:
-    """Return the board as it is after a command for the timer.
+    """Return the settings of the board after a command for the timer.
 
     Args:
         now_s: Unix time.
@@ -150,7 +151,8 @@ def counted_down(facts: BoardFacts, command: cm.CountDown, now_s: float) -> Boar
     return replace(facts, timer_s=whole_s, timer_ends_s=ends_s)
 
 
-# The tries of one class in memory: open steps, runs with their makers, and who may see them.
+# The tries of one class in memory: the open steps, the runs with their makers, and whether all
+# members see all tries.
 
 
 @dataclass(slots=True)
@@ -173,7 +175,7 @@ class Try:
 
 
 def no_place(run_id: str) -> Place | None:
-    """Return None, because no run has a place until tries are set up for the class."""
+    """Return None, because a run has no place in the queue until tries are set up for the class."""
     return None
 
 
@@ -205,7 +207,7 @@ class Trying:
         return max(self.tries, default=0) + 1
 
     def equal(self, key: Hashable) -> Try | None:
-        """Return the newest try with that key that has not failed."""
+        """Return the newest try that has that key and has not failed."""
         found = (one for one in reversed(self.tries.values()) if one.facts.state != "failed")
         return next((one for one in found if one.facts.key == key), None)
 
@@ -218,7 +220,8 @@ class Trying:
         return sum(one.facts.state == "waiting" for one in self.of(member))
 
     def leave(self, one: Try, member: str) -> bool:
-        """Remove a member from the makers; drop a try without makers and return true."""
+        """Remove a member from the makers of a try. If no maker is left, drop the try and return
+        true."""
         one.stands(makers=tuple(maker for maker in one.facts.makers if maker != member))
         one.askers.pop(member, None)
         if one.facts.makers:
@@ -259,7 +262,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seat:
-    """A page that is in a class. A seat without a member is the instructor's."""
+    """A page that is in a class. A seat without a member belongs to the instructor."""
 
     room: Room
     viewer: Viewer
@@ -308,11 +311,11 @@ class Room:
             self.put_answer(answer)
 
     async def ask(self, store: Store, work: Callable[[Connection], Result]) -> Result:
-        """Run work on the class in the database, as Store.ask does.
+        """Run work on the class in the database by Store.ask.
 
         Raises:
             InfraError: this server no longer owns the class, or the database refused.
-            DuetError: the work itself raised it.
+            DuetError: the work itself raised this error.
         """
         if not self.owned:
             raise not_owned()
@@ -327,7 +330,7 @@ class Room:
         member.answered.add(answer.key)
 
     def drop_member(self, ident: str) -> list[Key]:
-        """Forget a member, and return the questions that the member had answered."""
+        """Remove a member, and return the questions that the member had answered."""
         member = self.members.pop(ident, None)
         self.board.drop_member(ident)
         touched = sorted(member.answered) if member is not None else []
@@ -344,7 +347,7 @@ class Room:
         return [one for answers in found for one in answers if one.member == ident]
 
     def by_secret(self, secret: str) -> Member | None:
-        """Return the member with that secret."""
+        """Return the member who has that secret."""
         wanted = hashed(secret)
         found = (m for m in self.members.values() if m.facts.secret_sha256 == wanted)
         return next(found, None) if secret else None

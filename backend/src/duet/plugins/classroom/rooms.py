@@ -40,11 +40,12 @@ from duet.store.limits import CALL_S
 from duet.store.store import Store
 from duet.stream.hub import Viewer, ViewerId
 
-# Open classes by code and id, cached in memory because each request of a member needs them.
+# Caches the codes and ids of open classes in memory, because each request of a member needs them.
 
 
 class OpenClasses:
-    """The open classes. Read from the database once, then updated when a class starts or ends."""
+    """The open classes. They are read from the database once, and updated when a class starts or
+    ends."""
 
     def __init__(self) -> None:
         self._codes: dict[str, str] = {}
@@ -52,12 +53,13 @@ class OpenClasses:
         self._changes = 0
 
     async def load(self, store: Store) -> None:
-        """Read the open classes. If that fails, or if they change meanwhile, keep the old state."""
+        """Read the open classes. If reading fails, or if the classes change meanwhile, keep the old
+        state."""
         with contextlib.suppress(DuetError):
             await self.look(store)
 
     async def look(self, store: Store, within_s: float = CALL_S) -> None:
-        """Read the open classes, as load() does.
+        """Read the open classes. If they change meanwhile, keep the old state.
 
         Raises:
             InfraError: the database does not answer within `within_s`.
@@ -89,8 +91,8 @@ class OpenClasses:
         return class_id in self._codes.values()
 
 
-# The classes that this server owns: all classes if it is the only server, or else the classes whose
-# lock it holds.
+# A server that is the only server owns all classes. Otherwise, it owns the classes whose locks it
+# holds.
 
 
 class Ownership:
@@ -101,12 +103,13 @@ class Ownership:
         return queries.start_class(connection, facts)
 
     def find(self, connection: Connection, class_id: str, code: str) -> Stored | str | None:
-        """Load an open class by its id or its code, as load() does."""
+        """Load an open class by its id or its code. Returns the same as load()."""
         known = class_id or reading.open_class(connection, code)
         return self.load(connection, known) if known else None
 
     def load(self, connection: Connection, class_id: str) -> Stored | str | None:
-        """Load an open class. Return None if there is none, or its owner's address as a string."""
+        """Load an open class. Return None if there is no such class, or a string with the owner's
+        address if another server owns the class."""
         stored = reading.load(connection, class_id)
         return None if stored is None or stored.facts.ended_s is not None else stored
 
@@ -114,8 +117,7 @@ class Ownership:
         """Release a class that was evicted from memory."""
 
 
-# Throttled messages. They are sent no more often than limits.py says, and always show the latest
-# state.
+# Sends throttled messages, at most as often as limits.py allows. They always show the latest state.
 
 
 class Throttle:
@@ -163,14 +165,14 @@ class Notices:
         self._tally.soon()
 
     def people(self) -> None:
-        """Send state and roster soon, because a member came, left or moved."""
+        """Send state and roster soon, because a member joined, left or moved."""
         self.state.soon()
         self.roster.soon()
 
     def state_now(self) -> None:
         """Send the state of the class to all its pages.
 
-        It is encoded once for each of the four kinds of pages.
+        Pages with the same role and the same right to drive share one encoded message.
         """
         packets: dict[tuple[bool, bool], Packet] = {}
         for seat in self._room.seats.values():
@@ -180,7 +182,7 @@ class Notices:
             seat.viewer.put(packets[kind])
 
     def close(self) -> None:
-        """Stop sending, because the class is being evicted from memory."""
+        """Stop sending, because the class is evicted from memory."""
         throttles = (self.state, self.roster, self.confusion, self.tries, self.raised, self._tally)
         for throttle in throttles:
             throttle.cancel()
@@ -233,7 +235,7 @@ async def store_place(store: Store, room: Room) -> None:
 async def store_all(store: Store, rooms: Iterable[Room]) -> None:
     """Store the positions of all classes. Errors are logged, and the next call tries again."""
     for room in rooms:
-        if not room.owned:  # another server took it meanwhile
+        if not room.owned:  # another server owns the class by now
             continue
         try:
             await store_place(store, room)
@@ -242,9 +244,9 @@ async def store_all(store: Store, rooms: Iterable[Room]) -> None:
 
 
 async def keep_storing(store: Store, rooms: Iterable[Room], purge: Purge) -> None:
-    """Store positions for ever, and purge old classes twice a day.
+    """Loop that stores positions, and purges old classes twice a day.
 
-    `rooms` is iterated again each time.
+    `rooms` is iterated in each pass of the loop.
     """
     tidied_s = time.monotonic()
     while True:
@@ -252,7 +254,8 @@ async def keep_storing(store: Store, rooms: Iterable[Room], purge: Purge) -> Non
         await store_all(store, rooms)
         if time.monotonic() - tidied_s >= DELETE_EVERY_S:
             tidied_s = time.monotonic()
-            with contextlib.suppress(DuetError):  # the next purge will delete them
+            # if this fails, the next purge deletes these classes
+            with contextlib.suppress(DuetError):
                 await purge.delete_old()
 
 
@@ -271,7 +274,7 @@ class Rooms:
         self._rooms: dict[str, Room] = {}
         self._notices: dict[str, Notices] = {}
         self._seats: dict[ViewerId, Seat] = {}
-        self._emptied = 0  # how often all classes were evicted
+        self._emptied = 0  # how many times all classes were evicted
         self.loading = asyncio.Lock()
         """Lets only one class be loaded at a time."""
         self.added, self.ended, self.dropped = (
@@ -326,7 +329,7 @@ class Rooms:
         """Find or load an open class, and keep it in memory during the `async with` block.
 
         Raises:
-            InputError: there is no such class, or too many are open.
+            InputError: there is no such class, or too many classes are open.
             InfraError: the class cannot be loaded. The subclass Elsewhere says that another server
                 owns it.
         """
@@ -349,7 +352,8 @@ class Rooms:
             return self._add(stored, emptied)
 
     def _add(self, stored: Stored, emptied: int) -> Room:
-        """Add a class, unless all classes have been evicted from memory since it was read."""
+        """Add a class, unless all classes have been evicted from memory since this class was
+        read."""
         if emptied != self._emptied:
             raise not_owned()
         room = Room(stored)
@@ -358,7 +362,8 @@ class Rooms:
         return room
 
     async def _make_room(self) -> None:
-        """If memory holds as many classes as allowed, evict the one that has been empty longest."""
+        """If the maximum number of classes is in memory, evict the class that has been empty
+        longest."""
         while len(self._rooms) >= budgets.CLASSES_OPEN:
             empty = next((r for r in self._rooms.values() if not r.seats and not r.busy), None)
             if empty is None:
@@ -450,8 +455,8 @@ async def let_go(rooms: Rooms, class_id: str) -> None:
     """
     async with rooms.loading:
         if all(room.facts.class_id != class_id for room in rooms):
-            # Commit earlier work first. Calls that wait together share one commit, and otherwise
-            # the lock would be released before that commit.
+            # Commit earlier work first. Queued calls share one commit, so otherwise the lock would
+            # be released before that commit.
             await rooms.store.ask(lambda c: None)
             await rooms.store.ask(lambda c: rooms.ownership.release(c, class_id))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HTTP routes for classes: a list of a visitor's classes, and reports without names."""
+"""HTTP routes that list a visitor's classes, and return reports without names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from duet.plugins.classroom.records import (
 )
 from duet.stream.viewer import visitor_of
 
-# A class's tries for its report, as JSON and as CSV rows. Members' names are left out. Pure.
+# Formats a class's tries for its report, as JSON and as CSV rows. Members' names are left out.
+# Pure.
 
 
 def try_of(facts: TryFacts) -> bodies.ReportTry:
@@ -57,7 +58,7 @@ def try_of(facts: TryFacts) -> bodies.ReportTry:
 def try_row(one: bodies.ReportTry) -> list[str | int]:
     """Return a try's row in the table of answers.
 
-    The ratio of its lanes is in the column `answer`, and its changes are in the column `text`.
+    The ratio of the try's lanes is in the column `answer`. Its changes are in the column `text`.
     """
     changes = [f"{name}={value}" for name, value in one.turned.items()]
     changed = "; ".join([*changes, *([one.summary] if one.summary else [])]) or "as the step has it"
@@ -67,7 +68,7 @@ def try_row(one: bodies.ReportTry) -> list[str | int]:
     return [one.step, f"try-{one.number}", changed, "", "try", ratio, label, one.makers]
 
 
-# A class's report, made from the stored data. It has neither names nor hashes.
+# Makes the report of a class from the stored data. The report contains neither names nor hashes.
 
 COLUMNS = ("step", "question", "text", "round", "kind", "answer", "label", "count")
 
@@ -128,10 +129,10 @@ def _round(score: Score) -> bodies.ReportRound:
 
 
 def csv_of(report: bodies.ClassReport) -> str:
-    """Format a report as CSV, with a row for each different answer in each round.
+    """Format a report as CSV. Each round of a question has one row per different answer.
 
-    After these come a row for each try, a row with the votes for each member's question, and a row
-    for each ten-second interval in which members were lost.
+    Further rows follow: one per try, one with the votes for each member's question, and one per
+    ten-second interval in which members were lost.
     """
     text = io.StringIO()
     writer = csv.writer(text)
@@ -158,7 +159,8 @@ def csv_of(report: bodies.ClassReport) -> str:
 
 
 def label_of(question: bodies.ReportQuestion, answer: str) -> str:
-    """Return a choice's label, or "" if only the page knows it or the answer is a number."""
+    """Return a choice's label. Return "" if only the page knows the label, or if the answer is a
+    number."""
     number = int(answer) if answer.isdecimal() else -1
     return question.options[number] if 0 <= number < len(question.options) else ""
 
@@ -176,7 +178,8 @@ ACTIONS: Final[Mapping[str, Action]] = {
 
 
 def add_class_routes(app: FastAPI, classes: Classrooms) -> None:
-    """Add the routes. A request for another visitor's class is answered as for an unknown class."""
+    """Add the routes. A request for another visitor's class gets the same answer as a request for
+    an unknown class."""
 
     @app.get("/api/classes")
     async def own_classes(request: Request) -> list[bodies.ClassLine]:

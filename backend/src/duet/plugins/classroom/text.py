@@ -5,6 +5,6 @@ from __future__ import annotations
 
 
 def cleaned(text: str) -> str:
-    """Replace invisible characters by spaces, and collapse runs of spaces."""
+    """Replace invisible characters by spaces, and replace several spaces by one."""
     words = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(words.split())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tries: steps that the instructor opens, and runs that members request in them."""
+"""Handles tries, which are runs that members request in steps that the instructor has opened."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from duet.server.figures import OPS, values_of
 from duet.server.runs import Ended, LiveRuns
 from duet.stream.hub import RunLog
 
-# The number that a try shows: its lesson's headline metric on two of the lanes.
+# Computes the number that a try shows: the headline metric of its lesson on two lanes.
 
 FAILED = "No lane of this run reached its end."
 STOPPED = "It was stopped before its end."
 
 
 def sentence_of(log: RunLog) -> str:
-    """Say why a finished run has no number, or return "" if a lane reached its end."""
+    """Say why a finished run has no number, or return "" if any lane completed."""
     state = log.run()
     if state is not None and state.phase == "stopped":
         return STOPPED
@@ -91,7 +91,7 @@ def measure_of(
 
 
 def compared(arms: Sequence[str]) -> list[str]:
-    """Choose two arms of a run: the changed arm and its base, or the first two arms."""
+    """Return two arms of a run to compare: the changed arm and its base, or the first two arms."""
     own = next((arm for arm in arms if changed_arm(arm) is not None), None)
     if own is None:
         return list(arms[:2])
@@ -101,7 +101,7 @@ def compared(arms: Sequence[str]) -> list[str]:
     return [own] if before is None else [before, own]
 
 
-# Tries that wait or run: their state, their end, and which saved runs must not be deleted.
+# Tracks the state of tries that wait or run, stores how they ended, and pins their saved runs.
 
 TAKEN_BACK = "It was withdrawn before it began."
 UNREAD = "Its numbers could not be read."
@@ -113,7 +113,7 @@ class TryEnds:
     """The waiting and running tries of all classes.
 
     Args:
-        hold: is called with the names of the saved runs to keep, newest first.
+        hold: is called with the names of the saved runs that must not be deleted, newest first.
     """
 
     def __init__(self, rooms: Rooms, runs: LiveRuns, hold: Callable[[list[str]], None]) -> None:
@@ -131,16 +131,17 @@ class TryEnds:
         runs.ended.register(self._ended)
 
     async def load(self) -> None:
-        """Load the tries when the server starts. Without a database there are none."""
+        """Load the tries when the server starts. Without a database, there are no tries."""
         try:
-            if not self._rooms.store.server:  # otherwise other servers may be running tries
+            # with several servers, other servers may be executing tries
+            if not self._rooms.store.server:
                 await self._rooms.store.ask(try_queries.end_unfinished)
             await self.look_at_held()
         except DuetError as error:
             log.warning("the tries of classes cannot be read: %s", error)
 
     async def look_at_held(self) -> None:
-        """Read which saved runs to keep, including those on other servers.
+        """Read which saved runs must not be deleted, including runs of other servers.
 
         Raises:
             InfraError: the database does not answer.
@@ -251,7 +252,7 @@ class Tries:
         await self._ends.load()
 
     async def look_at_held(self) -> None:
-        """Read which saved runs to keep, if several servers share the database.
+        """Read which saved runs must not be deleted, if several servers share the database.
 
         Raises:
             InfraError: the database does not answer.
@@ -283,7 +284,8 @@ class Tries:
             await self._join(room, equal, member)
             return
         run_id = self._live.runs.ask(seat.viewer, request, tries=True)
-        if equal is not None and run_id == equal.facts.run_id:  # otherwise that run has just ended
+        # If the ids differ, the run of the identical try has just ended.
+        if equal is not None and run_id == equal.facts.run_id:
             equal.askers[member.ident] = seat.viewer.visitor.ident
             await self._join(room, equal, member)
             return
@@ -295,14 +297,14 @@ class Tries:
         """Withdraw a member's waiting try.
 
         Raises:
-            InputError: the try is another member's, or its run has begun.
+            InputError: the try belongs to other members, or its run has begun.
         """
         room, member = seat.room, seat.member
         one = room.trying.tries.get(command.number)
         if member is None or one is None or member.ident not in one.facts.makers:
-            raise not_yours("members who try a run may withdraw it")
+            raise not_yours("members who requested a run may withdraw that run")
         if one.facts.state != "waiting":
-            raise refusal(CLOSED, "that run has already begun.", "Wait for its end.")
+            raise refusal(CLOSED, "that run has already begun.", "Wait for the run's end.")
         await self._leave(room, one, member.ident)
 
     async def forget(self, room: Room, member: Member) -> None:
@@ -312,7 +314,7 @@ class Tries:
 
     async def _add(self, room: Room, one: Try) -> None:
         class_id, number = room.facts.class_id, one.facts.number
-        room.trying.tries[number] = one  # no other try gets this number
+        room.trying.tries[number] = one  # reserve the number while the database stores the try
         self._ends.expect(room, one)  # the run may end before the try is stored
         try:
             await room.ask(self._rooms.store, lambda c: try_queries.put_try(c, class_id, one.facts))
@@ -378,7 +380,7 @@ def refuse(room: Room, member: Member, command: cm.TryRun) -> None:
         raise refusal(
             FULL,
             f"this class has tried {budgets.CLASS_TRIES} runs, which is the limit.",
-            "Look at the runs that others have tried.",
+            "Open a run that another member has tried.",
         )
 
 
@@ -402,7 +404,7 @@ async def carry_out_try(
         case cm.TakeBackTry():
             await tries.take_back(seat, command)
         case _ if seat.member is not None:
-            raise not_yours("the instructor may do that")
+            raise not_yours("the instructor may send this command")
         case cm.OpenStep():
             await tries.settings.open_step(seat, command)
         case cm.ShowGallery():

@@ -24,7 +24,7 @@ from duet.plugins.classroom.rooms import Rooms
 from duet.server.runs import LiveRuns
 from duet.session import RunSpec
 
-# A requested try as it is stored, with its differences from the step. Pure.
+# Makes a requested try's record, with the knobs that differ from the step. Pure.
 
 SUMMARY_CHARS = 300
 
@@ -44,12 +44,12 @@ def step_of(lesson: Lesson, step: str) -> Scene:
 
 
 def turned(lesson: Lesson, scene: Scene, params: dict[str, int], clock: Clock) -> dict[str, int]:
-    """Return the knobs whose values differ from those of the step on that clock."""
+    """Return the knobs whose values differ from the step's values on that clock."""
     usual = {name: param.default for name, param in lesson.params.items()} | scene.params
     if clock == "count":
         if scene.on_count is not None:
             usual |= scene.on_count.params
-        # The count clock has one CPU, whatever the knob says.
+        # On the count clock, a guest has one CPU, and the knob for CPUs has no effect.
         usual |= {n: params[n] for n, p in lesson.params.items() if p.role == "cpus"}
     return {name: value for name, value in params.items() if usual.get(name) != value}
 
@@ -81,7 +81,8 @@ def facts_of(request: RunSpec, step: str, number: int, member: str) -> TryFacts:
 
 
 class BackgroundWork:
-    """Runs work that continues when its page is closed, so that memory and store agree."""
+    """Runs work that continues after its page is closed, so that memory and database stay
+    consistent."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -104,7 +105,8 @@ class BackgroundWork:
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # mark it as retrieved, because maybe nobody waits
+            # mark the exception as retrieved, because maybe nobody awaits the task
+            task.exception()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,9 @@ class LiveParts:
     Args:
         runs: the queue of live runs.
         read: checks the parameters of a `start` message.
-        no_runs: a sentence that says why there are no live runs here. Empty if there are.
+        no_runs: a sentence that says why this server has no live runs. Empty if it has live runs.
         no_patches: returns why patches cannot be changed here, or "". Blocking.
-        hold: is called with the names of the saved runs to keep, newest first.
+        hold: is called with the names of the saved runs that must not be deleted, newest first.
     """
 
     runs: LiveRuns
@@ -127,7 +129,7 @@ class LiveParts:
 
 
 class TrySettings:
-    """Settings of tries: the steps in which a class may try, and who sees the tries."""
+    """Settings of tries: the steps in which a class may try runs, and who sees the tries."""
 
     def __init__(self, rooms: Rooms, live: LiveParts, work: BackgroundWork) -> None:
         self._rooms = rooms
@@ -137,7 +139,8 @@ class TrySettings:
         rooms.added.register(self._added)
 
     async def look(self) -> str:
-        """Return why patches cannot be changed here. Check once, and tell all pages the result."""
+        """Return why patches cannot be changed here. Check once, and send the result to all
+        pages."""
         if self._no_patches is None:
             self._no_patches = await asyncio.to_thread(self._live.no_patches)
             for room in self._rooms:

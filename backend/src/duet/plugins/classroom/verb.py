@@ -106,11 +106,11 @@ def _forget(connection: Connection, class_id: str, nickname: str, stopped: bool)
     if stored is None:
         raise InputError(f"there is no class '{class_id:.40}'.", remedy=LIST)
     if stored.facts.ended_s is None and not stopped:
-        # A running server with the class in memory would go on showing the deleted data.
+        # A running server that has the class in memory would still show the deleted data.
         raise InputError(
             "that class has not ended.",
             remedy=(
-                "Its instructor can delete a member in the panel, or end the class. "
+                "The instructor can delete a member in the panel, or end the class. "
                 "If the server is stopped, add --server-stopped."
             ),
         )
@@ -127,7 +127,7 @@ def _member(members: tuple[MemberFacts, ...], nickname: str) -> MemberFacts:
             return member
     raise InputError(
         f"nobody in that class is called '{nickname:.40}'.",
-        remedy="Write the whole nickname, including a suffix as in 'Ada 2'.",
+        remedy="Write the complete nickname, including a suffix as in 'Ada 2'.",
     )
 
 

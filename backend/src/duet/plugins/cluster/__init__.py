@@ -3,8 +3,8 @@
 
 `choose.open_pool(settings)` returns a `Pool`, and `pool.reserve(Want(...))` returns a `Lease` or a
 `Refusal` (types.py). A lease starts any program on its lanes. `live.py` places live runs on leases,
-and `measuring` places measurements. This file imports nothing, because each runner imports the
-package on its host.
+and `measuring` places measurements. This file imports nothing, because every lease's runner imports
+this package on its host.
 """
 
 from __future__ import annotations

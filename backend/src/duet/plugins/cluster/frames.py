@@ -20,12 +20,12 @@ START, BEAT, QUIT, OUT, ERR, EXIT = b"SBQOEX"
 
 
 def to_runner() -> FrameCutter:
-    """Return a cutter for the frames that a pool sends to a runner."""
+    """Return a parser that splits a pool's bytes to a runner into frames."""
     return FrameCutter(HEADER_BYTES, (START, BEAT, QUIT))
 
 
 def from_runner() -> FrameCutter:
-    """Return a cutter for the frames that a runner sends."""
+    """Return a parser that splits a runner's bytes into frames."""
     return FrameCutter(FRAME_BYTES, (OUT, ERR, BEAT, EXIT))
 
 
@@ -36,8 +36,8 @@ class Start:
     Args:
         argv: its arguments.
         env: its environment, in addition to the host's common variables.
-        stdin: its whole standard input.
-        silent_s: the runner ends the program after this long without a beat.
+        stdin: its complete standard input.
+        silent_s: time without a heartbeat after which the runner ends the program.
     """
 
     argv: Sequence[str]

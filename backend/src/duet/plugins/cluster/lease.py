@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Leases: lanes on hosts for a limited time, the programs on them, and how leases end."""
+"""A lease gives lanes on hosts for a limited time. This module starts programs on lanes, and ends
+leases."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class Backing(Protocol):
         """Check now whether the lease is over."""
 
     async def give_back(self) -> None:
-        """Release hosts, CPUs and memory. Called once, when no program is left."""
+        """Release hosts, CPUs and memory. Called once, after all programs have ended."""
 
 
 @dataclass(slots=True)
@@ -64,11 +65,12 @@ class Lease:
 
     @property
     def loss(self) -> Loss | None:
-        """Return why the lease is over, or None while it lasts."""
+        """Return why the lease is over, or None if it is not over."""
         return self._loss.result() if self._loss.done() else None
 
     async def lost(self) -> Loss:
-        """Wait until the lease is over, and return why. The deadline bounds the wait."""
+        """Wait until the lease is over, and return the reason. The lease's deadline bounds the
+        wait."""
         return await asyncio.shield(self._loss)
 
     async def start(
@@ -81,13 +83,13 @@ class Lease:
     ) -> Program:
         """Start a program on a lane.
 
-        The launcher's command line contains neither arguments nor environment nor standard input.
-        But on its host the program's own arguments are visible, so pass secrets by `stdin`
-        (`--token-file /dev/stdin`).
+        The launcher's command line does not contain the program's arguments, environment or
+        standard input. But other users of the program's host can see its arguments, so pass secrets
+        by `stdin` (`--token-file /dev/stdin`).
 
         Args:
             said: is called with each piece of standard error as it arrives. On Kubernetes, standard
-                error only comes at the end, as part of `Ended.output`.
+                error arrives only at the end, as part of `Ended.output`.
 
         Raises:
             InputError: the lane is busy, or the program's arguments are too long.
@@ -110,7 +112,7 @@ class Lease:
             place.program = program
         finally:
             place.starting = False
-        if (loss := self.loss) is not None:  # the lease was lost meanwhile
+        if (loss := self.loss) is not None:  # the lease was lost during the start
             await program.end(loss.sentence)
         return program
 
@@ -215,7 +217,7 @@ class OwningPool:
         await asyncio.gather(*(lease.release() for lease in list(self.leases)))
 
 
-# Resources of this machine that leases hold, and the queue for leases that wait.
+# Counts this machine's resources that leases hold, and queues requests for leases.
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +258,7 @@ class Room:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def never(self, size: Size) -> Refusal | None:
-        """Say why the machine can never provide this much, or return None if it can."""
+        """Say why the machine can never provide this size, or return None if it can."""
         if size.cpus > self.whole.cpus:
             return Refusal(f"{size.cpus} CPUs are wanted, and this machine has {self.whole.cpus}.")
         if size.memory_bytes > self.whole.memory_bytes:
@@ -267,10 +269,11 @@ class Room:
     async def take(
         self, owner: object, want: Want, also: Callable[[], str] = lambda: ""
     ) -> Refusal | None:
-        """Acquire what a lease needs, in the order of arrival, within `want.within_s`.
+        """Acquire a lease's resources within `want.within_s`. Requests are served in the order of
+        arrival.
 
         Args:
-            also: acquires whatever else is needed, or says why it cannot.
+            also: acquires further resources. Returns "", or why these cannot be acquired now.
         """
         size = Size.of(want)
         why = "others have their turn before"
@@ -280,7 +283,7 @@ class Room:
                     self._freed.clear()
                     with contextlib.suppress(
                         TimeoutError
-                    ):  # also() may need resources that others hold
+                    ):  # retry: also() may wait for resources that other processes hold
                         await asyncio.wait_for(self._freed.wait(), RETRY_S)
                 self._taken[owner] = (size, time.monotonic() + want.ttl_s)
                 return None
@@ -303,13 +306,13 @@ class Room:
         return ""
 
     def _estimate_s(self) -> float | None:
-        """Return the longest time in seconds until a lease ends, or None if there is no lease."""
+        """Return the seconds until the first lease must end, or None if there is no lease."""
         ends = [until for _, until in self._taken.values()]
         return max(0.0, min(ends) - time.monotonic()) if ends else None
 
 
-# Short commands of a cluster's tools. Each has a time limit, and is killed if its caller is
-# cancelled.
+# Runs short commands of a cluster's tools. Each command has a time limit, and is killed if its
+# caller is cancelled.
 
 NO_ANSWER = 124
 """Exit code for a command that did not end in time. timeout(1) uses the same code."""
@@ -333,7 +336,7 @@ class Done:
 
 
 async def command(words: Sequence[str], within_s: float, stdin: bytes = b"") -> Done:
-    """Run a command. A failure is returned as a code and a sentence, not raised."""
+    """Run a command. A failure is returned as a code and a sentence, and raises no exception."""
     try:
         process = await asyncio.create_subprocess_exec(
             *words,

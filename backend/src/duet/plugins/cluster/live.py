@@ -40,7 +40,7 @@ class Leases:
     """Reserves leases, and starts host processes on them.
 
     Args:
-        url: the address that host processes dial.
+        url: the server's address, to which host processes connect.
     """
 
     def __init__(self, pool: Pool, door: HostDoor, url: str) -> None:
@@ -82,10 +82,10 @@ def refused(refusal: Refusal) -> InfraError:
 
 
 class Slot:
-    """A lease with one host process, or with one for each lane of a run.
+    """A lease with one host process, or with one host process for each lane of a run.
 
     Args:
-        handlers: what host processes may call.
+        handlers: handle the requests that host processes may send.
         want: requirements for the lease.
         begin: the configuration of each host process.
     """
@@ -102,11 +102,11 @@ class Slot:
         self._counts: dict[int, TemplateCounts] = {}
 
     async def ready(self, hosts: int = 1, begins: bool = False) -> tuple[Peer, ...]:
-        """Return this many host processes, existing or new.
+        """Return `hosts` host processes. Reuse the existing processes if possible.
 
         Args:
-            begins: true if a run is starting, which needs at least half of the lease's time.
-                Otherwise a lease that has not ended is not replaced.
+            begins: true if a run is about to start. Then the lease is replaced if less than half of
+                its time is left. Otherwise a lease that has not ended is not replaced.
 
         Raises:
             InfraError: the host processes cannot be started.
@@ -156,7 +156,7 @@ class Slot:
 
     @property
     def begins(self) -> bool:
-        """Are host processes being started or ended at the moment?"""
+        """Are host processes being started or ended now?"""
         return self._lock.locked()
 
     async def end(self) -> None:
@@ -171,7 +171,7 @@ class Slot:
 
 
 def summed(counts: Iterable[TemplateCounts]) -> TemplateCounts:
-    """Sum up the counts."""
+    """Return the sum of the counts."""
     columns = zip(*(astuple(one) for one in counts), strict=True)
     return TemplateCounts(*(sum(column) for column in columns))
 
@@ -181,8 +181,8 @@ class PooledHosts:
 
     Args:
         begin: the configuration of each host process.
-        slots: maximum number of simultaneous runs. Each slot has a lease of its own from its first
-            run until rest().
+        slots: maximum number of simultaneous runs. Each slot has a lease of its own, from the
+            slot's first run until rest().
         want: requirements for a run's lease. A measurement has the same requirements, but with
             exclusive CPUs.
         spread: true if each lane of a run has a host process of its own, on the same lease.
@@ -220,13 +220,15 @@ class PooledHosts:
             await self._leases.pool.__aexit__(None, None, None)
 
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> tuple[Place, ...]:
-        """Return places for a run. A run that starts gets at least half of a lease's time."""
+        """Return places for a run. A run that is about to start gets at least half of a lease's
+        time."""
         peers = await self._slots[slot].ready(lanes if self._spread else 1, begins)
         return tuple(Place(peer, 0) for peer in peers)
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[Peer]:
-        """Release our own leases, then start a host process on a lease with exclusive CPUs."""
+        """Release this server's leases, then start a host process on a lease with exclusive
+        CPUs."""
         await self.rest()
         slot = self._slot(replace(self._want, exclusive=True))
         try:
@@ -236,7 +238,7 @@ class PooledHosts:
             await slot.end()
 
     def parked(self) -> TemplateCounts:
-        """Sum up the parked guests of all hosts."""
+        """Return the number of parked guests on all hosts."""
         return summed(slot.counts for slot in self._slots)
 
     async def rest(self) -> None:

@@ -31,7 +31,7 @@ PROCESSES = 4096
 def kvm_refusal() -> str:
     """Say why guests cannot be started under KVM, or return "" if the device can be opened.
 
-    Only a guest that has booted proves that KVM works. `duet pool doctor` boots one.
+    Only a guest that has booted proves that KVM works. `duet pool doctor` boots such a guest.
     """
     if not KVM.exists():
         return "guests under KVM are wanted, and this machine has no /dev/kvm."
@@ -44,7 +44,8 @@ class LocalPool(OwningPool):
     """Leases this machine.
 
     Args:
-        whole: what all leases may use together. The default is the whole machine.
+        whole: resources that all leases together may use. By default, they are those of the
+            machine.
         kvm: returns why there is no KVM, or "".
     """
 
@@ -59,8 +60,8 @@ class LocalPool(OwningPool):
         super().__init__(silent_s)
         self._room = Room(whole or Size.of_machine())
         self._host = platform.node() or "localhost"
-        # Read now, because this process may use only the other CPUs while a measurement has
-        # exclusive ones.
+        # Read the CPUs now. During a measurement on exclusive CPUs, this process can use only the
+        # other CPUs.
         self._cpus = frozenset(os.sched_getaffinity(0))
         self._kvm = kvm
 
@@ -99,7 +100,7 @@ class LocalPool(OwningPool):
 
 
 class LocalPlace:
-    """A lease's part of this machine."""
+    """The resources of this machine that a lease holds."""
 
     def __init__(self, room: Room, want: Want) -> None:
         self._room, self._want = room, want
@@ -109,7 +110,7 @@ class LocalPlace:
         """Control group controllers that this host does not provide."""
 
     def take_cpus(self) -> str:
-        """Acquire CPUs for an exclusive lease. Return why that failed, or ""."""
+        """Acquire CPUs for an exclusive lease. Return why they cannot be acquired, or ""."""
         if not self._want.exclusive:
             return ""
         own = OwnCpus(self._want.vcpus, self._want.vcpus)

@@ -42,7 +42,8 @@ MAX_SHOWN = 20
 def report_agreement(
     found: Sequence[Agreement], jobs: Sequence[Job], as_json: bool
 ) -> tuple[str, int]:
-    """Return the text and the exit code: 0 if all figures are equal, or else InfraError's code."""
+    """Return the text and the exit code, which is 0 if all figures are equal. Otherwise, the code
+    is that of InfraError."""
     code = 0 if all(one.equal for one in found) else InfraError.exit_code
     if as_json:
         return document(result_of(found, verdict(found))), code
@@ -102,7 +103,7 @@ MAX_AT_ONCE = 1024
 
 
 def check(pooling: Pooling) -> None:
-    """Check the options. Raises InputError for values that are out of range."""
+    """Check the options. Raise InputError if a value is out of range."""
     settings(pooling)
     terms(pooling)
 

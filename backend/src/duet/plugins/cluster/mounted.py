@@ -19,13 +19,13 @@ from duet.plugins.cluster.runner import FOR_EVERYBODY, NO_PROGRAM
 
 
 def main(words: list[str]) -> int:
-    """Replace this process by the program. Return only if that fails."""
+    """Replace this process by the program. Return only if the program cannot be started."""
     try:
         start = Start.unpacked(Path(words[0]).read_bytes())
     except (OSError, BadFrame, IndexError) as error:
         print(f"error: no program can be read: {error}.", file=sys.stderr)
         return 2
-    stdin = os.memfd_create("stdin")  # a file that has no path
+    stdin = os.memfd_create("stdin")  # an anonymous file without a path
     with open(stdin, "wb", closefd=False) as file:
         file.write(start.stdin)
     os.lseek(stdin, 0, os.SEEK_SET)
@@ -41,7 +41,8 @@ def main(words: list[str]) -> int:
 def environment(image: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """Return the program's environment.
 
-    It consists of the given variables, and of those that our image sets, such as the cache folder.
+    The environment consists of the given variables, and of variables that our image sets, such as
+    the cache folder.
     """
     own = {name: image[name] for name in FOR_EVERYBODY if name in image}
     passed = {name: value for name, value in given.items() if name not in PLACES}

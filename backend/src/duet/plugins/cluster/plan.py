@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet plan`: from options and measured constants, estimate the resources that a class needs."""
+"""`duet plan`: estimate the resources that a class needs, from options and measured constants."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ class ConstantRow:
 
 @dataclass(frozen=True, slots=True)
 class CrowdRow:
-    """Simulated delays for a number of viewers of one recording, in s since a viewer's arrival."""
+    """Simulated delays for a number of viewers of one recording, in seconds after a viewer's
+    arrival."""
 
     viewers: int
     first_p50_s: float
@@ -142,7 +143,7 @@ def plan(
     ] = False,
     as_json: Json = False,
 ) -> int:
-    """Estimate hosts, CPUs, memory and bandwidth for a class. Also says which resource is scarce
+    """Estimate hosts, CPUs, memory and bandwidth for a class. Also says which resource runs out
     first.
 
     The constants are those that `make bench` measured on this machine, or else those of the
@@ -169,8 +170,8 @@ def plan(
     return 0
 
 
-# The result as lines of text. The ends of ranges have two digits, because the model is not more
-# exact.
+# Formats the result as lines of text. The ends of ranges have two digits, because the model is not
+# more exact.
 
 GB = 1e9
 BUSIEST = 4
@@ -178,7 +179,7 @@ BUSIEST = 4
 
 
 def text_of(result: PlanResult, with_constants: bool) -> str:
-    """Format the whole result."""
+    """Format the complete result."""
     caching = "a cache before the server" if result.cache else "no cache before the server"
     lines = [
         f"{result.students} students, {result.live} live runs at once of {result.lanes} lanes; "
@@ -288,10 +289,10 @@ def _origin(rows: Sequence[ConstantRow]) -> str:
     return f"{len(here)} of {len(rows)} constants were measured here{rest}."
 
 
-# A picture of what `duet plan --viewers` simulates: delays by the number of viewers.
+# Draws the result of `duet plan --viewers`: simulated delays by the number of viewers.
 #
-# It is an SVG without scripts or embedded fonts. Its colours follow the reader's dark or light
-# scheme.
+# The picture is an SVG without scripts or embedded fonts. Its colours follow the reader's dark or
+# light scheme.
 
 WIDTH, HEIGHT = 720, 400
 LEFT, RIGHT, TOP, BOTTOM = 70, 40, 50, 50
@@ -502,7 +503,7 @@ def demand_of(options: Options, sizes: Sequence[int]) -> Demand:
     defaults = [{name: one.default for name, one in each.params.items()} for each in found]
     memory = options.host_gib * GIB if options.host_gib else psutil.virtual_memory().total
     if not math.isfinite(memory):
-        memory = 2.0 * MOST_MEMORY_BYTES  # checked() refuses this with its own sentence
+        memory = 2.0 * MOST_MEMORY_BYTES  # checked() refuses this value with an error message
     return Demand(
         students=options.students,
         live=options.live,

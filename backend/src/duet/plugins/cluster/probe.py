@@ -64,7 +64,7 @@ class Facts:
             lines = [line for line in text.splitlines() if line.startswith(b"{")]
             return cls(
                 **json.loads(lines[-1] if lines else text)
-            )  # the JSON may stand among error messages
+            )  # the output may contain error messages besides the JSON
         except TypeError as error:
             raise ValueError(str(error)) from None
 
@@ -86,7 +86,8 @@ def look(kvm: str = "not tried") -> Facts:
 
 
 def spin(for_s: float) -> tuple[float, float | None]:
-    """Keep a CPU busy as a guest does. Return the share of time waited, and the share stolen."""
+    """Keep a CPU busy as a guest does. Return the shares of time in which the program waited, and
+    in which a hypervisor took the CPU."""
     before, ticks = cpu_time(os.getpid()), host_ticks()
     until_s = time.monotonic() + for_s
     while time.monotonic() < until_s:
@@ -97,7 +98,7 @@ def spin(for_s: float) -> tuple[float, float | None]:
 
 
 def cpu_model() -> str:
-    """Return the CPU model from /proc/cpuinfo, or "" if it names none."""
+    """Return the CPU model from /proc/cpuinfo, or "" if that file names no model."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()

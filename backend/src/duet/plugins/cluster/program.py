@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program on a lane of a lease: our end of its runner's pipes."""
+"""A program on a lane of a lease. This module holds the pool's end of the pipes to the program's
+runner."""
 
 from __future__ import annotations
 
@@ -35,11 +36,11 @@ class Launch:
     """How to start a runner on its host.
 
     Args:
-        words: the words before the runner's command: a taskset or srun command, or none.
+        words: a taskset or srun command that precedes the runner's command, or nothing.
         python: the interpreter on the host.
         joins: files of control groups to which the launcher writes its process id.
-        again: called with the output of a launcher that failed before its runner began. Returns
-            whether to retry the launcher.
+        again: called with the output of a launcher that failed before the runner began. Returns
+            whether to start the launcher again.
     """
 
     words: Sequence[str] = ()
@@ -101,7 +102,7 @@ class PipedProgram:
         self._process.write(pack_frame(START, self._start.packed()))
 
     def feed(self, text: bytes) -> None:
-        """Take output of the runner. Implements Outlet."""
+        """Process output of the runner. Implements Outlet."""
         self._began = True
         self._seen_s = time.monotonic()
         try:
@@ -131,7 +132,7 @@ class PipedProgram:
         self._lost = self._lost or lost
         self._quits = True
         self._process.write(pack_frame(QUIT))
-        if self._mute:  # the runner does not read it
+        if self._mute:  # the runner no longer responds
             await self._process.end()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(END_S):
@@ -157,7 +158,7 @@ class PipedProgram:
         if self._code is None and not self._lost:
             loss = await self._why_over()
             self._lost = loss.sentence if loss else self._unexplained()
-        if self._code == 0:  # it had already ended successfully
+        if self._code == 0:  # the program had already ended successfully
             self._lost = ""
         cut = self._out.cut_bytes + self._err.cut_bytes
         return Ended(self._code, self._lost, bytes(self._out.held), bytes(self._err.held), cut)
@@ -188,7 +189,8 @@ class PipedProgram:
         return f"the program's launcher ended before the program was over{why}"
 
 
-# Variables that this project's programs get on a lease. Other variables may hold secrets.
+# Environment variables that are passed to this project's programs on a lease. Others may contain
+# secrets.
 
 PASSED_ON: Final = (
     *("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "DUET_BASE", "DUET_ACCEL", "DUET_GUEST"),
@@ -199,5 +201,5 @@ PLACES: Final = ("DUET_ROOT", "DUET_CACHE", "DUET_LESSONS", "PYTHONPATH")
 
 
 def environment() -> dict[str, str]:
-    """Return the variables that this project's programs get on a lease."""
+    """Return the environment variables that are passed to this project's programs on a lease."""
     return {name: os.environ[name] for name in PASSED_ON if name in os.environ}

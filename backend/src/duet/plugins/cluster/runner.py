@@ -2,9 +2,10 @@
 """Runs one program on a lease's host, and ends it with the lease (`python -m`).
 
 The program arrives as a frame on standard input (frames.py). The runner kills the program and all
-that it started when the program exits, when the pool says so, when the pipe ends, or when no
-heartbeat has come for the time that the pool set. So no orphans are left on a host that loses its
-network. SIGALRM enforces the heartbeat's time limit even while the runner is blocked in a write.
+its descendants when the program exits, when the pool requests it, when the pipe ends, or when no
+heartbeat arrives within the time that the pool set. So no processes are left on a host that loses
+its network. SIGALRM enforces the heartbeat's time limit even while the runner is blocked in a
+write.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Runner:
         self._kill_at = float("inf")
 
     def run(self, also: list[int]) -> int:
-        """Run the program, and report its end. Return its exit code as a shell would.
+        """Run the program, and report its end. Return the exit code that a shell would return.
 
         Args:
             also: kinds of the frames that arrived in the same read as the program.
@@ -70,7 +71,7 @@ class Runner:
         for kind in also:
             self._heed(kind)
         self._follow(self._process)
-        self._process.kill()  # kill_all would lose its exit code
+        self._process.kill()  # not by kill_all, which would lose the exit code
         code = self._process.wait()
         kill_all()
         self._drain()
@@ -86,7 +87,7 @@ class Runner:
         self._looks.register(stdin, selectors.EVENT_WRITE, [self._start.stdin])
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
-        """Serve the pipes until the program itself has ended. Its children may still live."""
+        """Serve the pipes until the program itself has ended. Its child processes may still run."""
         beat_at = 0.0
         while process.poll() is None:
             now = time.monotonic()
@@ -133,7 +134,7 @@ class Runner:
                 os.killpg(self._process.pid, signal.SIGTERM)
 
     def _drain(self) -> None:
-        """Read the pipes to their end, which comes soon because all writers are dead."""
+        """Read the pipes to their end, which is reached soon because all writers are dead."""
         until = time.monotonic() + TERM_S
         while time.monotonic() < until and any(
             key.data in (OUT, ERR) for key in self._looks.get_map().values()
@@ -142,7 +143,7 @@ class Runner:
 
 
 def say(kind: int, payload: bytes = b"") -> None:
-    """Write a frame. Wait if the reader is slow, and end everything if the reader is gone."""
+    """Write a frame. Wait if the reader is slow. If the reader is gone, kill all processes."""
     try:
         write_all(partial(os.write, 1), pack_frame(kind, payload))
     except OSError:
@@ -150,19 +151,19 @@ def say(kind: int, payload: bytes = b"") -> None:
 
 
 def alarm(silent_s: float) -> None:
-    """Restart the timer that ends everything if the pool sends no heartbeat in time."""
+    """Restart the timer that kills all processes if the pool sends no heartbeat in time."""
     signal.setitimer(signal.ITIMER_REAL, silent_s)
 
 
 def leave(number: int = 0, frame: FrameType | None = None) -> None:
-    """End everything, including this process."""
+    """Kill the program, its descendants and this process."""
     del number, frame
     kill_all()
     os._exit(LOST)
 
 
 def read_start(frames: FrameCutter) -> tuple[Start, list[int]]:
-    """Read the program from standard input. Also return the kinds of frames that came with it.
+    """Read the program from standard input. Also return the kinds of frames that arrived with it.
 
     Raises:
         BadFrame: the input is invalid.
@@ -173,7 +174,7 @@ def read_start(frames: FrameCutter) -> tuple[Start, list[int]]:
             if found[0][0] != START:
                 raise BadFrame("the first frame does not describe a program")
             return Start.unpacked(found[0][1]), [kind for kind, _ in found[1:]]
-    raise BadFrame("the pipe ended before a program came")
+    raise BadFrame("the pipe ended before a program arrived")
 
 
 def main() -> int:

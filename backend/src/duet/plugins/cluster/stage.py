@@ -16,10 +16,11 @@ from duet.server.hosts.door import HostDoor
 
 
 def stage(settings: KernelSettings, usual_url: str) -> tuple[HostStage, int, HostDoor] | None:
-    """Return where live runs take place, how many may run at once, and the door for their hosts.
+    """Return the stage of live runs, the maximum number of simultaneous runs, and the endpoint for
+    their hosts.
 
     Args:
-        usual_url: the address that host processes dial, unless $DUET_POOL_SERVER is set.
+        usual_url: the address to which host processes connect, unless $DUET_POOL_SERVER is set.
 
     Returns:
         None if runs take place on this machine.
@@ -48,7 +49,8 @@ def stage_on(
 
 
 def server_url(usual_url: str) -> str:
-    """Return the address that host processes dial: $DUET_POOL_SERVER, or else `usual_url`."""
+    """Return the address to which host processes connect: $DUET_POOL_SERVER, or else
+    `usual_url`."""
     return os.environ.get("DUET_POOL_SERVER") or usual_url
 
 

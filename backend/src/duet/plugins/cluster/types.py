@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Requests to a pool, its answers, and the interface of its backends.
+"""Requests to a pool, the pool's answers, and the interface of its backends.
 
-Refusals and losses are returned as data, because the caller shows their sentence, or plays a
+Refusals and losses are returned, not raised, because the caller shows their sentence, or plays a
 recording instead. A `DuetError` reports a mistake of a caller or an operator.
 """
 
@@ -33,7 +33,7 @@ class Want:
     """Requirements for a lease.
 
     Args:
-        lanes: number of places for programs. Each runs one program at a time.
+        lanes: number of places for programs. Each lane runs one program at a time.
         vcpus: number of CPUs for each lane.
         memory_bytes: memory for each lane.
         alike: whether all lanes must be on hosts of one kind, so that their results can be
@@ -42,7 +42,7 @@ class Want:
             such a lease are on one host and run one after another, so the lease needs the CPUs and
             memory of only one lane.
         accel: "kvm" requests hosts where guests boot under KVM.
-        within_s: how long to wait for the lease. With 0 there is no wait.
+        within_s: how long to wait for the lease. 0 means no wait.
         ttl_s: time after which the lease ends by itself.
         kind: the name of one of `Pool.kinds()`. "" means any kind.
         avoid: names of hosts to avoid, such as a host that has just failed.
@@ -105,9 +105,9 @@ class Loss:
     """Why a lease is over. A guest kernel is never the reason.
 
     Args:
-        whose: the cause: "host" (a host or the connection to it failed), "pool" (the pool's
-            controller failed), "deadline" (the lease's time was over), "cancelled" (somebody else
-            ended the lease) or "released" (we ended the lease).
+        whose: what caused the end: "host" (a host or the connection to it failed), "pool" (the
+            pool's controller failed), "deadline" (the lease's time was over), "cancelled" (somebody
+            else ended the lease) or "released" (we ended the lease).
     """
 
     sentence: str
@@ -156,7 +156,7 @@ class Kind:
 
 
 def ignore(piece: bytes) -> None:
-    """Drop a piece of output."""
+    """Ignore a piece of output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,8 @@ class Watched:
     Args:
         silent: called when no heartbeat has come for the time that the program's `Start` sets.
         why_over: called when the program ended unexpectedly. Returns the lease's loss, or None.
-        said: called with each piece of standard error as it arrives. Some backends never call it.
+        said: called with each piece of standard error as it arrives. Some backends never call
+            `said`.
     """
 
     silent: Callable[[], None]
@@ -192,15 +193,15 @@ class Program(Protocol):
         """Wait for the program's end, at most until the lease's deadline."""
 
     async def end(self, lost: str = "") -> None:
-        """End the program and all that it started with SIGTERM, and after TERM_S with SIGKILL.
+        """Send SIGTERM to the program and all its child processes, and SIGKILL after TERM_S.
 
         Args:
-            lost: becomes `Ended.lost`, unless the program has ended by itself before.
+            lost: becomes `Ended.lost`, unless the program has already ended by itself.
         """
 
 
 class Pool(Protocol):
-    """A source of leases, to be used in `async with`. On exit all its leases are released.
+    """A source of leases. Use with `async with`: leaving the block releases all its leases.
 
     Attributes:
         python: this project's interpreter on the pool's hosts.
@@ -288,7 +289,7 @@ class PoolSettings:
         if pool not in POOLS:
             raise InputError(
                 f"DUET_POOL must be {', '.join(POOLS[:-1])} or {POOLS[-1]}, but is {pool!r:.40}.",
-                remedy="Unset it to use the local pool.",
+                remedy="Unset DUET_POOL to use the local pool.",
             )
         kinds = env.get("DUET_POOL_KINDS", "").split(",")
         return cls(
@@ -311,7 +312,7 @@ def _spread(given: str, pool: str) -> bool:
         raise InputError(
             "DUET_POOL_SPREAD must be unset, or 'lanes' with slurm or kubernetes, but "
             f"is {given!r:.40} with {pool}.",
-            remedy="Unset it to place all lanes of a run on one host.",
+            remedy="Unset DUET_POOL_SPREAD to place all lanes of a run on one host.",
         )
     return bool(given)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PoolHost:
-    """A host that was probed as an example of its kind."""
+    """A host that was probed as a sample of its kind."""
 
     kind: str = key("empty: any")
     host: str = ""

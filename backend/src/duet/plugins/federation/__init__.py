@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Several servers share one PostgreSQL. Each class has one owner, and other servers relay to it.
+"""Several servers share one PostgreSQL database. Each class has one owner, and other servers relay
+messages to the owner.
 
-`shared.py` finds a class's owner. `relay.py` on the server that has the pages connects to
-`entrance.py` on the owner. `wire.py` checks the messages between them. `mirrors.py` shows live runs
-of other servers, which send their runs through `entrance.py`.
+`shared.py` finds a class's owner. The server that serves a page connects by `relay.py` to
+`entrance.py` on the owner. `wire.py` checks the messages between servers. `mirrors.py` shows live
+runs of other servers, which send their runs through `entrance.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Accepts connections from other servers. They prove themselves with a secret in the database.
+"""Accepts connections from other servers, which authenticate by a secret in the database.
 
 Pages cannot connect here, because a request with an Origin is refused. The other server has
-authenticated each visitor. The identity that it sends is valid for this connection only.
+authenticated each visitor, and sends the visitor's identity, which is valid for this connection
+only.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ _NUMBERS = itertools.count(1)
 
 
 class RelayedViewer(Viewer):
-    """A page of another server, as the owner of its class sees it.
+    """A page that is connected to another server. This server owns the page's class.
 
-    Messages are sent to the other server at once. That server limits the queue of each page.
+    Messages are sent to the other server immediately. That server limits the queue of each page.
 
     Args:
-        give: takes each message for the page.
+        give: called with each message for the page.
     """
 
     def __init__(self, visitor: Visitor, give: Callable[[Packet], None]) -> None:
@@ -67,7 +68,7 @@ class RelayedViewer(Viewer):
 
 
 class Outgoing:
-    """Collects the pages that are to get a message, so that the message is sent only once.
+    """Collects the pages that receive a message, so that the message is sent only once.
 
     Args:
         send: sends a message with the list of its pages. Called after each pass of the event loop.
@@ -78,7 +79,7 @@ class Outgoing:
         self._waiting: list[OutgoingMessage] = []
 
     def give(self, packet: Packet, page: int) -> None:
-        """Send a message to a page. The order of messages is kept."""
+        """Queue a message to a page. The order of messages is kept."""
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._flush)
         if self._waiting and self._waiting[-1].packet is packet:
@@ -92,7 +93,7 @@ class Outgoing:
             self._send(one)
 
 
-# Another server that receives a live run of this server counts as one more viewer.
+# Another server that receives a live run of this server counts as one viewer of that run.
 
 OF_RUNS: Final = frozenset(
     {"run", "lane", "rows", "batch", "metrics", "loss", "sample", "lens", "held", "line"}
@@ -144,9 +145,9 @@ class RunSender:
 
 
 async def _send_all(viewer: Viewer, peer: Peer, event: Events) -> None:
-    """Send a run until it is over. A slow connection causes gaps, which are reported.
+    """Send a run's messages until the run is over. Gaps that a slow connection causes are reported.
 
-    If the run is already over, the message about its end is sent before all other messages.
+    If the run is over already, the message about its end is sent before all other messages.
     """
     over = False
     while True:
@@ -167,7 +168,7 @@ async def _send_all(viewer: Viewer, peer: Peer, event: Events) -> None:
 
 
 def is_over(packet: Packet) -> bool:
-    """Does a message say that its run is over?"""
+    """Does this message say that its run is over?"""
     return packet.type == "run" and msgpack.unpackb(packet.body)["phase"] in OVER
 
 
@@ -209,7 +210,7 @@ class ServerEntrance:
     async def serve(self, socket: WebSocket) -> None:
         """Serve one connection, from its handshake to its end."""
         if not await self._known(socket):
-            await socket.close()  # before accept(), so the handshake gets a 403
+            await socket.close()  # closing before accept() answers the handshake with 403
             return
         await socket.accept()
         pages = _Pages(self._owner, self.runs)
@@ -223,7 +224,7 @@ class ServerEntrance:
                 await socket.close(CLOSE_BROKEN)
 
     def close(self, why: str) -> None:
-        """End all connections. Their pages reconnect by themselves."""
+        """End all connections. The pages that used them reconnect automatically."""
         for peer in list(self._peers):
             peer.connection.end(why)
 
@@ -240,7 +241,7 @@ class ServerEntrance:
 
 
 class _Pages:
-    """The pages of one connection."""
+    """The pages that use one connection."""
 
     def __init__(self, owner: Owner, runs: RunSender | None) -> None:
         self._owner = owner

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shows other servers' live runs. Each run is fetched once for all pages.
 
-Such a run can be watched here but not controlled. When the run is over and saved, pages get its
-file instead.
+Pages of this server can watch such a run, but not control it. When the run is over and saved, pages
+get its file instead.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Mirror:
 
     Attributes:
         begun: set when the run can be shown, or when `trouble` says why it cannot be shown.
-        over: true if no more messages of the run will come.
+        over: true if no more messages of the run will arrive.
         broken: true if the run is incomplete because its server disappeared.
     """
 
@@ -75,7 +75,7 @@ class Mirror:
 
     @property
     def goes_on(self) -> bool:
-        """Is the run still going on, as far as this server knows?"""
+        """Is the run still active, as far as this server knows?"""
         return not self.over and (self._newest is None or self._newest.phase not in OVER)
 
     def whole(self) -> None:
@@ -109,7 +109,7 @@ class Mirror:
             self._newest = message
         return packet
 
-    # Operations that only the other server can perform
+    # Operations that only the server of the run can perform
 
     async def perform(self) -> None:
         """Do nothing, because the other server performs the run."""
@@ -161,10 +161,10 @@ class Mirrors(Service):
         await self._tasks.end()
 
     async def open(self, viewer: Viewer, command: m.Open, opens: Opens) -> bool:
-        """Open another server's run, which nobody can control from here."""
+        """Show another server's run on a page. Pages of this server cannot control such a run."""
         try:
             await self._look(command.run)
-        except DuetError as error:  # the lesson can still be shown
+        except DuetError as error:  # show the lesson without the run
             opens(viewer, command.model_copy(update={"run": "none"}))
             viewer.put(pack(failure(error, command.run)))
             return True
@@ -185,7 +185,8 @@ class Mirrors(Service):
                     await self._fetch(run_id)
 
     def find_run(self, run_id: str) -> Run | None:
-        """Return a mirrored run, or None if pages can get its file instead."""
+        """Return a mirrored run. Return None if there is none, or if pages can get its file
+        instead."""
         found = self._mirrors.get(run_id)
         if found is not None and found.over and self._file_of(run_id) is not None:
             return None
@@ -215,7 +216,7 @@ class Mirrors(Service):
     async def _where(self, run_id: str) -> str | None:
         """Return the server that has a run.
 
-        All servers are asked at once, so a silent server delays nobody.
+        All servers are asked in parallel, so a silent server delays nobody.
         """
         others = await self._classes.directory.others()
         asked = [asyncio.create_task(self._has(other, run_id)) for other in others]
@@ -247,5 +248,6 @@ class Mirrors(Service):
         finally:
             mirror.broke(InfraError("its server sends nothing more.", remedy="Open the run again."))
             if mirror.broken and self._mirrors.get(run_id) is mirror:
-                del self._mirrors[run_id]  # pages that show it keep what they have
+                # pages that show this run keep the part that they have received
+                del self._mirrors[run_id]
             await relay.close()

@@ -2,7 +2,7 @@
 """Relays pages' commands to the server that owns their class, and messages back to the pages.
 
 There is one connection to each other server. When a connection breaks, the pages that used it
-reconnect, and find their class again, whichever server owns the class by then.
+reconnect. They find their class again, even if another server owns the class by then.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from duet.rpc.peer import Peer
 from duet.stream.hub import Viewer
 from duet.stream.packets import Framed
 
-# One connection between two servers, from its first frame to its end. It is never reopened.
+# One connection between two servers, from its first frame to its end. A connection is never
+# reopened.
 
 ENDED = "the connection has ended"
 
@@ -93,7 +94,7 @@ class Relay:
         """Connect to the other server.
 
         Raises:
-            Broken: the server is unreachable, or refuses this one.
+            Broken: the other server is unreachable, or refuses this server.
         """
         opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._go_on(secret, opened), name=f"to {self.server}")
@@ -101,7 +102,7 @@ class Relay:
         if self._task.done():
             raise Broken(
                 f"the server at {self.server} cannot be reached ({self._peer.connection.why}).",
-                remedy="Check whether it runs, and whether this machine can reach it.",
+                remedy="Check whether that server runs, and whether this machine can reach it.",
             )
 
     async def close(self) -> None:
@@ -151,7 +152,7 @@ class Relay:
         """Check that the server has a live run.
 
         Raises:
-            DuetError: the server does not have it.
+            DuetError: the server does not have the run.
         """
         await self._call("has run", wire.Watched(run_id=run_id).packed())
 
@@ -225,7 +226,7 @@ def dialled(server: str, secret: str) -> connect:
         additional_headers={"Authorization": f"Bearer {secret}"},
         open_timeout=DIAL_S,
         close_timeout=1,
-        ping_interval=None,  # each side sends a heartbeat every 2 s
+        ping_interval=None,  # not needed: each side sends a heartbeat every 2 s
         max_size=FRAGMENT_BYTES,
         compression=None,
         proxy=None,
@@ -233,7 +234,7 @@ def dialled(server: str, secret: str) -> connect:
 
 
 def socket_url(server: str) -> str:
-    """Return the WebSocket URL of another server's end."""
+    """Return the WebSocket URL at which another server accepts connections from servers."""
     parts = urlsplit(server)
     scheme = "wss" if parts.scheme == "https" else "ws"
     return f"{scheme}://{parts.netloc}{parts.path}{wire.PATH}"
@@ -242,7 +243,8 @@ def socket_url(server: str) -> str:
 class Relays:
     """The relays to other servers, by address.
 
-    Each server is dialled once, even if many pages need its relay at the same time.
+    This server connects to each other server once, even if many pages need that relay at the same
+    time.
 
     Args:
         secret: returns the secret that other servers require.
@@ -289,7 +291,8 @@ class Relays:
     def _dialled(self, server: str, done: asyncio.Task[Relay]) -> None:
         self._dialling.pop(server, None)
         if not done.cancelled():
-            done.exception()  # mark it as retrieved, because maybe nobody waits
+            # mark the exception as retrieved, because maybe nobody awaits the task
+            done.exception()
 
     def _ended(self, relay: Relay) -> None:
         if self._open.get(relay.server) is relay:

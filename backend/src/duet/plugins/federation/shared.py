@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shares classes among servers. A command runs here or on the server that owns the class."""
+"""Shares classes among servers. A command is executed here or on the server that owns the class."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ log = logging.getLogger("duet.store")
 
 
 class Silent(InfraError):
-    """The owner of a class does not answer, but still holds the class's lock."""
+    """The class's owner does not answer, but still holds the class's lock."""
 
 
 class OwnerFinder:
@@ -58,11 +58,11 @@ class OwnerFinder:
     async def at_owner(
         self, here: Callable[[], Awaitable[None]], there: Callable[[Relay], Awaitable[None]]
     ) -> None:
-        """Run an action at the owner of the class. Retry while the owner is dying.
+        """Run an action on the server that owns the class. Retry while that server is dying.
 
         Args:
             here: runs the action here, or raises Elsewhere.
-            there: runs the action at another server.
+            there: runs the action on another server.
 
         Raises:
             Silent: the owner does not answer, and the database does not release the owner's lock.
@@ -94,7 +94,7 @@ class OwnerFinder:
         )
         sentence = f"the server that holds this class does not answer: {trouble}"
         error = Silent(sentence, remedy=remedy)
-        if time.monotonic() - self._logged_s > FIND_S:  # log this once, not for each page
+        if time.monotonic() - self._logged_s > FIND_S:  # log this once, and not for each page
             self._logged_s = time.monotonic()
             log.error("%s %s", error.sentence, error.remedy)
         return error
@@ -102,9 +102,9 @@ class OwnerFinder:
 
 # Polls the database every second, to detect when it becomes unreachable.
 #
-# The database frees the classes of a server that it cannot reach for DEAD_PEER_S, and then another
-# server may load them. So a server that cannot reach the database releases its classes a little
-# earlier.
+# If the database cannot reach a server for DEAD_PEER_S, it releases the server's classes, and
+# another server may load them. So a server that cannot reach the database releases its classes a
+# little earlier.
 
 LEAST_S: Final = 0.1
 
@@ -115,7 +115,7 @@ class DatabasePoll:
     Args:
         look: queries the database within the given number of seconds. Raises DuetError if the
             database does not answer.
-        held: reads from the database which saved runs the classes keep. Raises DuetError.
+        held: reads from the database which saved runs the classes pin. Raises DuetError.
         lost: releases all classes. Called once each time the database becomes unreachable.
     """
 
@@ -168,14 +168,15 @@ SECRET_BYTES: Final = 32
 
 
 def shared_secret(connection: Connection) -> str:
-    """Return the secret that all servers of this database share. The first server creates it."""
+    """Return the secret that all servers of this database share. The first server creates the
+    secret."""
     made = {"name": RELAY, "secret": secrets.token_urlsafe(SECRET_BYTES)}
     connection.execute(insert(SECRETS).values(made).on_conflict_do_nothing())
     return str(connection.scalar(select(SECRETS.c.secret).where(SECRETS.c.name == RELAY)))
 
 
 class Directory:
-    """The other servers of the same database, and the secret that they share."""
+    """Knows the other servers of the same database, and the secret that all of them share."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -191,7 +192,7 @@ class Directory:
         return [server for server in found if server != self._store.server]
 
     async def secret(self) -> str:
-        """Return the secret that other servers require from this one.
+        """Return the secret that other servers require from this server.
 
         Raises:
             InfraError: the database does not answer.
@@ -210,7 +211,8 @@ class SharedOwnership(Ownership):
         return super().start(connection, facts)
 
     def load(self, connection: Connection, class_id: str) -> Stored | str | None:
-        """Claim and load a class. Its unfinished runs died with their server, so they failed."""
+        """Claim and load a class. Mark its unfinished runs as failed, because their server has
+        ended."""
         owner = claims.claim(connection, class_id)
         if owner is not None:
             return owner
@@ -231,7 +233,8 @@ AWAY = "This class cannot be loaded now; this page tries again."
 class SharedClassrooms(Classrooms):
     """Classes that several servers share.
 
-    A page is in a class of this server, or through a relay in a class of another server.
+    A page is in a class that this server owns, or through a relay in a class that another server
+    owns.
     """
 
     def __init__(self, store: Store, live: LiveParts | None, days: int = CLASSES_DAYS) -> None:
@@ -266,7 +269,7 @@ class SharedClassrooms(Classrooms):
     # Commands from pages
 
     async def command(self, viewer: Viewer, command: m.Command) -> None:
-        """Carry out a command here, or at the server that owns the class."""
+        """Carry out a command here, or on the server that owns the class."""
         relay = self._place.get(viewer)
         match command:
             case cm.StartClass():
@@ -285,7 +288,7 @@ class SharedClassrooms(Classrooms):
         """Carry out a command for a class that this server owns.
 
         Raises:
-            Elsewhere: another server owns it.
+            Elsewhere: another server owns the class.
             DuetError: the command is refused.
         """
         await super().command(viewer, command)
@@ -307,7 +310,7 @@ class SharedClassrooms(Classrooms):
         """Delete a class that this server owns, or that has ended.
 
         Raises:
-            Elsewhere: another server owns it.
+            Elsewhere: another server owns the class.
             DuetError: the class cannot be deleted.
         """
         async with contextlib.AsyncExitStack() as stack:
@@ -320,7 +323,8 @@ class SharedClassrooms(Classrooms):
 
     async def _enter(self, viewer: Viewer, command: cm.ResumeClass | cm.JoinClass) -> None:
         back = isinstance(command, cm.ResumeClass) or command.secret != ""
-        if isinstance(command, cm.JoinClass) and not back:  # a retry must not add a member
+        # with this secret, a retry adds no second member
+        if isinstance(command, cm.JoinClass) and not back:
             command = command.model_copy(update={"secret": new_secret()})
 
         async def by_relay(relay: Relay) -> None:
@@ -347,10 +351,10 @@ class SharedClassrooms(Classrooms):
             self._place[viewer] = relay
             super().left(viewer)
 
-    # What this server owns
+    # Classes that this server owns
 
     def _dropped(self, room: Room) -> None:
-        """Release a class that was evicted from memory, so that another server may take it."""
+        """Release a class that was evicted from memory, so that another server can own it."""
         room.owned = not room.open
         self._work.begin(let_go(self._own, room.facts.class_id))
 
@@ -363,10 +367,11 @@ class SharedClassrooms(Classrooms):
         self.entrance.close("its session with the database broke")
 
     async def _look(self, within_s: float) -> None:
-        """Read which classes other servers began and ended. Also tests the database session."""
+        """Read which classes other servers have started and ended. This also tests the database
+        session."""
         await self._own.going.look(self._store, within_s)
 
     async def _look_at_held(self) -> None:
-        """Read which saved runs all servers' classes keep."""
+        """Read which saved runs the classes of all servers pin."""
         if self._tries is not None:
             await self._tries.look_at_held()

@@ -28,7 +28,7 @@ Entering = cm.StartClass | cm.ResumeClass | cm.JoinClass
 
 
 class Who(Part):
-    """A visitor whom the other server has authenticated."""
+    """A visitor who has been authenticated by the other server."""
 
     ident: Word
     role: RoleName
@@ -58,7 +58,7 @@ class PageCommand(Part):
         """Return the command.
 
         Raises:
-            InputError: the command is not one for classes.
+            InputError: the command is not for classes.
         """
         command = unpack_client(self.command)
         if isinstance(command, m.Ack) or not command.tag().startswith(GIVEN[0]):
@@ -67,20 +67,21 @@ class PageCommand(Part):
 
 
 class Left(Part):
-    """Says that a page has been closed, or is no longer in a class of the other server."""
+    """Tells the other server that a page has been closed, or is no longer in a class of that
+    server."""
 
     page: Number
 
 
 class Deleted(Part):
-    """Asks the owner to delete a class that this visitor started."""
+    """Requests that the owner deletes a class that this visitor started."""
 
     who: Who
     class_id: Word
 
 
 class Watched(Part):
-    """Asks for a live run."""
+    """Requests a live run from another server."""
 
     run_id: Word
 
@@ -110,7 +111,7 @@ class OutgoingMessage:
 
 
 def is_for_page(packet: Packet) -> bool:
-    """May a message go to pages of other servers?"""
+    """May a message be sent to pages of other servers?"""
     return packet.type.startswith(GIVEN)
 
 
@@ -129,7 +130,7 @@ def decode_message(body: bytes) -> tuple[Packet, Sequence[int]]:
     """Decode a message and the list of its pages.
 
     Raises:
-        InfraError: such a message may not go to a page in a class.
+        InfraError: this message must not be sent to a page in a class.
     """
     found = read(PageMessage, body)
     packet = Packet(found.body, found.type, None if found.key is None else tuple(found.key))

@@ -52,11 +52,12 @@ from duet.plugins.jupyterhub.service import (
 from duet.server.doors import Foreign
 from duet.stream.viewer import CLOSE_TOKEN
 
-# There are two signed cookies: the session, which holds the hub's token, and a login in progress.
+# There are two types of signed cookies: a session, which contains the hub's token, and a login in
+# progress.
 #
-# The key is derived from the service's own token, as in jupyterhub's HubOAuth. So nothing is
-# stored, and sessions survive a restart. If somebody pastes a token into a cookie, it is rejected,
-# because it has no signature.
+# The signing key is derived from the service's own token, as in jupyterhub's HubOAuth. So the
+# server stores no key, and sessions survive a restart. A token that somebody pastes into a cookie
+# is rejected, because it has no signature.
 
 MOST_QUERY = 2000
 """Maximum length of the requested page's query, to which the browser returns after the login. A
@@ -66,7 +67,7 @@ longer query is dropped.
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A login in progress, for which a browser was sent to the hub.
+    """A login in progress. The browser has been redirected to the hub.
 
     Args:
         state: random text that the hub sends back.
@@ -84,12 +85,13 @@ class Signer:
         self._key = hashlib.sha256(f"duet hub cookies {api_token}".encode()).digest()
 
     def sign(self, kind: str, text: str) -> str:
-        """Return the text with a signature, as a cookie's value."""
+        """Return a cookie's value, which consists of the text and its signature."""
         body = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
         return f"{body}.{self._signature(kind, body)}"
 
     def read(self, kind: str, value: str) -> str | None:
-        """Return the signed text, or None if its signature is not ours or is for another kind."""
+        """Return the signed text. Return None if we did not sign it, or if it was signed for
+        another kind."""
         body, _, signature = value.rpartition(".")
         if not hmac.compare_digest(self._signature(kind, body).encode(), signature.encode()):
             return None
@@ -170,7 +172,7 @@ SCHEMES = ("token ", "bearer ")
 
 
 class HubDoor:
-    """Admits users of the hub. It is one of the doors that api/identity.py describes."""
+    """Admits users of the hub (implements server.doors.Door)."""
 
     def __init__(self, service: HubService, checks: Checks | None = None) -> None:
         self._service = service
@@ -192,7 +194,7 @@ class HubDoor:
             why = GONE
         if scope["type"] == "websocket":
             socket = WebSocket(scope, receive, send)
-            await socket.accept()  # a page cannot read why a handshake was refused
+            await socket.accept()  # a page can read the close code, but not why a handshake failed
             await socket.close(CLOSE_TOKEN, why.short)
             return
         page = scope["path"] in PAGES and scope["method"] in ("GET", "HEAD")
@@ -200,7 +202,7 @@ class HubDoor:
         await answer(scope, receive, send)
 
     async def ended(self, visitors: Iterable[Visitor]) -> list[Visitor]:
-        """Return the visitors whose token is no longer valid, or whose role has changed."""
+        """Return the visitors whose tokens are no longer valid, or whose roles have changed."""
         gone = []
         for visitor in visitors:
             if visitor.grant is None:
@@ -238,7 +240,7 @@ class HubDoor:
         return answer
 
     def _to_hub(self, scope: Scope) -> Response:
-        if from_elsewhere(scope):  # the browser withheld its cookie
+        if from_elsewhere(scope):  # the browser did not send its cookie with this request
             answer: Response = HTMLResponse(reload_page())
         else:
             login = new_login(scope)
@@ -258,7 +260,8 @@ class HubDoor:
     def _visitor(self, token: str, user: HubUser) -> Visitor:
         """Return the visitor for a user.
 
-        A user is the same visitor in all browsers, so saved runs and classes belong to the user.
+        A user counts as the same visitor in all browsers, so saved runs and classes belong to the
+        user.
         """
         key = hashlib.sha256(f"jupyterhub {user.name}".encode()).hexdigest()
         return Visitor(
@@ -270,7 +273,7 @@ class HubDoor:
 
 
 def refusal(scope: Scope, why: Refusal) -> Response:
-    """Return a page for people, or JSON for scripts."""
+    """Return an error as a page for people, or as JSON for scripts."""
     if scope["path"] in (*PAGES, CALLBACK):
         answer: Response = HTMLResponse(token_page(why, AGAIN), why.status)
     else:
@@ -281,7 +284,8 @@ def refusal(scope: Scope, why: Refusal) -> Response:
 
 
 def admission(front: Front) -> tuple[HubDoor, Foreign]:
-    """Return the door for the hub's users, and the callback that a browser may reach from the hub.
+    """Return the door for the hub's users, and the callback route that browsers may request from
+    the hub.
 
     Raises:
         InputError: a setting of the hub is missing.

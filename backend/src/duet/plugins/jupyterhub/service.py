@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What this service knows about the hub, and the requests that it sends to the hub.
+"""This service's settings for the hub, and its requests to the hub.
 
 https://jupyterhub.readthedocs.io/en/stable/reference/services.html: OAuth 2 with an authorization
-code. jupyterhub's own HubOAuth does the same for Tornado, but needs the hub's packages.
+code. jupyterhub's own HubOAuth implements this for Tornado, but needs the hub's packages.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ CALLBACK = "/oauth_callback"
 
 
 class HubGone(InfraError):
-    """The hub gives no usable answer."""
+    """The hub has sent no usable answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubUser:
-    """The hub's user to whom a token belongs."""
+    """The user of the hub to whom a token belongs."""
 
     name: str
     admin: bool
@@ -75,7 +75,8 @@ class HubService:
             raise InputError(
                 f"--hub needs the variables that JupyterHub gives to a service, but "
                 f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set.",
-                remedy="Set them as docs/PROXIES.md says, or let the hub start this server.",
+                remedy="Set these variables as docs/PROXIES.md says, or let the hub start the "
+                "server.",
             )
         prefix = environ["JUPYTERHUB_SERVICE_PREFIX"].rstrip("/") + "/"
         base = environ.get("JUPYTERHUB_BASE_URL", "/").rstrip("/")
@@ -96,7 +97,7 @@ class HubService:
         return self.prefix.rstrip("/") + CALLBACK
 
     def authorize_url(self, state: str) -> str:
-        """Return the hub's address from which a browser gets a code."""
+        """Return the hub's address at which a browser requests a code."""
         query = {"client_id": self.client_id, "response_type": "code", "state": state}
         query["redirect_uri"] = self.redirect
         return f"{self.hub.rstrip('/')}/api/oauth2/authorize?{urlencode(query)}"
@@ -153,7 +154,7 @@ def _asked(method: str, url: str, **more: Any) -> dict[str, Any] | None:
     except (requests.RequestException, ValueError) as error:
         raise _gone(str(error)) from error
     if not isinstance(tree, dict):
-        raise _gone("its answer is not a JSON object")
+        raise _gone("the hub's answer is not a JSON object")
     return tree
 
 
@@ -165,8 +166,8 @@ def _gone(why: str) -> HubGone:
     )
 
 
-# A cache of each token's user, valid for HUB_CHECK_S. When a user logs out at the hub or loses a
-# role, this takes effect here within that time.
+# Caches each token's user for HUB_CHECK_S. So when a user logs out at the hub or loses a role, the
+# change takes effect here within HUB_CHECK_S.
 
 log = logging.getLogger("duet.api")
 
@@ -177,7 +178,7 @@ class Known:
 
     Args:
         user: the token's user. None if the token is invalid.
-        at_s: when the hub answered, on the clock of Checks.
+        at_s: time of the hub's answer, by the clock of Checks.
     """
 
     token: str
@@ -186,7 +187,7 @@ class Known:
 
 
 class Checks:
-    """Asks the hub about tokens, with at most one request per token at a time.
+    """Sends tokens to the hub to check them, with at most one request per token at a time.
 
     Args:
         clock: returns monotonic time in seconds.
@@ -216,7 +217,8 @@ class Checks:
         return await asyncio.shield(asking)
 
     async def user_by_ident(self, ident: str) -> HubUser | None:
-        """Return the user of a token that was checked recently, or None if none has this ident."""
+        """Return the user of a recently checked token with this ident, or None if there is no such
+        token."""
         known = self._known.get(ident)
         return None if known is None else await self.user(known.token)
 

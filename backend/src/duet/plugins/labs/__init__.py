@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs: tasks in lab.yaml files, the answers that people give, and the points for them.
+"""Labs: tasks in lab.yaml files, people's answers, and the points for these answers.
 
 Answers are stored unchanged, in a hash chain. Points are never stored, because scoring.py computes
 them from the answers each time. `labs.py` is the service that a server runs for labs.

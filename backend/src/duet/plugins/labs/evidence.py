@@ -28,9 +28,9 @@ from duet.server.figures import table_ratio, values_of
 from duet.server.interfaces import Run
 from duet.server.recordings import MEASURED, read_own_tables
 
-# Facts about a submitted run: its figures, and marks in its picture.
+# Collects facts about a submitted run: its figures, and marks in its picture.
 #
-# The facts come from the run's session, because nothing that the page reports is trusted.
+# The facts come from the server's session of the run, because the page's reports are not trusted.
 
 OVER: Final = ("done", "stopped")
 NEAR_NS: Final = 1e6
@@ -62,7 +62,7 @@ async def found_in_run(run: Run, folder: LessonFolder) -> dict[str, Any]:
     if state.phase not in OVER:
         raise InputError(
             f"that run has not ended normally: its state is {state.phase}.",
-            remedy="Submit it when it is done. A failed run cannot be submitted.",
+            remedy="Submit the run when it is done. A failed run cannot be submitted.",
         )
     return {
         "run": run.log.run_id,
@@ -75,7 +75,8 @@ async def found_in_run(run: Run, folder: LessonFolder) -> dict[str, Any]:
 
 
 async def found_at_mark(run: Run, folder: LessonFolder, mark: PointedMark) -> dict[str, Any]:
-    """Return whether the marked span exists. Kinds that only the page makes are not checked.
+    """Return whether the marked span exists. Spans of the kinds that only the page makes are not
+    checked.
 
     Raises:
         InputError: the run belongs to another lesson, or has no such lane.
@@ -94,7 +95,7 @@ async def found_at_mark(run: Run, folder: LessonFolder, mark: PointedMark) -> di
 
 
 def span_kinds(lesson: Lesson) -> set[str]:
-    """Return the kinds of spans that the session makes. The page makes those of other kinds."""
+    """Return the kinds of spans that the session makes. The page makes the spans of other kinds."""
     phases = (phase.opens for track in lesson.tracks for phase in track.phases)
     return {kind for kind in (*(span.kind for span in lesson.spans), *phases) if kind}
 
@@ -156,7 +157,7 @@ class Evidence:
     async def of(
         self, visitor: str, folder: LessonFolder, task: Task, answer: Answer
     ) -> dict[str, Any]:
-        """Return the server's evidence for an answer, or {} if such an answer needs none.
+        """Return the server's evidence for an answer, or {} if the answer needs no evidence.
 
         Args:
             visitor: ident of the visitor's browser.
@@ -186,13 +187,14 @@ class Evidence:
         if verdict is None:
             raise InputError(
                 f"the challenge {challenge} has not judged {arm:.60} on this server.",
-                remedy="Have the arm judged, and submit it after the verdict.",
+                remedy="Have the arm judged, and submit your answer after the verdict.",
             )
         lines = [line.model_dump() for line in verdict.lines]
         return {"met": verdict.met, "because": verdict.because, "lines": lines, "arm": arm}
 
 
-# Right answers to a lesson's predictions of `ops_ratio`, from its recordings and recorded tables.
+# Finds right answers to a lesson's predictions of `ops_ratio` in its recordings and recorded
+# tables.
 
 OPS_RATIO: Final = "ops_ratio"
 """The server can compute right answers only for predictions of this metric. Other predictions are

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds labs in lab.yaml in a lesson's folder, and in labs/SLUG/lab.yaml.
+"""Finds labs, which are in lab.yaml in a lesson's folder, or in labs/SLUG/lab.yaml.
 
-A lab in a lesson's folder has the lesson's slug. The folder labs/ may be in the checkout and in
-each folder that DUET_LESSONS names. The labs in it may have tasks about several lessons.
+A lab in a lesson's folder has the lesson's slug. The folder labs/ can be in the checkout and in
+each folder that DUET_LESSONS names. Labs in labs/ can have tasks about several lessons.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class LabFile:
     """A lab and its file.
 
     Args:
-        lesson: slug of the lesson in whose folder the lab is. None if it is in no lesson's folder.
+        lesson: slug of the lesson whose folder contains the lab. None if no lesson's folder
+            contains it.
     """
 
     slug: str
@@ -82,9 +83,9 @@ class LabFile:
 
 
 def paths() -> dict[str, tuple[Path, str | None]]:
-    """Return lab's slug -> (the lab's file, the slug of the lab's lesson or None).
+    """Return a mapping from each lab's slug to the lab's file and the slug of its lesson, or None.
 
-    A lab's lesson is the lesson in whose folder the lab is.
+    A lab in a lesson's folder belongs to that lesson.
 
     Raises:
         InputError: two labs have the same slug, or DUET_LESSONS names something unusable.
@@ -133,7 +134,8 @@ def find(slug: str) -> LabFile:
 
 
 def usable() -> list[LabFile]:
-    """Return all readable labs whose tasks all have a lesson. `duet lint` reports the others."""
+    """Return the readable labs in which every task has a lesson. `duet lint` reports the other
+    labs."""
     found: list[LabFile] = []
     for slug in paths():
         try:
@@ -176,7 +178,7 @@ def shown(path: Path) -> str:
 def _found(error: ErrorDetails) -> Found:
     """Translate pydantic's error.
 
-    The error's location includes the kind of the task, but the file has no such level.
+    The error's location contains the kind of the task as a level that the file does not have.
     """
     loc = error["loc"]
     if loc[:1] == ("tasks",) and len(loc) > 2 and loc[2] in KINDS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A person's scores in a lab: the points for each task, in terms of a course's grade book."""
+"""A person's scores in a lab: the points for each task, as a course's grade book needs them."""
 
 from __future__ import annotations
 

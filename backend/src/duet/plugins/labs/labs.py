@@ -35,7 +35,7 @@ NAMELESS: Final = "name"
 
 
 def asks_for(lesson: str, challenge: str) -> bool:
-    """Does any usable lab have a task with this challenge?"""
+    """Does any usable lab contain a task with this challenge?"""
     return any(
         isinstance(task, ChallengeTask)
         and (file.lesson_of(task), task.challenge) == (lesson, challenge)
@@ -45,7 +45,8 @@ def asks_for(lesson: str, challenge: str) -> bool:
 
 
 def called_as(visitor: Visitor, name: str, known: str | None) -> str:
-    """Return a visitor's name: the learning platform's, or else the given or the known one.
+    """Return a visitor's name. The learning platform's name comes first, then the given name, then
+    the stored name.
 
     Raises:
         InputError: there is no name. The error's code is NAMELESS.
@@ -70,7 +71,7 @@ def refuse_late(work: Work, task: str, now_s: float) -> None:
     if closed(lab, now_s):
         raise InputError(
             f"the lab {work.file.slug} closed at {lab.deadline:%Y-%m-%d %H:%M %Z}.",
-            remedy="Ask your instructor for a later deadline, which would open it again.",
+            remedy="Ask your instructor for a later deadline, which would open the lab again.",
         )
     if work.shown(task, now_s).answer:
         raise InputError(
@@ -79,13 +80,13 @@ def refuse_late(work: Work, task: str, now_s: float) -> None:
         )
 
 
-# A person's answers are deleted after the person has been inactive for $DUET_LABS_DAYS.
+# Deletes a person's answers after the person has been inactive for $DUET_LABS_DAYS days.
 
 log = logging.getLogger("duet.plugins.labs")
 
 
 async def keep_deleting(store: Store, days: int, now: Callable[[], float]) -> None:
-    """Delete old answers now, and then each day for ever.
+    """Delete old answers now, and then once a day, forever.
 
     Args:
         days: people who were inactive for this many days are deleted with their answers.
@@ -111,7 +112,8 @@ Listener = Callable[[LabScore], None]
 
 
 class Listeners(list[Listener]):
-    """Callbacks that get scores. They run on the event loop after the commit. Errors are logged."""
+    """Callbacks that receive scores. They run on the event loop after the commit. Errors are
+    logged."""
 
     def call(self, score: LabScore) -> None:
         """Call all listeners with a score that has changed, or that is to be sent again."""
@@ -133,8 +135,8 @@ class Labs(Service):
         days: people who were inactive for this many days are deleted with their answers.
 
     Attributes:
-        listeners: callbacks that get each score that changes.
-        forgetting: callbacks that get the key of each person who is deleted.
+        listeners: callbacks that receive each score that changes.
+        forgetting: callbacks that receive the key of each person who is deleted.
     """
 
     actions = routes.ACTIONS
@@ -165,7 +167,7 @@ class Labs(Service):
         return Action.ANSWER if in_lab else None
 
     def judged(self, visitor: str, verdict: m.Judged) -> None:
-        """Remember a verdict, which the visitor may submit."""
+        """Store a verdict in memory, so that the visitor can submit it."""
         self._evidence.judged(visitor, verdict)
 
     def add_routes(self, app: FastAPI) -> None:

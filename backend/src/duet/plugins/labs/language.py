@@ -32,7 +32,7 @@ def in_language(body: Body, file: LabFile, language: str) -> Body:
 
 
 def words_of(file: LabFile, language: str) -> dict[str, str]:
-    """Return a mapping from English to the translation, for all lessons of the lab's tasks."""
+    """Return a mapping from English texts to translations, for all lessons of the lab's tasks."""
     words: dict[str, str] = {}
     for slug in sorted({file.lesson_of(task) for task in file.lab.tasks.values()}):
         try:

@@ -132,7 +132,8 @@ def forget(connection: Connection, key: str) -> int:
 
 
 def delete_old(connection: Connection, before_s: float) -> int:
-    """Delete people who were inactive since then, and their answers. Return how many people."""
+    """Delete people who have been inactive since `before_s`, and their answers. Return the number
+    of people."""
     used = select(func.max(ATTEMPTS.c.at_s)).where(ATTEMPTS.c.person == PEOPLE.c.person)
     newest = func.coalesce(used.scalar_subquery(), PEOPLE.c.since_s)
     return connection.execute(delete(PEOPLE).where(newest < before_s)).rowcount

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs' stored data as plain values, the hash chain of attempts, and checks of answers."""
+"""Plain values for stored data of labs, the hash chain of attempts, and checks of answers."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Attempt:
 
     Args:
         person: `Visitor.key` of the person who answered.
-        number: number of the attempt. It counts this person's attempts in this lab, from 1 without
+        number: number of the attempt. A person's attempts in a lab are numbered from 1 without
             gaps.
         answer: the answer as it was sent.
-        found: what the server itself saw, such as a run's figures or a verdict's lines. Empty if
-            the answer needs no evidence.
+        found: the server's own evidence, such as a run's figures or a verdict's lines. Empty if the
+            answer needs no evidence.
         at_s: Unix time at which the answer was stored.
         previous: hash of the previous attempt, or FIRST for number 1.
         sha256: hash of all other fields.
@@ -59,7 +59,7 @@ class Grade:
 
     Args:
         attempt: number of the attempt.
-        by: `Visitor.key` of the grader, or `operator` if it was given on the command line.
+        by: `Visitor.key` of the grader, or `operator` if the grade was given on the command line.
     """
 
     lab: str

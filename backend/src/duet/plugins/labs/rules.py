@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lint rules for labs: a task must name existing parts of a lesson, and have a known answer."""
+"""Lint rules for labs. A task must name existing parts of a lesson, and must have a known
+answer."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from duet.server.figures import OPS
 
 
 def lab_faults(file: LabFile) -> Iterator[Found]:
-    """Find the faults of a readable lab."""
+    """Find the problems of a readable lab."""
     for name, task in file.lab.tasks.items():
         place: Place = ("tasks", name)
         try:
@@ -102,7 +103,7 @@ def _unknown(place: Place, key: str, what: str, name: str, known: list[str]) -> 
 
 
 def labs_of(slug: str) -> list[str]:
-    """Return the lab in a lesson's folder. For an empty slug, return the labs below labs/."""
+    """Return the lab in a lesson's folder, or for an empty slug the labs below labs/."""
     return [lab for lab, (_, lesson) in files.paths().items() if (lesson or "") == slug]
 
 

@@ -51,7 +51,8 @@ class AnyTask(Strict):
 
 
 class Predict(AnyTask):
-    """Predict what will happen. The question is a prediction of the lesson, or the task's own."""
+    """Predict what will happen. The question is a prediction of the lesson, or the task's own
+    question."""
 
     kind: Literal["predict"]
     prediction: Name | None = Field(
@@ -156,7 +157,7 @@ class Limit(Strict):
 
     @model_validator(mode="after")
     def has_a_bound(self) -> Limit:
-        """Require at least one bound, and that two bounds do not exclude each other."""
+        """Require at least one bound, and refuse two bounds that exclude each other."""
         low, high = self.at_least, self.at_most
         if low is None and high is None:
             remedy = "Add `at_least:`, `at_most:`, or both."

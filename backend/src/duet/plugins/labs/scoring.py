@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Computes points from answers on each call, so a changed key or deadline takes effect. Pure."""
+"""Computes points from answers on each call, so that a changed right answer or deadline takes
+effect. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class Key:
     Args:
         choice: number of the right choice, counted from 0.
         within: maximum difference between an accepted answer and `number`.
-        mark: the question that says to which mark to point.
+        mark: the lesson's question that defines the mark to point to.
         words: the right answer in words. Empty if there is no single right answer.
     """
 
@@ -110,7 +111,7 @@ def step_of(task: Task, lesson: Lesson) -> str | None:
 
 
 def stands_for(arm: str, wanted: str) -> bool:
-    """Is an arm the wanted arm, or the wanted arm with a visitor's change?"""
+    """Is this the wanted arm, or a visitor's change of the wanted arm?"""
     return arm == wanted or changed_arm(arm) == wanted
 
 
@@ -157,7 +158,8 @@ def in_time(lab: Lab, attempt: Attempt) -> bool:
 def task_score(
     name: str, task: Task, attempts: Sequence[Attempt], grades: Mapping[int, Grade], key: Key
 ) -> TaskScore:
-    """Score a task by its best attempt, or mark it ungraded if its newest text has no grade."""
+    """Score a task by its best attempt. If the newest text has no grade, mark the task as
+    ungraded."""
     if not attempts:
         return TaskScore(name, 0.0, task.points, "open")
     if isinstance(task, Explain) and attempts[-1].number not in grades:
@@ -171,7 +173,7 @@ def task_score(
 
 def share(task: Task, attempt: Attempt, grade: Grade | None, key: Key) -> float | None:
     """Return an attempt's share of the task's points, or None if it is not graded yet."""
-    if grade is not None:  # a person's grade overrides any kind
+    if grade is not None:  # a grade that a person gave has priority
         return min(grade.points / task.points, 1.0)
     match task:
         case Predict():
@@ -200,7 +202,7 @@ def _points_at(found: Mapping[str, Any], key: Key) -> bool:
 
 
 def reached(task: Measure, found: Mapping[str, Any]) -> float:
-    """Return which share of the limits a run met, or 0 if the run does not fit the task."""
+    """Return the share of the limits that a run met, or 0 if the run does not fit the task."""
     if misfit(task, found):
         return 0.0
     return sum(holds(one, found["values"]) for one in task.limits) / len(task.limits)
@@ -221,17 +223,18 @@ def misfit(task: Measure, found: Mapping[str, Any]) -> str:
 
 
 def holds(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> bool:
-    """Does any lane that stands for the limit's arm meet the limit?"""
+    """Does any lane of the limit's arm, or of a changed version of this arm, meet the limit?"""
     one = figures(limit, values)
     low, high = limit.at_least, limit.at_most
     return any((low is None or v >= low) and (high is None or v <= high) for v in one)
 
 
 def figures(limit: Limit, values: Mapping[str, Mapping[str, float]]) -> list[float]:
-    """Return the figures to compare with a limit, one for each lane that stands for its arm.
+    """Return the figures to compare with a limit, one for each lane of the limit's arm or of its
+    changed versions.
 
     Args:
-        values: maps a metric, and then an arm, to a value.
+        values: values by metric and arm.
     """
     lanes = values.get(limit.metric, {})
     own = [value for arm, value in lanes.items() if stands_for(arm, limit.arm)]

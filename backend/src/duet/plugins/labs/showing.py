@@ -11,7 +11,7 @@ from duet.plugins.labs.schema import Lab, Task
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Says what is shown of a task.
+    """What a person may see of a task.
 
     Args:
         points: true if the points of the task and of each attempt are shown.
@@ -24,7 +24,7 @@ class Shown:
 
 
 def shown(lab: Lab, task: Task, made: int, score: TaskScore, now_s: float) -> Shown:
-    """Return what is shown to a person who has made that many attempts."""
+    """Return what is shown to a person who has made `made` attempts."""
     if closed(lab, now_s):
         return Shown(True, True)
     if lab.feedback_of(task) == "later":

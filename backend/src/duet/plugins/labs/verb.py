@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`duet lab`: scores, grades, export and deletion, in the database of a server."""
+"""`duet lab`: show and export scores, set grades, and delete answers, in the database of a
+server."""
 
 from __future__ import annotations
 

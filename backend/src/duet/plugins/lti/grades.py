@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sends labs' scores to platforms. Each score is stored first, then sent until it arrives.
 
-Each score is sent separately, so that a refused score does not delay others. The format of a score
-suits both Canvas and Moodle. Canvas ignores the points of a score whose grading is not
+Each score is sent separately, so that a refused score does not delay other scores. The format of a
+score is valid for both Canvas and Moodle. Canvas ignores the points of a score whose grading is not
 `FullyGraded`. Moodle refuses a score without user, timestamp or progress.
 """
 
@@ -45,7 +45,7 @@ from duet.plugins.lti.platforms import ALGORITHM, KeyFile, Platform, Platforms, 
 from duet.store import database as claims
 from duet.store.store import Store
 
-# Calls to a platform's services for scores, grade book columns and members.
+# Calls a platform's services for scores, grade book columns and members.
 #
 # All calls wait for the network, so they run in threads. Section numbers are those of IMS
 # Security Framework 1.0 and AGS 2.0 (addresses: __init__.py).
@@ -79,7 +79,8 @@ class NotTaken(InfraError):
 
 
 class _NotDone(Exception):
-    """The platform refused a request. The text says why."""
+    """The platform refused a request or sent an invalid answer. The error's text contains the
+    reason."""
 
 
 UNUSABLE: Final = (
@@ -140,8 +141,8 @@ class Services:
     ) -> str:
         """Return the grade book column for an activity, or "" if the platform offers none.
 
-        Usually the launch message names the column. If it does not, the column is looked up or
-        created (AGS, 3.1 and 3.2).
+        Usually the launch message names the column. Otherwise, the column is looked up or created
+        (AGS, 3.1 and 3.2).
 
         Raises:
             InfraError: the platform did not answer.
@@ -195,7 +196,7 @@ class Services:
 
     @contextlib.contextmanager
     def _authorized(self, platform: Platform, scopes: list[str]) -> Iterator[PlatformSession]:
-        """Open a session whose requests carry an access token.
+        """Open a session that sends an access token with each request.
 
         Errors within the block become an InfraError (Security Framework, 4.1; RFC 6750, 2.1).
         """
@@ -250,13 +251,13 @@ def _pages(session: PlatformSession, platform: Platform, url: str, kind: str) ->
     """Yield the pages of a list. Each page names the next page (RFC 8288: `rel="next"`)."""
     for _ in range(PAGES):
         if not platform.takes(url):
-            raise _NotDone("it named an address that is not safe")
+            raise _NotDone("the platform named an address that is not safe")
         answer = _good(session.get(url, headers={"Accept": kind}))
         yield answer.json()
         url = answer.links.get("next", {}).get("url", "")
         if not url:
             return
-    raise _NotDone(f"more than {PAGES} pages came")
+    raise _NotDone(f"more than {PAGES} pages arrived")
 
 
 def _good(
@@ -324,13 +325,14 @@ def pause_s(tries: int) -> float:
 
 
 class Outbox:
-    """Stores scores and sends them. Use as `async with outbox.running()`.
+    """Stores scores and sends them. Use in an `async with outbox.running()` block.
 
     Args:
         store: the server's database. Its owner opens and closes it.
 
     Attributes:
-        loop: the event loop on which the outbox runs. Other threads use it to hand over scores.
+        loop: the event loop on which the outbox runs. Other threads use the loop to hand over
+            scores.
     """
 
     def __init__(self, store: Store, platforms: Platforms, services: Services) -> None:
@@ -364,18 +366,19 @@ class Outbox:
             log.error("a score of %s is not stored for its platform: %s", score.lab, error)
 
     def hurry(self) -> None:
-        """Check at once whether a score is due."""
+        """Check immediately whether a score is due."""
         self._came.set()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Send scores in the background. The next server sends those that are left at the end."""
+        """Send scores in the background. Scores that are unsent at the end are sent after the next
+        start of a server."""
         self.loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as tasks:
             sending = tasks.create_task(self._run(), name="lti scores")
             self._tasks = tasks
             yield
-            self._tasks = None  # received scores are stored before the group ends
+            self._tasks = None  # the task group waits until received scores are stored
             sending.cancel()
 
     async def _run(self) -> None:
@@ -399,7 +402,8 @@ class Outbox:
     def _due(self, connection: Connection) -> list[rows.Due]:
         """Return the scores that are due now.
 
-        Of several servers only one sends scores. When it dies, another server takes over.
+        If several servers share the database, only one of them sends scores. When that server ends,
+        another server takes over.
         """
         if self._store.server and claims.claim(connection, SENDER) is not None:
             return []
@@ -421,7 +425,8 @@ class Outbox:
                 log.warning("sending a score of %s is retried: %s", one.link.lab, trouble)
 
     def _trouble(self, one: rows.Due) -> Exception | None:
-        """Send a score. Return why it failed, or None if the platform has this or a newer score."""
+        """Send a score. Return the error, or None if the platform now has this score or a newer
+        one."""
         platform = self._platforms.by_ident(one.link.platform)
         if platform is None:
             return LookupError("its platform is no longer registered.")

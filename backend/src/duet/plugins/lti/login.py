@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks or signs messages that pass through a browser: logins, launches, and choices.
+"""Checks and signs messages that pass through a browser: logins, launches, and teachers' choices.
 
 The caller of read_launch() still has to mark the launch's nonce as used (store.py). Section numbers
 are those of LTI 1.3 core, IMS Security Framework 1.0 and Deep Linking 2.0 (addresses: __init__.py).
@@ -47,7 +47,8 @@ Cookie = Callable[[str], str]
 def begin_login(
     platforms: Platforms, keys: ToolKeys, values: Mapping[str, str], launch_url: str, browser: str
 ) -> tuple[str, str]:
-    """Return the platform's address for the login, and the nonce that names the login's cookie.
+    """Return the platform's address to which the login goes, and the nonce from which the login's
+    cookie is named.
 
     Source: Security Framework, 5.1.1.1 and 5.1.1.2; LTI 1.3 core, 4.1.1 to 4.1.3.
 
@@ -151,7 +152,8 @@ def _own_login(keys: ToolKeys, state: str, cookie: Cookie) -> Login:
 
 
 def _unproven(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return header and claims of a token before its signature is checked (RFC 7519, 7.2)."""
+    """Return the header and the claims of a token whose signature is not checked yet (RFC 7519,
+    7.2)."""
     if not token:
         raise _refused('The LTI launch message "id_token" field is empty')
     if token.count(".") != 2:
@@ -164,7 +166,8 @@ def _unproven(token: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _platform(platforms: Platforms, login: Login, claimed: Mapping[str, Any]) -> Platform:
-    """Return the login's platform. Check that it sent the message, and that it is for us.
+    """Return the login's platform. Check that this platform sent the message, and that the message
+    is for us.
 
     Source: Security Framework, 5.1.3, 2 and 3.
     """
@@ -213,7 +216,7 @@ def _proven(
             audience=client,
             issuer=platform.issuer,
             leeway=SKEW_S,
-            options={"require": list(NEEDED), "verify_sub": False},  # `sub` may be null
+            options={"require": list(NEEDED), "verify_sub": False},  # the claim `sub` may be null
         )
     except jwt.PyJWTError as error:
         raise _refused(str(error) or type(error).__name__) from error
@@ -226,7 +229,7 @@ def _proven(
 
 
 def _wrong(platform: Platform, login: Login, claims: Mapping[str, Any]) -> str:
-    """Say what is wrong with a signed message, or return "" if nothing is.
+    """Return what is wrong with a signed message, or "" if the message is valid.
 
     Sources: LTI 1.3 core, 5.3.1 to 5.3.7; Deep Linking, 4.4.
     """
@@ -287,7 +290,7 @@ def settings_of(launch: Launch) -> DeepLinking:
     """Return what the platform accepts (Deep Linking, 4.4.1).
 
     Raises:
-        LaunchRefused: the platform accepts nothing that we offer.
+        LaunchRefused: the platform accepts no link of the types that we offer.
     """
     found = launch.claims.choosing
     if found is None or "ltiResourceLink" not in found.accept_types:

@@ -21,7 +21,7 @@ from duet.base.access import Person, Role
 from duet.plugins.lti.limits import NAME_CHARACTERS
 from duet.plugins.lti.platforms import Platform
 
-# Roles of a platform's message, mapped to ours (LTI 1.3 core, 5.3.7 and A.2).
+# Maps the roles of a platform's message to our roles (LTI 1.3 core, 5.3.7 and A.2).
 
 MEMBERSHIP: Final = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 TEACHERS: Final = frozenset({"Instructor", "TeachingAssistant"})
@@ -41,7 +41,8 @@ def role_of(roles: Iterable[str]) -> Role:
 
 
 def _of_course(role: str) -> tuple[str, ...]:
-    """Return a course role's names. A sub-role has two: its own and its principal role's name.
+    """Return the names of a course role. A sub-role has two names: its own name and the name of its
+    principal role.
 
     Examples: `membership#Instructor`, `membership/Instructor#TeachingAssistant`, and `Learner`.
     """
@@ -152,7 +153,7 @@ class Claims(_Part):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A verified message; its nonce still has to be marked as used.
+    """A verified message. The caller still has to mark its nonce as used.
 
     Args:
         until_s: Unix time at which the state and its nonce expire.
@@ -164,7 +165,7 @@ class Launch:
 
     @property
     def person(self) -> Person:
-        """The person of the launch, who is the same in all registrations of an issuer.
+        """The person who launched. A user is the same person in all registrations of an issuer.
 
         Each anonymous launch creates a new person.
         """
@@ -187,7 +188,7 @@ class Launch:
 
     @property
     def place(self) -> dict[str, str]:
-        """What to open: query parameters for the page's address, from the custom parameters."""
+        """Query parameters of the page to open. They come from the custom parameters."""
         given = {key: self.claims.custom.get(key) for key in PLACE_KEYS}
         words = {key: str(value) for key, value in given.items() if value is not None}
         return {key: value[:PLACE_CHARACTERS] for key, value in words.items() if value}
@@ -214,8 +215,8 @@ def name_of(claims: Claims) -> str:
 # The `state` of a login is signed, bound to one browser, and expires after LOGIN_S (IMS Security
 # Framework 1.0, 7.3.1).
 #
-# The server stores nothing at a login, so even a million logins use no disk space. At the launch,
-# the nonce in the state must equal the nonce in the token. Then the nonce is stored as used
+# At a login, the server stores nothing, so even a million logins use no disk space. At the launch,
+# the nonce in the state must equal the nonce in the token. The nonce is then stored as used
 # (store.py).
 
 FORM: Final = re.compile(
@@ -234,7 +235,7 @@ class Login:
         platform: `Platform.ident`.
         browser: hash of the secret in the browser's cookie.
         until_s: Unix time.
-        target: hash of the address that the platform said it would open; "" if it named no address.
+        target: hash of the address that the platform announced to open; "" if it named no address.
     """
 
     platform: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Learning platforms that are registered in the YAML file $DUET_LTI, and our own keys."""
+"""Reads the learning platforms that the YAML file $DUET_LTI registers, and our own keys."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def _safe(url: str) -> str:
         return url
     if parts.scheme == "http" and _loopback(parts.hostname or ""):
         return url
-    raise ValueError("it must begin with https:// or be an address of this machine")
+    raise ValueError("the address must begin with https:// or be an address of this machine")
 
 
 def _origin(url: str) -> str:
     parts = urlsplit(_safe(url))
     if parts.path or parts.query or parts.fragment or set(parts.netloc) & set(" ;,'\""):
-        raise ValueError("it must be https://HOST, without a path")
+        raise ValueError("the origin must be https://HOST, without a path")
     return url
 
 
@@ -159,7 +159,8 @@ class Platforms(BaseModel):
         return iter(self.platforms)
 
     def find(self, issuer: str, client_id: str) -> Platform | None:
-        """Return the registration, or if `client_id` is "", the only registration of the issuer."""
+        """Return the registration of this issuer and client. If `client_id` is "", return the
+        issuer's only registration."""
         found = [one for one in self.platforms if one.issuer == issuer]
         if client_id:
             found = [one for one in found if one.client_id == client_id]
@@ -206,8 +207,8 @@ def _first(error: ValidationError) -> str:
     )
 
 
-# Our keys: one key signs, and former keys stay in the key set for FORMER_KEY_S. The file has mode
-# 0600 and also contains the key that signs states (messages.py).
+# Manages our keys. One key signs, and former keys stay in the key set for FORMER_KEY_S. The key
+# file has mode 0600 and also contains the key that signs states (messages.py).
 
 FORMAT: Final = 1
 RSA_BITS: Final = 2048
@@ -286,7 +287,7 @@ def _shown(replaced_s: float | None, now_s: float) -> bool:
 
 
 class KeyFile:
-    """The key file. It is read again when it changes, so a running server uses rotated keys.
+    """The key file. A changed file is read again, so a running server uses rotated keys.
 
     Args:
         clock: Unix time in s.
@@ -363,7 +364,8 @@ class KeyFile:
         except (ValueError, ValidationError, AssertionError, TypeError, RecursionError) as error:
             raise InputError(
                 f"{self.path} is not an LTI key file ({type(error).__name__}).",
-                remedy=f"Delete it (rm {self.path}), then run ./duet lti keys to create new keys.",
+                remedy=f"Delete this file (rm {self.path}), then run ./duet lti keys to create "
+                "new keys.",
             ) from error
 
     def _write(self, content: Content) -> ToolKeys:
@@ -381,7 +383,7 @@ class KeyFile:
         )
 
 
-# Requests to platforms have a time limit and a size limit, and follow no redirects.
+# Limits the time and the size of requests to platforms, which follow no redirects.
 
 CHUNK_BYTES = 64 * 1024
 
@@ -392,7 +394,7 @@ class PlatformSession(requests.Session):
     def __init__(self) -> None:
         super().__init__()
         self.headers["User-Agent"] = "kernel-duet"
-        self.auth = lambda request: request  # otherwise ~/.netrc would replace our access token
+        self.auth = lambda request: request  # without this, ~/.netrc would replace our token
 
     def request(self, method: Any, url: Any, *args: Any, **kwargs: Any) -> requests.Response:
         """Make one request.
@@ -416,7 +418,7 @@ class PlatformSession(requests.Session):
         return response
 
 
-# Public keys of platforms. They are read when needed, and again when a platform has a new key.
+# Fetches public keys of platforms when they are needed, and again when a platform has a new key.
 
 
 @dataclass
@@ -433,7 +435,7 @@ class PlatformKeys:
     """Thread-safe cache of each platform's key set.
 
     Args:
-        again_s: minimum time before an unknown key causes another read of a key set.
+        again_s: minimum time between two fetches of a key set because of unknown keys.
         clock: monotonic time in s.
     """
 
@@ -451,7 +453,7 @@ class PlatformKeys:
         Source: IMS Security Framework 1.0, 6.3 and 6.4.
 
         Raises:
-            InfraError: the platform did not provide it.
+            InfraError: the platform did not provide its key set.
         """
         with self._lock:
             known = self._known.setdefault(platform.ident, _Known())

@@ -11,7 +11,7 @@ AGAIN = "Open the activity again from your course."
 
 
 class LaunchRefused(InputError):
-    """A message is too old, not from a registered platform, or not meant for this browser."""
+    """The message is too old, not from a registered platform, or not meant for this browser."""
 
     code = "lti"
 

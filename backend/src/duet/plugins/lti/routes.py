@@ -2,8 +2,8 @@
 """LTI 1.3 routes for logins, launches, our key set, and the members of a teacher's course.
 
 Login and launch accept requests from a platform's pages without a session and from a foreign origin
-(api/guard.py: Foreign). They are protected by the platform's signature over a nonce, which this
-server issued to this browser. A nonce is valid only once.
+(api/guard.py: Foreign). The platform's signature over a nonce protects these requests. This server
+issued the nonce to this browser, and a nonce is valid only once.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from duet.stream.viewer import visitor_of
 if TYPE_CHECKING:
     from duet.plugins.lti.service import Lti
 
-# Input from a user's browser: parameters, the requested address, and the login cookie.
+# Reads input from a user's browser: parameters, the requested address, and the login cookie.
 
 LAUNCH: Final = "/lti/launch"
 
 
 def launch_url(request: Request) -> str:
-    """Return the redirect URI that platforms know."""
+    """Return the redirect URI that is registered at platforms."""
     asked = requested_address(request.scope)
     if asked.public is not None:
         return f"{str(asked.public).rstrip('/')}{LAUNCH}"
@@ -51,17 +51,18 @@ def launch_url(request: Request) -> str:
 
 
 def state_name(scope: Any, nonce: str) -> str:
-    """Return the cookie name of one login. Each login has its own, because logins may overlap."""
+    """Return the cookie name of one login. Each login has its own cookie, because logins may
+    overlap."""
     return f"{cookie_name(scope)}-lti-{nonce[:12]}"
 
 
 def state_cookie(scope: Any, nonce: str, value: str, seconds: int) -> str:
-    """Return the Set-Cookie header of a login; 0 s removes the cookie.
+    """Return the Set-Cookie header of a login. With a lifetime of 0 s, it removes the cookie.
 
     The launch is a POST from the platform's page. With TLS, the cookie's attributes let browsers
     send the cookie with this POST. In a frame, browsers also partition the cookie by the
-    surrounding page. Without TLS, browsers reject these attributes. Then only Chromium sends the
-    cookie, because it sends a new cookie without SameSite for two minutes.
+    surrounding page. Without TLS, browsers reject these attributes, and only Chromium sends the
+    cookie. Chromium sends a new cookie without SameSite for two minutes.
     """
     line = f"{state_name(scope, nonce)}={value}; Path={requested_address(scope).root}/lti/; "
     line += f"Max-Age={seconds}; HttpOnly"
@@ -90,7 +91,8 @@ async def values_of(request: Request) -> dict[str, str]:
     return dict(pairs)
 
 
-# Pages of LTI: plain HTML, because the content security policy allows no scripts here.
+# Makes the pages of LTI. They are plain HTML, because the content security policy allows no scripts
+# here.
 
 BUTTON = '<button style="font: inherit; padding: .35em 1em; cursor: pointer">{text}</button>'
 
@@ -113,8 +115,8 @@ def entry_page(place: Mapping[str, str]) -> str:
     """Return a page that opens the lesson automatically.
 
     A redirect would continue the platform's cross-site request, so the browser would withhold the
-    new SameSite=Strict cookie. The page that this function returns makes a new request, with which
-    the browser sends the cookie.
+    new SameSite=Strict cookie. The page that this function returns makes a new request, and the
+    browser sends the cookie with this request.
     """
     address = escape(f"../?{urlencode(place)}" if place else "../")
     head = f'<meta http-equiv="refresh" content="0; url={address}">\n'
@@ -123,7 +125,8 @@ def entry_page(place: Mapping[str, str]) -> str:
 
 
 def choice_page(return_url: str, choices: Iterable[tuple[Choice, str]]) -> str:
-    """Return the list of lessons and labs; each button sends its signed answer to the platform."""
+    """Return a page with the list of lessons and labs. Each button sends a signed answer to the
+    platform."""
     parts = ["<p>What shall the activity in your course open?</p>"]
     for choice, jwt in choices:
         points = "" if choice.most is None else f" · {choice.most:g} points"
@@ -157,7 +160,8 @@ KEYS_FRESH_S: Final = 300
 
 
 def launches(registered: Registered | None) -> Foreign:
-    """Return the routes that platforms' pages may request, and the origins that may frame them."""
+    """Return the routes that platforms' pages may request, and the origins that may frame these
+    routes."""
     if registered is None:
         return Foreign()
     routes = frozenset({("GET", LOGIN), ("POST", LOGIN), ("POST", LAUNCH)})
@@ -196,7 +200,7 @@ def add_lti_routes(app: FastAPI, lti: Lti | None, sessions: Sessions | None) -> 
 
 
 def used(lti: Lti | None) -> Lti:
-    """Return `lti` if this server uses LTI.
+    """Return `lti` unless it is None.
 
     Raises:
         InputError: this server does not use LTI.
@@ -204,13 +208,14 @@ def used(lti: Lti | None) -> Lti:
     if lti is None:
         raise InputError(
             "no learning platform is registered on this server.",
-            remedy="Start it with DUET_LTI (docs/LTI.md).",
+            remedy="Start the server with DUET_LTI (docs/LTI.md).",
         )
     return lti
 
 
 def begin(request: Request, lti: Lti, values: dict[str, str]) -> Response:
-    """Answer a login with a redirect to the platform, or in a frame by opening a window first."""
+    """Answer a login with a redirect to the platform. In a frame, the answer first opens a
+    window."""
     scope = request.scope
     in_frame = request.headers.get("sec-fetch-dest") in ("iframe", "frame")
     if in_frame and urlsplit(values.get("target_link_uri", "")).query != CHOOSE:
@@ -264,7 +269,7 @@ def choices(lti: Lti, launch: Launch, address: str) -> str:
 
 
 def lab_choices() -> list[Choice]:
-    """Return all labs; each has a column in the grade book. Blocking: it may read lessons."""
+    """Return all labs as items with a column in the grade book. Blocking: this may read lessons."""
     return [
         Choice(file.lab.title, file.lab.intro, {"lab": file.slug}, file.lab.most)
         for file in lab_files.usable()
@@ -272,7 +277,8 @@ def lab_choices() -> list[Choice]:
 
 
 def refused(error: DuetError) -> Response:
-    """Return a page with the reason, and log the reason without the message."""
+    """Return a page with the reason for a refusal. Log the reason without the platform's
+    message."""
     log.info("refused: %s %s", error.sentence, error.detail[:500])
     status = 401 if isinstance(error, LaunchRefused) else 404
     status = status if isinstance(error, InputError) else 503

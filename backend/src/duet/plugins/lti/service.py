@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LTI on one server: logins, launches and what follows from them."""
+"""LTI on one server: logins, launches, scores and course members."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ MOST_UNKNOWN = 100.0
 
 
 class Lti:
-    """LTI of one server. Use as `async with lti.running(days)`.
+    """LTI of one server. Use in an `async with lti.running(days)` block.
 
     Args:
         store: the class database, which its owner opens and closes.
-        labs: returns what a teacher may choose besides the lessons. It is called in threads.
+        labs: returns the items that a teacher can choose in addition to the lessons. It is called
+            in threads.
     """
 
     def __init__(
@@ -56,9 +57,11 @@ class Lti:
 
     @contextlib.asynccontextmanager
     async def running(self, days: int) -> AsyncIterator[None]:
-        """Delete activities that nobody opened for `days`, then send scores within the block."""
+        """Delete activities that nobody opened for `days`, then send scores until the block
+        ends."""
         before_s = time.time() - days * DAY_S
-        with contextlib.suppress(DuetError):  # the store logs it; the next start tries again
+        # the store logs the error, and the next start tries again
+        with contextlib.suppress(DuetError):
             await self._store.ask(lambda c: rows.delete_old(c, before_s))
         async with self.outbox.running():
             yield
@@ -89,12 +92,12 @@ class Lti:
         return launch
 
     async def arrived(self, launch: Launch) -> None:
-        """Store to which column a student's scores go, or from which course a teacher came.
+        """Store the column for a student's scores, or the course from which a teacher came.
 
         Errors are only logged: the person may use the page anyway.
         """
         if launch.claims.sub is None:
-            return  # an anonymous user: the platform could not name them in a grade book
+            return  # an anonymous user has no column in a grade book
         try:
             if launch.role is Role.STUDENT:
                 await self._student(launch)
@@ -154,7 +157,7 @@ class LtiService(Service):
 
     Args:
         registered: if None, each route reports that LTI is not used.
-        days: activities that nobody opened for so many days are deleted.
+        days: activities that nobody opened for this number of days are deleted.
     """
 
     actions = routes.ACTIONS

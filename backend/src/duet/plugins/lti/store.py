@@ -41,7 +41,7 @@ def use_nonce(connection: Connection, nonce: str, until_s: float) -> None:
     """Mark a nonce as used. It may be deleted after `until_s`, when its state is no longer valid.
 
     Raises:
-        LaunchRefused: it was used before.
+        LaunchRefused: the nonce was used before.
     """
     connection.execute(delete(LTI_NONCES).where(LTI_NONCES.c.until_s < time.time()))
     there = connection.scalar(select(LTI_NONCES.c.nonce).where(LTI_NONCES.c.nonce == nonce))
@@ -49,7 +49,7 @@ def use_nonce(connection: Connection, nonce: str, until_s: float) -> None:
     if there is not None:
         raise refused
     try:
-        with connection.begin_nested():  # another server with the same database may be faster
+        with connection.begin_nested():  # another server may have inserted the nonce meanwhile
             connection.execute(insert(LTI_NONCES).values(nonce=nonce, until_s=until_s))
     except IntegrityError as error:
         raise refused from error
@@ -87,7 +87,8 @@ def put_course(connection: Connection, person: str, platform: str, members_url: 
 
 
 def course(connection: Connection, person: str) -> tuple[str, str] | None:
-    """Return (platform, address of the member list) of a teacher's course, or None without one."""
+    """Return (platform, address of the member list) of a teacher's course, or None if no course is
+    stored."""
     asked = select(LTI_COURSES.c.platform, LTI_COURSES.c.members_url)
     row = connection.execute(asked.where(LTI_COURSES.c.person == person)).first()
     return None if row is None else (row.platform, row.members_url)
@@ -147,7 +148,8 @@ class Due:
 
 
 def put_score(connection: Connection, score: LabScore) -> int:
-    """Make a score due for each of the person's activities for the lab. Return how many are due.
+    """Make a score due for each of the person's activities for the lab. Return the number of
+    changed scores.
 
     A score changes nothing if it is older than the stored score, or if it has the same points.
     """
@@ -184,7 +186,7 @@ def _put(connection: Connection, score: LabScore, link: Link) -> bool:
 
 
 def due(connection: Connection, most: int) -> list[Due]:
-    """Return due scores. Those that have waited longest come first."""
+    """Return due scores, beginning with those that have waited longest."""
     joined = LTI_SCORES.join(LTI_LINKS)
     asked = (
         select(LTI_SCORES, LTI_LINKS.c.platform, LTI_LINKS.c.user_id, LTI_LINKS.c.lineitem)
@@ -211,12 +213,12 @@ def waiting(connection: Connection) -> list[tuple[str, int, str]]:
 
 
 def settled(connection: Connection, one: Due, trouble: str = "") -> None:
-    """Mark a score as sent or given up, unless a newer score has arrived meanwhile."""
+    """Mark a score as sent or as given up, unless a newer score has replaced it meanwhile."""
     _change(connection, one, pending=False, trouble=trouble[:300])
 
 
 def postpone(connection: Connection, one: Due, next_s: float, trouble: str) -> None:
-    """Retry a score later unless a newer score has arrived meanwhile."""
+    """Schedule a retry of a score, unless a newer score has replaced it meanwhile."""
     _change(connection, one, tries=one.tries + 1, next_s=next_s, trouble=trouble[:300])
 
 

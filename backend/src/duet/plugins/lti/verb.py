@@ -69,7 +69,7 @@ def lti(
     """Show the LTI settings and keys for Moodle or Canvas.
 
     $DUET_LTI names the platforms file. A replaced key stays in the key set for 7 days. A running
-    server applies a key rotation at once, but changes to the platforms only at its next start.
+    server applies a key rotation immediately, but changes to the platforms only at its next start.
     """
     from duet.api.proxy import PublicUrl
 
@@ -135,7 +135,8 @@ def moment(at_s: float) -> str:
 
 
 def print_platforms(result: LtiResult) -> None:
-    """Print what an administrator has to enter, in Moodle's terms. Then list the platforms."""
+    """Print the values that an administrator has to enter, in Moodle's terms. Then list the
+    platforms."""
     print("Addresses to enter at a platform (docs/LTI.md):")
     for name, address in (
         ("Initiate login URL", result.login_url),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`duet pack`: collect measurements for a host on which nothing can be installed.
 
-`contents.py` collects what the host lacks, and `archive.py` writes it as one file. On the host,
-`unpack.py` (with only the standard library) restores and checks the files, and `program.py`
-measures. `duet measure --from` reads the result (measure/elsewhere.py).
+`contents.py` collects the files that the host lacks, and `archive.py` writes them as one file. On
+the host, `unpack.py` (with only the standard library) restores and checks the files, and
+`program.py` measures. `duet measure --from` reads the result (measure/elsewhere.py).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 
 Kernels that differ by one patch are nearly identical before they are compressed. So for each
 bzImage, the pack stores the uncompressed kernel, and the parts of the bzImage before and after the
-compressed kernel. Then xz finds what the kernels share. The host compresses each kernel again with
-the pack's own lz4, which gives the same bytes.
+compressed kernel. Then xz detects the parts that kernels share. The host compresses each kernel
+again with the pack's own lz4, which produces the same bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ AT_ONCE: Final = ("measure", "README", "pack.json", "unpack.py", "libexec/python
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A bzImage's head, its uncompressed kernel, and what follows the compressed kernel."""
+    """The parts of a bzImage: its head, its uncompressed kernel, and its tail after the compressed
+    kernel."""
 
     head: bytes
     body: bytes
@@ -46,7 +47,8 @@ class Parts:
 
 
 def split_kernel(bzimage: bytes) -> Parts | None:
-    """Split an lz4-compressed kernel. Return None if its parts would not give the same bytes again.
+    """Split a bzImage that is compressed with lz4. Return None if its parts would not reproduce the
+    same bytes.
 
     Source: Documentation/arch/x86/boot.rst (payload_offset), scripts/Makefile.lib (cmd_lz4).
 
@@ -60,7 +62,7 @@ def split_kernel(bzimage: bytes) -> Parts | None:
     packed = bzimage[begin : begin + length]
     if not packed.startswith(LZ4):
         return None
-    body = _lz4(["-d", "-c"], packed[:-4])  # the last 4 bytes are the unpacked length
+    body = _lz4(["-d", "-c"], packed[:-4])  # the last 4 bytes contain the unpacked length
     for level in LEVELS:
         again = _lz4(["-l", level, "-c"], body)
         if body and packed.startswith(again):
@@ -93,7 +95,7 @@ def write_archive(folder: Path, target: Path, libraries: Collection[str]) -> Non
     payload = folder.parent / PAYLOAD
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
     first = sorted(n for n in names if n in libraries or n.startswith(AT_ONCE))
-    # Files are sorted by name, so that the bodies of the kernels follow each other.
+    # The other files are sorted by name, so that the bodies of the kernels are adjacent.
     rest = sorted(set(names) - set(first), key=lambda name: (name.rpartition("/")[2], name))
     try:
         _write_payload(folder, rest, payload)

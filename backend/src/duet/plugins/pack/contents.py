@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Collect what a pack holds: kernels, guest root, QEMU, Python, this project, their licences.
+"""Collect the contents of a pack: kernels, guest root, QEMU, Python, this project, and their
+licences.
 
 measure  README  pack.json  unpack.py   the program to start, and what the pack is
 lib  libexec  share                     ELF programs, their libraries, QEMU's firmware
@@ -97,7 +98,7 @@ COPYRIGHT: Final = Path("/usr/share/doc")
 
 
 class Draft:
-    """A pack folder that is being filled."""
+    """A pack folder while files are added to it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -198,7 +199,7 @@ class Draft:
         shutil.copyfile(Path(__file__).with_name("unpack.py"), self.folder / "unpack.py")
 
     def add_native(self) -> None:
-        """Add the C parts of the backend as they are compiled here, under the same names."""
+        """Add the compiled C libraries of the backend. Each library keeps its name."""
         for library in (decoder.ensure(), reduce.ensure(), compiled(TSC_SOURCE)):
             place = self.folder / "cache/native" / library.parent.name
             place.mkdir(parents=True, exist_ok=True)
@@ -216,7 +217,7 @@ class Draft:
         shutil.copyfile(numbers, target)
 
     def add_libraries(self) -> None:
-        """Add the shared libraries of everything that is in the folder, and the loader."""
+        """Add the dynamic loader, and the shared libraries of all programs in the folder."""
         place = self.folder / "lib"
         place.mkdir(exist_ok=True)
         elves = [path for path in self.folder.rglob("*") if path.is_file() and _is_elf(path)]
@@ -252,7 +253,7 @@ class Draft:
         return frozenset(f"lib/{name}" for name in names.union(*needed))
 
     def add_licences(self) -> None:
-        """Add the copyright file of each Debian package that something was copied from."""
+        """Add the copyright file of each Debian package from which a file was copied."""
         place = self.folder / "licenses"
         place.mkdir(exist_ok=True)
         for package in sorted(self._licences):
@@ -262,7 +263,7 @@ class Draft:
         (place / "SOURCES").write_text(_sources(self._licences))
 
     def digests(self) -> dict[str, str]:
-        """Return path -> SHA-256 of all files."""
+        """Return a mapping from the path of each file to its SHA-256."""
         paths = [path for path in sorted(self.folder.rglob("*")) if path.is_file()]
         return {path.relative_to(self.folder).as_posix(): sha256_of(path) for path in paths}
 
@@ -286,7 +287,8 @@ def _zip_compiled(library: Path, target: Path) -> None:
 
 
 def needed_libraries(path: Path, folder: Path) -> dict[str, Path]:
-    """Return name -> file of the libraries that an ELF file needs from outside the folder."""
+    """Return a mapping from name to file for the libraries outside the folder that an ELF file
+    needs."""
     done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, timeout=LDD_S)
     found = {}
     for line in done.stdout.splitlines():
@@ -326,7 +328,7 @@ def _packages_of(path: Path) -> set[str]:
 
 
 def _sources(packages: Iterable[str]) -> str:
-    """Return a text that lists the source packages of everything that was copied."""
+    """Return a text that lists the source packages of all copied files."""
     form = "${source:Package} ${source:Version} (${Package})\n"
     done = subprocess.run(
         ["dpkg-query", "-W", "-f", form, *sorted(packages)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Make a pack: choose its jobs, write its record, and collect its files."""
+"""Make a pack: choose its measurements, write pack.json, and collect its files."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ exec "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" --argv0 "$here/
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Options, as typed, that name one condition."""
+    """Options, as the user typed them, that name one condition."""
 
     arms: str = ""
     workload: str = ""
@@ -68,10 +68,10 @@ class Asked:
 
 
 def make_pack(names: Sequence[str], output: Path, condition: Asked) -> PackResult:
-    """Write a pack of lessons and return what it holds.
+    """Write a pack of lessons, and return a summary of its contents.
 
     Args:
-        condition: the condition to measure instead of those of the published figures.
+        condition: the condition to measure. An empty condition means the published figures.
 
     Raises:
         InputError: the output cannot be written, or a lesson has nothing to measure.
@@ -130,7 +130,7 @@ def _check_output(output: Path) -> None:
             remedy="Write for example --output kernel-duet-pack.tar.",
         )
     if output.suffix == "" and output.exists():
-        raise InputError(f"{output} already exists.", remedy="Name a folder that is not there yet.")
+        raise InputError(f"{output} already exists.", remedy="Name a folder that does not exist.")
 
 
 def _lesson_jobs(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run a pack's jobs on the host, as ./measure does, and write one result file.
+"""Run a pack's measurements on the host for ./measure, and write one result file.
 
-Nothing is built or judged here. The result names each job that the host cannot run.
+The host builds no kernels and computes no verdicts. The result names each job that the host cannot
+run.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ class Pace:
 
 
 def ordered(jobs: Sequence[PackedJob]) -> list[int]:
-    """Return the indexes of jobs, sorted so that early runs can change the most verdicts.
+    """Return the indexes of jobs, sorted so that the jobs that can change the most verdicts come
+    first.
 
     Jobs that need a host with more CPUs come first, then other jobs on the wall clock. Jobs on the
     count clock come last, because they give the same figures on every host.
@@ -100,7 +102,7 @@ def read_time(text: str) -> float:
     """Parse a time such as '90s', '8m', '1.5h', or '8' (minutes) into seconds.
 
     Raises:
-        InputError: it is not a time.
+        InputError: the text is not a time.
     """
     match = TIME.match(text)
     if match is None:
@@ -187,7 +189,7 @@ class Pack:
         return runs.model_copy(update={"made": {**runs.made, "compiler": packed.compiler}})
 
     async def accelerator(self) -> tuple[str, str]:
-        """Return the accelerator, tcg or kvm. If it is tcg, also say why.
+        """Return the accelerator (tcg or kvm), and for tcg also the reason why it is not kvm.
 
         If /dev/kvm can be opened, boot a probe guest to find out whether KVM works.
         """
@@ -245,7 +247,8 @@ class Session:
     """One start of ./measure.
 
     Args:
-        until_s: monotonic time at which to stop; None to stop only when everything is measured.
+        until_s: monotonic time at which to stop. None means to stop only when everything is
+            measured.
     """
 
     pack: Pack
@@ -256,7 +259,7 @@ class Session:
     began_s: float = field(default_factory=time.monotonic)
 
     async def run(self) -> None:
-        """Run the jobs that have no table yet, and write the file's last line."""
+        """Run the replicas and jobs that have no result yet, and write the file's last line."""
         await self._run_replicas()
         jobs = self.pack.record.jobs
         todo = [number for number in ordered(jobs) if number not in self.writer.done]
@@ -357,7 +360,7 @@ def _words(job: PackedJob) -> str:
 
 
 def main(words: Sequence[str]) -> int:
-    """Measure; return the exit code."""
+    """Measure, and return the exit code."""
     parser = argparse.ArgumentParser(prog="./measure", description="Measure what this pack holds.")
     parser.add_argument("--time", help="stop after this time, for example 8m; run again to go on")
     parser.add_argument("--name", help="name of this host in tables, at most 60 characters")
@@ -422,7 +425,7 @@ async def _selftest(test: Selftest) -> int:
 
 
 async def _until_signal(session: Session) -> bool:
-    """Run the jobs; return False if a signal ended them. All guests have ended in either case."""
+    """Run the jobs. Return False if a signal stopped them. In both cases, all guests have ended."""
     task = asyncio.create_task(session.run())
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Restore and check a pack on the host that measures. Needs only Python's standard library.
+"""Restore and check a pack on the measuring host. This file needs only Python's standard library.
 
     unpack.py FOLDER [ARGUMENTS]
 
-The archive has Python, this file and `payload.tar.xz`. This program unpacks the payload into
+The archive contains Python, this file and `payload.tar.xz`. This program unpacks the payload into
 FOLDER, compresses the kernels again, and compares every file with pack.json. Then it starts
 duet.plugins.pack.program with ARGUMENTS.
 """
@@ -33,17 +33,17 @@ class PackDamaged(Exception):
 
 
 def loader_words(folder: Path, name: str, program: Path) -> list[str]:
-    """Return the words that start an ELF program with the pack's own C library.
+    """Return the command line that starts an ELF program with the pack's own C library.
 
     Args:
-        name: the path that the program sees as its own.
+        name: the path that the program gets as its argv[0].
     """
     loader = ["--library-path", str(folder / "lib"), "--argv0", name]
     return [str(folder / LOADER), *loader, str(program)]
 
 
 def write_wrappers(folder: Path) -> None:
-    """Write bin/NAME for each program of libexec, as shell scripts with absolute paths."""
+    """For each program in libexec, write a shell script bin/NAME with absolute paths."""
     (folder / "bin").mkdir(exist_ok=True)
     environment = {
         "python3": {"PYTHONHOME": folder / "python"},
@@ -62,9 +62,9 @@ def write_wrappers(folder: Path) -> None:
 
 
 def unpack(folder: Path) -> None:
-    """Unpack the payload unless an earlier start did this, and write the wrappers.
+    """Unpack the payload unless an earlier start has unpacked it, and write the wrapper scripts.
 
-    The wrappers are written at each start, since the folder may have been moved.
+    The wrapper scripts are written at each start, because the folder may have been moved.
     """
     payload = folder / PAYLOAD
     if not payload.exists():

@@ -2,8 +2,8 @@
 """Endpoint for host processes on other machines. They join with a single-use token, and rejoin with
 a secret.
 
-Only hashes of token and secret are stored. A request with an Origin header is refused, because
-browsers have no access here.
+A host is found by the hash of its token or secret. A request with an Origin header is refused,
+because browsers have no access here.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class HostDoor:
         """Tasks, each of which ends with its host's connection at the latest."""
 
     def expect(self, connection: Connection) -> str:
-        """Make a token for this connection, with which one host can join."""
+        """Make a token with which one host can join on this connection."""
         token = secrets.token_urlsafe(32)
         self._expected[_hash(token)] = _Expected(connection, time.monotonic() + limits.TICKET_S)
         return token
@@ -156,7 +156,7 @@ class HostDoor:
         """Serve one connection of a host, from its handshake to its end."""
         found = self._find_host(socket)
         if found is None:
-            await socket.close()  # before accept: the handshake is answered with 403
+            await socket.close()  # closing before accept() answers the handshake with 403
             return
         key, host = found
         await socket.accept()
@@ -181,7 +181,8 @@ class HostDoor:
     async def _messages(self, socket: WebSocket, key: str, host: _Expected) -> AsyncIterator[bytes]:
         while True:
             message = await socket.receive_bytes()
-            if not host.came:  # it has the secret, so the token is used up
+            # Once the host has received its secret, its token is no longer valid.
+            if not host.came:
                 host.came = True
                 self._expected[_hash(host.secret)] = self._expected.pop(key)
             yield message
@@ -200,15 +201,15 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-# A host process on another machine. A launcher starts it with a token, and it connects to this
-# server.
+# A host process on another machine. A launcher starts the process with a token, and the process
+# connects to this server.
 
 
 class Elsewhere(Protocol):
     """A program that was started on another machine."""
 
     async def gone(self) -> str:
-        """Wait until the program has ended. Return why, in words."""
+        """Wait until the program has ended. Return the reason in words."""
         ...
 
 
@@ -217,7 +218,8 @@ Launch = Callable[[str], AbstractAsyncContextManager[Elsewhere]]
 
 
 class JoinedHost:
-    """A host process that connects to this server. Use as `async with`; leaving ends it."""
+    """A host process that connects to this server. Use with `async with`: leaving the block ends
+    the process."""
 
     def __init__(self, peer: Peer, door: HostDoor, launch: Launch) -> None:
         self._peer, self._door, self._launch = peer, door, launch
@@ -242,7 +244,8 @@ class JoinedHost:
                 why = connection.why or f"nothing arrived within {TICKET_S:g} s"
                 raise InfraError(
                     f"the host process did not connect to this server: {why}.",
-                    remedy="Read its output, and check that its machine can reach this server.",
+                    remedy="Read the output of the host process, and check that its machine can "
+                    "reach this server.",
                 )
         except BaseException:
             await self.__aexit__()

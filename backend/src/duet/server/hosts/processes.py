@@ -40,22 +40,23 @@ class LogForwarder:
     """Copies a process's standard error, which is its log, to our own standard error."""
 
     def feed(self, text: bytes) -> None:
-        with contextlib.suppress(OSError, ValueError):  # the terminal is gone
+        with contextlib.suppress(OSError, ValueError):  # the server's terminal may have been closed
             sys.stderr.write(text.decode("utf-8", "replace"))
             sys.stderr.flush()
 
 
 def command_line(descriptor: int) -> tuple[str, ...]:
     """Return the command line of a host process."""
-    # -P: nothing is imported from the current folder, to which others may be able to write.
+    # With -P, Python imports nothing from the current folder, to which other users may be able to
+    # write.
     return (sys.executable, "-P", "-s", "-m", "duet.host", str(descriptor))
 
 
 class HostProcess:
-    """One host process. Use as `async with`; leaving ends it and its guests.
+    """One host process. Use with `async with`: leaving the block ends the process and its guests.
 
     Args:
-        peer: is attached to the process, and ended when the process is gone.
+        peer: is connected to the process, and is ended when the process is gone.
     """
 
     def __init__(self, peer: Peer) -> None:
@@ -107,7 +108,8 @@ class HostProcess:
         if self._channel is not None:
             self._channel.close()
         if not self._peer.connection.spoken.is_set():
-            # the process has no guests yet, and would detect the end only after its imports
+            # Kill the process: it has no guests yet, and would notice the closed channel only after
+            # its imports.
             self._process.kill()
         elif self._process.returncode is None:
             try:
@@ -125,11 +127,11 @@ LOG = logging.getLogger("duet.hosts")
 
 
 class Supervisor:
-    """Starts a host process, and starts another one whenever it has ended.
+    """Starts a host process, and starts a new process whenever the former process has ended.
 
     Args:
-        start: makes the context of a host process and connects the peer to it; leaving the context
-            ends the process.
+        start: makes the context manager of a host process, and connects the peer to the process.
+            Leaving the context ends the process.
         new_peer: makes the peer for the next process.
         begin: settings with which each process begins.
         early: start the first process before it is needed.
@@ -164,7 +166,7 @@ class Supervisor:
             if self._failed is not None:
                 LOG.error("no host process: %s %s", self._failed.sentence, self._failed.remedy)
                 self._settled.set()
-            if os.sched_getaffinity(0) != affinity:  # it died during a measurement
+            if os.sched_getaffinity(0) != affinity:  # the process died during a measurement
                 await asyncio.to_thread(own_cpus.move, os.getpid(), frozenset(affinity))
             often = len(self._starts) == limits.RESTARTS
             if often and time.monotonic() - self._starts[0] < limits.RESTARTS_WITHIN_S:
@@ -210,10 +212,10 @@ class Supervisor:
         self.peer = None
 
     async def ready(self) -> Peer:
-        """Return the host process once it takes requests; start it if needed.
+        """Return the host process once it accepts requests. Start it if needed.
 
         Raises:
-            DuetError: it did not start.
+            DuetError: the host process did not start.
         """
         self._wanted.set()
         with contextlib.suppress(TimeoutError):
@@ -227,11 +229,11 @@ class Supervisor:
         return self.peer
 
 
-# The host processes of a stage: one on this machine for all slots, or those of a pool's leases.
+# A stage has one host process on this machine for all slots, or host processes on a pool's leases.
 
 
 class Place(NamedTuple):
-    """The host process and slot in which lanes of a run are.
+    """The host process and the slot where lanes of a run are placed.
 
     Args:
         peer: the host process.
@@ -243,7 +245,8 @@ class Place(NamedTuple):
 
 
 class Hosts(Protocol):
-    """A stage's host processes. Use as `async with`; leaving ends them and their guests."""
+    """A stage's host processes. Use with `async with`: leaving the block ends them and their
+    guests."""
 
     async def __aenter__(self) -> Hosts: ...
 
@@ -256,16 +259,16 @@ class Hosts(Protocol):
 
     @property
     def saves_first(self) -> bool:
-        """Whether a run that begins in a slot may end the slot's host processes."""
+        """Whether starting a run in a slot may end the slot's host processes."""
         ...
 
     async def ready(self, slot: int, lanes: int, begins: bool = False) -> Sequence[Place]:
-        """Return a slot's host processes as soon as they take requests. There is one for all lanes,
-        or one per lane.
+        """Return a slot's host processes as soon as they accept requests. All lanes share one
+        process, or each lane has its own.
 
         Args:
             lanes: number of the run's lanes.
-            begins: whether a run begins in the slot, which nothing else uses.
+            begins: whether a run is about to begin in the slot, which no other run uses.
 
         Raises:
             InfraError: no host process is available.
@@ -294,7 +297,7 @@ def divide_lanes(arms: Sequence[str], places: int) -> tuple[tuple[str, ...], ...
     return tuple(tuple(arms[at::places]) for at in range(places))
 
 
-# One host process on this machine for all slots. It is restarted when it dies.
+# One host process on this machine serves all slots. It is restarted when it dies.
 
 
 class LocalHosts:
@@ -304,8 +307,8 @@ class LocalHosts:
         handlers: handle the requests that host processes may send.
         begin: settings with which each process begins.
         early: start the process before it is needed.
-        start: makes the context of a host process and connects the peer to it; leaving the context
-            ends the process.
+        start: makes the context manager of a host process, and connects the peer to the process.
+            Leaving the context ends the process.
     """
 
     def __init__(

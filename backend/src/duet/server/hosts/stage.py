@@ -30,7 +30,7 @@ from duet.server.meters import LaneStarts
 from duet.session import RunSpec
 from duet.stream.hub import OVER, Hub, RunLog
 
-# The part of a run that is on one host process: all of the run's lanes, or some.
+# A share consists of the lanes of a run that are on one host process.
 
 Take = Callable[["Share", m.SessionMessage, Packet], None]
 
@@ -53,9 +53,10 @@ class Share:
         """Run the lanes until they have ended.
 
         Args:
-            take: is called with each message of these lanes, and with the packet that goes to
+            take: is called with each message of these lanes, and with the packet to send to
                 browsers.
-            together: the lanes wait for `go`, to begin at the same time as lanes on other hosts.
+            together: whether the lanes wait for `go`, so that they begin at the same time as lanes
+                on other hosts.
 
         Raises:
             DuetError: none of the lanes can begin, or the host process is gone.
@@ -92,7 +93,7 @@ class Share:
         self._place.peer.note("go", r.OfRun(run_id=self._first.run_id).packed())
 
     def close(self) -> None:
-        """Have the host process release the run."""
+        """Tell the host process to release the run."""
         self._place.peer.note("close", r.OfRun(run_id=self._first.run_id).packed())
 
     async def call(
@@ -102,7 +103,8 @@ class Share:
         timeout_s: float = limits.CALL_S,
         event: Events | None = None,
     ) -> bytes:
-        """Send a request for this run to its host process. Raises like Peer.call()."""
+        """Send a request for this run to its host process. Raises the same errors as
+        Peer.call()."""
         return await self._place.peer.call(name, asked.packed(), timeout_s, event)
 
     async def raw_events(self, where: r.OfRun) -> list[dict[str, JsonValue]]:
@@ -117,7 +119,7 @@ class Share:
         return tree
 
     async def bundle(self) -> bytes | None:
-        """Return these lanes as a bundle; None if the host has none of them."""
+        """Return these lanes as a bundle; None if the host process has no data of these lanes."""
         content = bytearray()
 
         def piece(of: bytes) -> None:
@@ -139,9 +141,9 @@ def _unreadable(what: str) -> InfraError:
     )
 
 
-# Computes the state of a run whose lanes are on several hosts, and when they may begin. Pure.
+# Computes the state of a run whose lanes are on several hosts, and which lanes are not ready. Pure.
 #
-# session/run.py does the same for the lanes of one process.
+# For lanes in one process, session/run.py computes the state.
 
 _GOING: Final = ("preparing", "booting", "ready", "running", "draining")
 """Phases in the order in which a run passes through them."""
@@ -152,7 +154,7 @@ class Merged:
     """The state of a run, merged from the states that its parts report.
 
     Args:
-        first: the run's message from before it began.
+        first: the `run` message from before the run began.
         parts: number of parts.
     """
 
@@ -167,7 +169,8 @@ class Merged:
         return None if self._last == last else self._last
 
     def fail(self, part: int, error: DuetError) -> m.Run | None:
-        """Mark a part as failed, unless it has ended. Return the same as `report`."""
+        """Mark a part as failed unless it has ended. Return the run's state if it changed, else
+        None."""
         state = self._parts[part]
         if state.phase in OVER:
             return None
@@ -175,7 +178,7 @@ class Merged:
         return self.report(part, state.model_copy(update=how))
 
     def _state(self) -> m.Run:
-        """Return the run's state. Its phase is that of the slowest part that has not ended."""
+        """Return the run's state. Its phase is the phase of the slowest part that has not ended."""
         phases = [part.phase for part in self._parts]
         started = [part.started_at for part in self._parts if part.started_at]
         same = {"started_at": min(started, default=None)}
@@ -192,14 +195,14 @@ class Merged:
 
 
 def not_ready(arms: Iterable[str], lanes: Mapping[str, m.Lane]) -> set[str]:
-    """Return the arms that are neither ready nor over.
+    """Return the arms whose lanes are still preparing to start.
 
-    All lanes wait for these, to start together.
+    All other lanes wait for these lanes, so that all start together.
     """
     return {arm for arm in arms if arm not in lanes or lanes[arm].phase in _NOT_READY}
 
 
-# All shares of a run. A request about one lane goes to the share that has the lane.
+# A run consists of shares. A request about one lane goes to the share that contains the lane.
 
 
 class Shares:
@@ -207,7 +210,7 @@ class Shares:
 
     Args:
         first: the run's first message.
-        arms: its lanes, divided among the places.
+        arms: the run's arms, whose lanes are divided among `places`.
     """
 
     def __init__(self, places: Sequence[Place], first: m.Run, arms: Sequence[str]) -> None:
@@ -231,7 +234,7 @@ class Shares:
         return self._all.index(share)
 
     def go_if_ready(self, lanes: Mapping[str, m.Lane]) -> None:
-        """Start all lanes if all are ready. If only some are, start the timeout."""
+        """Start all lanes if all of them are ready. If only some are ready, start the timeout."""
         if len(self._all) < 2 or not self._waiting:
             return
         self._late = not_ready(self._waiting, lanes)
@@ -259,7 +262,7 @@ class Shares:
                 share.give_up()
 
     def close(self) -> None:
-        """Have the host processes release the run."""
+        """Tell the host processes to release the run."""
         for share in self._all:
             share.close()
 
@@ -270,7 +273,7 @@ class Shares:
             DuetError: the request failed on every share, or the run has no share yet.
         """
         if not self._all:
-            raise InputError("the run has not started yet.", remedy="Wait until its lanes run.")
+            raise InputError("the run has not started yet.", remedy="Wait until the lanes run.")
         answers = [share.call(name, asked) for share in self._all]
         found = await asyncio.gather(*answers, return_exceptions=True)
         failed = [error for error in found if isinstance(error, BaseException)]
@@ -283,7 +286,7 @@ class Shares:
         return await having[0].raw_events(where)
 
     async def bundles(self) -> list[Part]:
-        """Return one bundle for each share that has lanes to return.
+        """Return one bundle for each share that has data.
 
         Raises:
             DuetError: every host process is gone or has sent no bundle.
@@ -305,8 +308,8 @@ class Shares:
 
 # One live run on host processes (implements server.interfaces.QueuedRun).
 #
-# All its lanes are on one host, or each lane is on a host of its own. Lanes on separate hosts begin
-# together, as soon as all are ready.
+# All lanes of a run are on one host, or each lane is on a host of its own. Lanes on separate hosts
+# begin together, as soon as all of them are ready.
 
 Answer = TypeVar("Answer")
 
@@ -367,7 +370,8 @@ class HostedRun:
             raise
 
     async def _perform(self, share: Share, what: r.SentRun) -> DuetError | None:
-        """Run one share. Return its error, so that it does not make the other shares fail."""
+        """Run one share. Return its error instead of raising it, so that the other shares
+        continue."""
         why = None
         try:
             await share.perform(what, self._take, together=len(self._shares) > 1)
@@ -411,11 +415,12 @@ class HostedRun:
         self._publish(self._first.model_copy(update={"phase": "stopped"}))
 
     def close(self) -> None:
-        """Have the host processes release the run."""
+        """Tell the host processes to release the run."""
         self._shares.close()
 
     async def act(self, name: str, value: int) -> None:
-        """Perform one of the lesson's acts on every lane. Raises like QueuedRun.act()."""
+        """Perform one of the lesson's acts on every lane. Raises the same errors as
+        QueuedRun.act()."""
         run_id = self.log.run_id
         await self._shares.call_all("act", r.OfRun(run_id=run_id, name=name, value=value))
 
@@ -436,8 +441,8 @@ class HostedRun:
         return self._wait(self._shares.raw_events(where))
 
     def bundle(self) -> bytes | None:
-        """Return the whole run as a bundle; None if no lane has data. Blocking, so it must not be
-        called on the event loop.
+        """Return the complete run as a bundle; None if no lane has data. Blocking, so it must not
+        be called on the event loop.
 
         Raises:
             DuetError: every host process is gone or has sent no bundle.
@@ -460,7 +465,7 @@ def not_built(run_id: str, arms: Iterable[str]) -> list[m.Lane]:
 
 
 def failed(log: RunLog, arms: Iterable[str], error: DuetError) -> list[m.Lane]:
-    """Make messages that say that these lanes have failed, except lanes that have ended."""
+    """Make messages that report these lanes as failed. Lanes that have ended get no message."""
     lanes = log.lanes()
     waiting = [m.Lane(run_id=log.run_id, arm=arm, phase="waiting") for arm in arms]
     found = [lanes.get(lane.arm, lane) for lane in waiting]
@@ -473,11 +478,11 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class HostStage:
-    """The stage of live runs. Use as `async with`.
+    """The stage of live runs. Use with `async with`.
 
     Args:
-        make: makes the hosts. It gets handlers for the requests that host processes may call. None
-            if this server boots no guests.
+        make: makes the hosts, given handlers for the requests that host processes may send. None if
+            this server boots no guests.
     """
 
     def __init__(self, make: Callable[[dict[str, Handler]], Hosts] | None) -> None:
@@ -508,7 +513,7 @@ class HostStage:
         """
         if self._hosts is None:
             raise InfraError(
-                "this server shows recordings only.", remedy="Start it without --no-guests."
+                "this server shows recordings only.", remedy="Start the server without --no-guests."
             )
         return self._hosts
 
@@ -521,7 +526,7 @@ class HostStage:
         return HostedRun(self.hosts, request, hub)
 
     def expect(self, request: RunSpec, others: Others) -> None:
-        """Park guests, while nothing runs, for a likely run and then for `others`."""
+        """Park guests for a likely run, and then for `others`, while nothing runs."""
         if self._hosts is None:
             return
         self._expected = (request, others)
@@ -534,7 +539,8 @@ class HostStage:
         try:
             while self._expected is not None:
                 (request, self._others), self._expected = self._expected, None
-                with contextlib.suppress(DuetError):  # the run reports it when it is requested
+                # the error will be reported when the run is requested
+                with contextlib.suppress(DuetError):
                     await self._expect_one(request)
         finally:
             self._expecting = False

@@ -189,7 +189,7 @@ class LaneChild:
         self._closed = False
 
     def close(self) -> None:
-        """End the child without waiting; calls that wait for it raise."""
+        """End the child without waiting. Calls that wait for the child then raise an error."""
         self._closed = True
         if self._started:
             self._started.close()

@@ -41,16 +41,16 @@ from duet.wire import (
 
 
 class Listener(Protocol):
-    """Receiver of a guest's frames and pages: the current run."""
+    """Receiver of a guest's frames and pages; implemented by the current run."""
 
     def on_frame(self, frame: Frame, raw: RawFrame, host_ns: int) -> None:
         """Handle a frame of the control port."""
 
     def on_pages(self, cpu: int, pages: bytes, came: int, host_ns: int) -> None:
-        """Handle whole pages of one CPU, from a chunk of `came` bytes."""
+        """Handle complete pages of one CPU, from a chunk of `came` bytes."""
 
     def on_end(self) -> None:
-        """Handle the guest's end. `Lane.error` is the reason, or None if we ended the guest."""
+        """Handle the guest's end. `Lane.error` is the reason; it is None if we ended the guest."""
 
     def on_lens(self, record: bytes) -> None:
         """Handle a record of a lens, from a recording."""
@@ -97,7 +97,7 @@ class Lane:
 
     @property
     def alive(self) -> bool:
-        """Whether the guest has not ended."""
+        """Whether the guest is booting or running."""
         return not self.ended.is_set()
 
     def received(self) -> dict[int, int]:
@@ -105,7 +105,7 @@ class Lane:
         return {cpu: splitter.received_bytes for cpu, splitter in self._splitters.items()}
 
     def attach(self, listener: Listener | None) -> None:
-        """Replace the listener. If None, all that arrives is dropped."""
+        """Replace the listener. If `listener` is None, arriving data are dropped."""
         self._listener = listener
 
     async def send(self, kind: FrameType, text: str = "") -> None:
@@ -140,7 +140,7 @@ class Lane:
         return self._scope
 
     def _announce(self, facts: GuestFacts) -> None:
-        """Publish the lane for `duet drgn`."""
+        """Publish the lane's guest, so that `duet drgn` can find it."""
         if facts.qmp_socket and self._source.vmlinux:
             shell = facts.qmp_socket.with_name(QMP_SOCKETS["shell"])
             lesson, arm = self._source.lesson, self.request.arm
@@ -184,7 +184,7 @@ class Lane:
 
     async def _receive(self, chunk: Chunk) -> None:
         if chunk.stream == CTL_STREAM:
-            # Process it in pieces, because 8 MB may contain 700,000 frames.
+            # Process the chunk in pieces, because a chunk of 8 MB may contain 700,000 frames.
             for at in range(0, len(chunk.payload), PIECE_BYTES):
                 for raw in self._reader.feed(chunk.payload[at : at + PIECE_BYTES]):
                     self._receive_frame(raw, chunk.host_ns)
@@ -242,8 +242,8 @@ class Lanes:
     def find(self, source: LaneSource, request: GuestRequest) -> Lane | None:
         """Return a running guest with the same request and content, or None.
 
-        The result is also None for a plan at boot, and if a template exists, because a fresh copy
-        is better.
+        Return None also if the guest gets its plan at boot, or if a template exists, because a
+        fresh copy is better.
         """
         held = self._lanes.get(source.arm)
         if held is None or not held[0].alive or request.boot_plan is not None:
@@ -321,7 +321,7 @@ class Faults:
         )
 
     def out_of_memory(self) -> DuetError | None:
-        """Return the error for a guest that ran out of memory; None if its console shows no kill.
+        """Return the error for a guest without memory; None if its console shows no OOM kill.
 
         Lack of memory may have caused a signal, implausible figures or a hang.
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Distribute a lane's received frames, pages and records to its parts, within budgets."""
+"""Distribute a lane's received frames, pages and records to the lane's parts, within budgets."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class LaneIntake:
 
     @property
     def lines(self) -> list[Line]:
-        """The first MAX_LINES lines of the workload.
+        """The first MAX_LINES lines of the workload's output.
 
         Their times are exact once the start marker is known. A replay receives all lines before it
         decodes the first event.
@@ -80,7 +80,7 @@ class LaneIntake:
             self._pipeline.begin_at(received or {})
             self._writer.begin(received)
 
-    # called by the guest's Lane
+    # The guest's Lane calls the following methods.
 
     def on_frame(self, frame: Frame, raw: RawFrame, host_ns: int) -> None:
         """Handle a frame of the control port.
@@ -129,7 +129,7 @@ class LaneIntake:
         """Wait until the backlog is below its bound (backpressure)."""
         await self._capacity.wait()
 
-    # called by the driver
+    # The driver calls the following methods.
 
     @property
     def full(self) -> bool:
@@ -137,7 +137,7 @@ class LaneIntake:
         return not self._capacity.is_set()
 
     def unblock(self) -> None:
-        """Let `wait_for_capacity` return, because the backlog was taken or is not needed."""
+        """Let `wait_for_capacity` return, after the backlog was taken or is no longer needed."""
         self._capacity.set()
 
     def wake(self) -> None:
@@ -155,7 +155,8 @@ class LaneIntake:
         self.line_bytes += len(frame.text)
         if self.line_count > budgets.LINES or self.line_bytes > budgets.LINE_BYTES:
             raise self._faults.too_much(
-                f"more than {budgets.LINES:,} lines, or {budgets.LINE_BYTES >> 20} MiB of them"
+                f"more than {budgets.LINES:,} lines, or lines of more than "
+                f"{budgets.LINE_BYTES >> 20} MiB in total"
             )
         text, most = frame.text, budgets.LINE_CHARACTERS
         if len(text) > most:

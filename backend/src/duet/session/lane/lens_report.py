@@ -22,7 +22,7 @@ class LensSink(Protocol):
 
 
 class ReportedLens:
-    """A lens of one lane and its state.
+    """One lens of one lane, with the state of the lens.
 
     Args:
         save: saves a record with its host time in the transcript.

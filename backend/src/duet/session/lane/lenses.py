@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lenses of one run of one lane: x-ray, microscope and hold, on one clock.
 
-They never fail a run: a lens that fails reports a sentence, and the lane continues.
+A failed lens never fails the run: the lens reports a sentence, and the lane continues.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class LaneXray(ReportedLens):
         early = {raw["probe"]: raw for raw, window, _ in ready if window.high_ns < origin}
         for raw, span, clock in ready:
             if span.high_ns < origin and early[raw["probe"]] is not raw:
-                continue  # before the start only the last sample of each probe counts
+                continue  # only the last sample of each probe before the start is kept
             if self._clock.ended_ns is None or span.low_ns <= self._clock.ended_ns:
                 self._pass_on(raw, span, clock, origin)
 

@@ -2,8 +2,8 @@
 """The microscope of one run of one lane: it finds its object and reports accesses and counts.
 
 Aiming takes four steps. The workload prints that its object exists, and waits. The x-ray finds the
-object. The plugin watches it. We send the workload the line that lets it continue. If a step fails,
-the lens fails, but the workload continues.
+object. The plugin watches it. We send the workload the line that lets it continue. If one of these
+steps fails, the microscope fails, but the workload continues.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class LineNames:
         return new[:IDENTIFIED]
 
 
-# A workload that waits for the microscope, in a run without one.
+# A workload that waits for the microscope, in a run without a microscope.
 
 
 class WaitingWorkload:
@@ -200,13 +200,13 @@ class WaitingWorkload:
             self._ready.set()
 
     async def release(self, say: Callable[[str], Awaitable[None]]) -> None:
-        """Let the workload continue as soon as it waits. Never raises.
+        """Wait until the workload waits for the microscope, and let it continue. Never raises.
 
         Args:
             say: sends the workload a line.
         """
         await self._ready.wait()
-        with suppress(DuetError):  # the guest has ended, and the run reports why
+        with suppress(DuetError):  # the guest has ended, and the run reports the reason
             await say(self._config.go)
 
 
@@ -474,7 +474,7 @@ class LaneMicroscope(ReportedLens):
     # messages of the plugin (lenses.scope.client.MicroscopeListener)
 
     def on_cells(self, cells: Cells) -> None:
-        """Handle counts, of which SCOPE_TELL_HZ per second are reported."""
+        """Handle counts. SCOPE_TELL_HZ counts per second are reported."""
         if self._aimed and self._counts.due:
             self._report_counts(cells)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Derive a lane's guest, plan, course, engine and result from the run's spec. Pure."""
+"""Derive a lane's guest, plan, timeouts, engine and result from the run's spec. Pure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cpus_of(spec: RunSpec) -> int:
     """Return the number of vCPUs of the guest.
 
     On the count clock a traced run has one vCPU, because the agent opens ports only for CPUs that
-    are online when it starts, and the other CPUs come up later.
+    are online when the agent starts. The other CPUs come online later.
     """
     lesson = spec.folder.lesson
     if spec.clock == "count" and (spec.traced or roles.knob(lesson, "cpus") is None):
@@ -98,9 +98,9 @@ def engine_of(spec: RunSpec, source: LaneSource, limits: Limits) -> LaneSetup:
 
 
 def _may_be_copied(spec: RunSpec) -> bool:
-    """Return whether a copy may replace a boot, which is possible only in explain runs.
+    """Return whether a copy of a template may replace a boot. In measure runs it may not.
 
-    Measure runs boot, because a copy's first writes take longer.
+    Measure runs boot their guests, because a copy's first writes take longer.
     """
     return (
         spec.clock == "wall" and spec.source == "live" and spec.purpose == "explain" and spec.traced
@@ -144,7 +144,7 @@ class Outcome:
         """
         if self._pipeline.headless:
             if failed := workload_trouble(self.result("draining", None, None)):
-                raise failed  # explains the missing marker
+                raise failed  # this error explains the missing marker
             lost = sum(self._pipeline.lost_by_place().values())
             raise KernelError(
                 f"lane {self._arm} has no start marker among its events ({lost} events were lost), "

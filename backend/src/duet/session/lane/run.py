@@ -38,7 +38,7 @@ from duet.wire import FrameType
 
 
 class GuestHandle:
-    """A run's use of a guest, which is found or booted, and later closed or kept for other runs."""
+    """The guest of a run: finds or boots it, and later closes it or keeps it for other runs."""
 
     def __init__(
         self, lanes: Lanes, spec: RunSpec, source: LaneSource, intake: LaneIntake, faults: Faults
@@ -91,8 +91,9 @@ class GuestHandle:
             self.guest.attach(None)
         self._intake.unblock()
         if self.guest and self.guest.request.boot_plan is not None:
-            # The guest accepts no other plan, and on the count clock an idle guest uses a whole
-            # CPU. It must not power off itself: QEMU would discard bytes that we have not read.
+            # Close a guest that accepts no other plan, because on the count clock an idle guest
+            # uses a whole CPU. The guest must not power itself off: QEMU would then discard bytes
+            # that we have not read.
             await self._lanes.close(self._source.arm)
 
     def _use(self, guest: Lane) -> None:
@@ -156,7 +157,7 @@ class ContentionWatch:
             self._task = asyncio.create_task(self._watch(pid), name=f"contention of {pid}")
 
     def finish(self) -> None:
-        """Request the last reading; no effect before `begin`."""
+        """Request the last reading; before `begin` this has no effect."""
         if self._task:
             self._over.set()
 
@@ -448,7 +449,7 @@ class LaneDriver:
 
 
 class LaneRun:
-    """One run on one lane.
+    """One run on one lane, with the methods that the session calls.
 
     Args:
         changed: called after every change of phase.
@@ -513,7 +514,7 @@ class LaneRun:
         if guest is None or self._parts.recorded or self.phase != "running":
             raise InputError(
                 f"lane {self.arm} has no running workload that could read the line '{line:.80}'.",
-                remedy="Start a live run, and repeat this while it runs.",
+                remedy="Start a live run, and send the line while the workload runs.",
             )
         await guest.send(FrameType.SAY, line)
 

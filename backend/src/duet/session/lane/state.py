@@ -2,8 +2,8 @@
 """The state machine of a lane's run, which turns frames, events and time into actions. No I/O.
 
 The driver calls `next(now)`, carries out the action, and calls again. The next call tells the
-machine that the action is done. A replay sends its frames at once and without commands, so phases
-follow received frames, not the driver's commands.
+machine that the action is done. A replay sends all frames immediately and without commands, so
+phases follow the received frames, not the driver's commands.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class LaneMachine:
 
     @property
     def workload_runs(self) -> bool:
-        """Whether the clock passed to `next` must stop while the guest is held."""
+        """Whether the clock whose time `next` receives must stop while the guest is held."""
         return self.step in (Step.RUN, Step.STOP, Step.STOPPING)
 
     def guest_found(self) -> None:
@@ -310,7 +310,7 @@ class LaneMachine:
         return self.next(now)
 
     def _await_pages(self, now: float) -> Output:
-        """Wait for pages that DRAINED has overtaken, as long as bytes arrive."""
+        """Wait for pages that arrive after DRAINED. Stop after `missing_s` seconds of silence."""
         if self.deadline is None or self._in.missing_bytes < self._missing_before:
             self._missing_before = self._in.missing_bytes
             self.deadline = now + self._limits.missing_s

@@ -57,7 +57,7 @@ int closes(struct reduce *r, struct thread *thread, int group, int64_t ts, int c
 
 	if (!thread->inside[group])
 		return 0; /* its entry was not traced */
-	do {		  /* inner calls have lost their returns */
+	do {		  /* the returns of inner calls are lost */
 		call = thread->calls[--thread->ncalls];
 		thread->inside[call.group]--;
 		thread->counting -= call.rule && call.rule->counts;
@@ -77,7 +77,7 @@ void op_opens(const struct reduce *r, struct thread *thread, int64_t ts)
 	thread->op_t0 = ts;
 	thread->waited = 0;
 	thread->certain = 1;
-	clear_calls(r, thread); /* an operation is outermost: open calls have lost their returns */
+	clear_calls(r, thread); /* an operation is outermost, so open calls lost their returns */
 }
 
 int op_closes(struct reduce *r, struct thread *thread, int64_t ts)

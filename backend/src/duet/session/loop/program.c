@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads the words of program_words() in session/reduce.py; creates and frees a struct reduce. */
+/* Create a struct reduce from the words of program_words() in session/reduce.py; free it. */
 #include <stdlib.h>
 
 #include "reduce.h"
@@ -23,7 +23,7 @@ static int64_t word(struct words *w)
 	return 0;
 }
 
-/* Allocate n items. n comes from the program, so more than its remaining words is a fault. */
+/* Allocate n items. n is from the program; more than its remaining words is an error. */
 static void *some(struct words *w, int64_t n, size_t size)
 {
 	void *made;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stage 6, the loop over events. program.py has compiled each event of a lesson
- * to acts. The loop applies them to threads and tracks, and writes spans,
+ * Stage 6: the loop over events. program.py has compiled each event of a lesson
+ * to acts. The loop applies the acts to threads and tracks, and writes spans,
  * operations and links as columns.
  *
- * The caller handles names, rows and losses: reduce_run() returns when it needs
- * one of them, and then continues with the same act. ctypes releases the GIL
- * during the call.
+ * The caller handles names, rows and losses. When an act needs the caller,
+ * reduce_run() returns, and the next call continues with this act. ctypes
+ * releases the GIL during a call.
  *
- * Recordings are untrusted: any events in any order take bounded time each. The
- * program is trusted, because it comes from compile_program().
+ * Recordings are untrusted, so the time per event is bounded for any events in
+ * any order. The program is trusted, because it comes from compile_program().
  *
  * Only one thread at a time may use a struct reduce. Functions that return int
  * return -1 when out of memory, unless documented otherwise.
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define MAX_ARGS     3
-#define MAX_MEMBERS  1024 /* threads in phases of one track; usual: a few workers */
+#define MAX_MEMBERS  1024 /* limit of threads in phases of one track; usual: a few workers */
 #define EXIT_STATES  0x30
 #define SLEEP_STATES 0xff
 
@@ -42,9 +42,9 @@ struct condition {
 
 struct rule {
 	int kind;   /* kind of the span to draw, or -1 */
-	int wait;   /* state of a sleep inside, or -1 */
-	int arg;    /* argument that the span carries, or -1 */
-	int counts; /* time inside counts as waiting of the operation */
+	int wait;   /* state of a sleep in the call, or -1 */
+	int arg;    /* argument that the span stores, or -1 */
+	int counts; /* time in the call counts as the operation's waiting */
 	int nwhen;
 	struct condition *when;
 };
@@ -75,7 +75,7 @@ struct link {
 struct member {
 	int64_t tid;
 	int kind;
-	int superseded; /* a later phase has begun, so this one's end has no effect */
+	int superseded; /* a later phase has begun, so the end of this phase has no effect */
 };
 
 struct track {
@@ -91,9 +91,9 @@ struct track {
 
 /* A function that was entered and has not returned. */
 struct call {
-	const struct rule *rule; /* NULL: no rule of the group matched */
+	const struct rule *rule; /* NULL if no rule of the group matched */
 	int group;
-	int wait; /* state of a sleep now: of its rule, or of its caller */
+	int wait; /* state of a sleep now, from the rule or the calling function */
 	int64_t since;
 	double arg;
 	uint32_t number;
@@ -103,8 +103,8 @@ struct thread {
 	int64_t tid;
 	int role, made;
 	int row, state, cpu;
-	int woken;   /* woken while still on its CPU, on the way to sleep */
-	int certain; /* 0 after a loss, until the next operation opens */
+	int woken;   /* woken before it left its CPU to sleep */
+	int certain; /* 0 from a loss until the next operation opens */
 	int64_t since, op_t0, waited;
 	uint32_t span;
 	long ncalls, room;

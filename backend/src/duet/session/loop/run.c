@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The loop over events, and the table of what is still open. */
+/* The loop over events, and the table of spans that are still open. */
 #include "reduce.h"
 
-/* Events were lost: end all open spans here, and make every state unknown. */
+/* After a loss of events: end all open spans here, and make every state unknown. */
 static int lose(struct reduce *r, int64_t t0)
 {
 	long i;
@@ -28,7 +28,7 @@ static int lose(struct reduce *r, int64_t t0)
 	return 0;
 }
 
-/* Apply an act. Return 0 when done, else an enum why; START and PLACE repeat the act. */
+/* Apply an act. Return 0 if it is done, else an enum why; START and PLACE repeat the act. */
 static int carry_out(struct reduce *r, const struct act *act, const struct event *e,
 		     struct thread *thread)
 {
@@ -63,7 +63,7 @@ static int carry_out(struct reduce *r, const struct act *act, const struct event
 	}
 }
 
-/* Apply the acts of an event, from r->act on. */
+/* Apply the acts of an event, starting at r->act. */
 static int happens(struct reduce *r, const struct event *e)
 {
 	const struct code *code = &r->codes[e->code];
@@ -73,7 +73,7 @@ static int happens(struct reduce *r, const struct event *e)
 	if (!r->act && thread && e->code != r->switch_code) {
 		thread->woken = 0;
 		if (thread->state != r->running && thread->state != GONE &&
-		    enter(r, thread, r->running, e->ts, e->cpu)) /* it emits, so it runs */
+		    enter(r, thread, r->running, e->ts, e->cpu)) /* it emits, so it is running */
 			return NO_MEMORY;
 	}
 	for (; r->act < code->nacts; r->act++) {
@@ -82,7 +82,7 @@ static int happens(struct reduce *r, const struct event *e)
 		why = carry_out(r, act, e, thread);
 		if (why)
 			return why;
-		if (act->kind == LOSS || act->kind == NAME) { /* for the caller to record */
+		if (act->kind == LOSS || act->kind == NAME) { /* the caller records these */
 			r->act++;
 			return act->kind == LOSS ? LOST : NAMED;
 		}
@@ -92,9 +92,9 @@ static int happens(struct reduce *r, const struct event *e)
 }
 
 /*
- * Process n events in order of time. After ALL_DONE the next call brings new
- * events. After any other result handle reduce_about(), then call again with the
- * same columns.
+ * Process n events in order of time. After ALL_DONE, call again with new events.
+ * After any other result, handle reduce_about(), then call again with the same
+ * columns.
  */
 int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu, const int64_t *code,
 	       const int64_t *pid, const int64_t *a, const int64_t *b, const int64_t *c)
@@ -113,7 +113,7 @@ int reduce_run(struct reduce *r, long n, const int64_t *ts, const int64_t *cpu, 
 	return ALL_DONE;
 }
 
-/* START: the marker's time; PLACE: the thread that needs a row; LOST, NAMED: the event's index. */
+/* Return the marker's time (START), the thread without row (PLACE), or the event's index. */
 int64_t reduce_about(const struct reduce *r, int why)
 {
 	return why == LOST || why == NAMED ? r->at : r->about;

@@ -4,7 +4,7 @@
 
 #include "reduce.h"
 
-/* Double the room of an array; NULL: no memory, and the array is unchanged. */
+/* Double the space of an array. NULL if memory is lacking; the array is then unchanged. */
 void *more(void *held, long *room, unsigned long size)
 {
 	long want = *room ? *room * 2 : 16;
@@ -15,7 +15,7 @@ void *more(void *held, long *room, unsigned long size)
 	return grown;
 }
 
-/* Append a row to a table, to be filled with put(); NULL: no memory. */
+/* Append a row to a table, to be filled with put(); NULL if memory is lacking. */
 struct table *row_of(struct reduce *r, int name)
 {
 	struct table *table = &r->tables[name];

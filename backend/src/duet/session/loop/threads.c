@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* States of the workload's threads, from switches, wakes and their own events. */
+/* States of the workload's threads, from switches, wakes and the threads' own events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct thread *thread_find(const struct reduce *r, int64_t tid)
 	return NULL;
 }
 
-/* Double the room for threads; the hash stays at most half full. */
+/* Double the space for threads. The hash table stays at most half full. */
 static int more_threads(struct reduce *r)
 {
 	long room = r->room, i;
@@ -88,7 +88,7 @@ int reduce_know(struct reduce *r, int64_t tid, int role)
 	return 0;
 }
 
-/* Return the workload's thread with this id and note that it had an event, or NULL. */
+/* Return the workload's thread with this id, or NULL. Record that the thread had an event. */
 struct thread *thread_of(struct reduce *r, int64_t tid)
 {
 	struct thread *thread = thread_find(r, tid);
@@ -115,7 +115,7 @@ int enter(struct reduce *r, struct thread *thread, int state, int64_t ts, int cp
 	return bad;
 }
 
-/* Return the state of a sleep that begins now: by the innermost open call with `wait`. */
+/* Return the state of a sleep that begins now, from the innermost open call with `wait`. */
 static int cause(const struct reduce *r, const struct thread *thread)
 {
 	if (thread->ncalls && thread->calls[thread->ncalls - 1].wait >= 0)
@@ -179,9 +179,9 @@ int wakes(struct reduce *r, int64_t ts, int64_t waker, int64_t target)
 	if (!thread || thread->state == GONE)
 		return 0;
 	/*
-	 * A wake of a thread that is still on its CPU: the sleep in the switch
-	 * that follows is over already. try_to_wake_up() of 6.1 emits this event
-	 * before it waits for on_cpu.
+	 * The woken thread is still on its CPU, so the sleep that its next switch
+	 * reports is already over. try_to_wake_up() of 6.1 emits this event before
+	 * it waits for on_cpu.
 	 */
 	if (thread->state == r->running)
 		thread->woken = 1;
@@ -207,7 +207,7 @@ void reduce_start(struct reduce *r, int64_t origin)
 	r->origin = origin;
 }
 
-/* Return the n-th thread with an event, or known at the start; 0: there are no more. */
+/* Return the n-th thread that had an event or was known at the start; 0 after the last. */
 int reduce_thread(const struct reduce *r, long n, int64_t *tid, int *gone, int *row)
 {
 	if (n >= r->nmade)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Tracks: phases of a mechanism, from events of several threads. A track is in
- * one phase at a time. A phase that several threads are in ends with the last of
- * them. After a later phase has begun, a thread of the former phase stays its
- * member until its own end event, so its wakes still count. That end event does
- * not end the later phase.
+ * one phase at a time. If several threads are in a phase, the phase ends when the
+ * last of these threads leaves. After a later phase has begun, a thread remains a
+ * member of the former phase until the thread's own end event, so that its wakes
+ * still count. This end event does not end the later phase.
  */
 #include <stddef.h>
 
@@ -69,7 +69,7 @@ static int leave(struct track *track, int64_t tid)
 		others += !track->members[i].superseded;
 	if (was_in && others)
 		return 0;
-	keep(track, 1); /* the phase may have been begun by another thread */
+	keep(track, 1); /* another thread may have begun the phase */
 	return track->kind >= 0;
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Choose stress that exercises a patch's files: stress-ng stressors and scripts. Pure.
 
-The scripts are in the folder `stress`, and each has a function `beside`. The row with the longest
-matching path prefix applies to a file.
+The scripts are in the folder `stress`, and each defines a shell function `beside`. For a file, the
+row of ROWS with the longest matching path prefix applies.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A check's stress, in addition to the command.
+    """Stress that a check runs in addition to the user's command.
 
     Args:
         prefixes: prefixes of the rows that apply.
@@ -116,8 +116,9 @@ def script(name: str) -> str:
 
 # Find folders in tools/testing/selftests (Linux 6.1) that test a patch's files. Pure.
 #
-# No check runs these selftests, because they need installed kernel headers, and most need options,
-# modules or a network that guests lack. A report lists them, because a check does not replace them.
+# `duet check` does not run these selftests, because they need installed kernel headers, and most
+# need options, modules or a network that guests lack. The report lists them, because a check does
+# not replace them.
 
 FOLDERS: Mapping[str, tuple[str, ...]] = {
     "mm/": ("vm",),
@@ -169,15 +170,15 @@ def about(files: Iterable[str]) -> list[str]:
 
 # Find KUnit suites that exercise a patch's files, and the options that build them in. Pure.
 #
-# These are the Linux 6.1 suites that this base's configuration can build, with some exceptions.
-# kasan, kfence and kcsan trigger reports on purpose. Driver and network suites test what guests
+# The list has the Linux 6.1 suites that this base's configuration can build, except these: kasan,
+# kfence and kcsan trigger reports on purpose. Driver and network suites test devices that guests
 # lack. The option of the fprobe suite changes task_struct, so every object would be compiled again.
 # time_test_cases counts through 160,000 years and takes four minutes under emulation.
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A config option and the suites that it builds in.
+    """A config option, and the KUnit suites that the option enables.
 
     Args:
         option: name of the option without CONFIG_.
@@ -244,6 +245,6 @@ def fitting(files: Iterable[str]) -> tuple[Suite, ...]:
 
 
 def fragment(suites: Iterable[Suite]) -> str:
-    """Return a config fragment that builds the suites in. Some bases reject some of its options."""
+    """Return a config fragment that enables the suites. Some bases lack some of its options."""
     names = [*ALLOWED, *(name for one in suites for name in (*one.needs, one.option))]
     return "".join(f"CONFIG_{name}=y\n" for name in dict.fromkeys(names))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Parse the console of a stress run: kernel complaints, failures, work done. Pure."""
+"""Parse a stress run's console: the kernel's complaints, failures, and finished work. Pure."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ COMPLAINT = re.compile(
 HARMLESS = re.compile(
     r"MAX_LOCKDEP|RCU lockdep checking is enabled|lockdep size|CONFIG_KCSAN_STRICT"
 )
-# A line of a call trace. It is no complaint, even if a function's name looks like one.
+# A line of a call trace is not a complaint, even if a function's name looks like a complaint.
 FRAME = re.compile(r"^\[ *\d+\.\d+\] +(?:\? )?[\w.]+\+0x[0-9a-f]+/0x[0-9a-f]+$")
 PRINTK = re.compile(r"^\[ *\d+\.\d+\] ?")
 FAILED = "stress: failed"
@@ -130,7 +130,7 @@ class Verdict:
         complaints: the kernel's complaints, one line each.
         failures: failures of programs and KUnit tests.
         rounds: number of finished rounds; None if the guest did not finish.
-        work: the counts that `judge` was called with, without zeros.
+        work: the numbers that `judge` was asked to add up, by name, without zeros.
         suites: KUnit suites, which run at boot.
         never_ran: the shell's error if it could not start the command, otherwise "". If there is
             such an error, the command's exit status does not count as a failure.
@@ -151,7 +151,7 @@ class Verdict:
 
 
 def judge(console: str, work: Mapping[str, str] = BESIDE) -> Verdict:
-    """Parse a whole console.
+    """Parse everything that a guest printed to its console.
 
     Args:
         work: maps a count's name to the regex of the lines that contain its numbers. The numbers
@@ -181,11 +181,11 @@ def complains(line: str) -> bool:
 
 
 def first_complaint(console: str, counts: Callable[[str], bool] = complains) -> str:
-    """Return the first complaint and the next lines, or the console's end without a complaint.
+    """Return the first complaint and the lines after it, or else the last lines of the console.
 
     Args:
-        counts: decides whether a kernel line is a complaint. A failing KUnit test always counts as
-            one.
+        counts: decides whether a kernel's line is a complaint. A failing KUnit test is always a
+            complaint.
     """
     lines = lines_of(console)
     for number, line in enumerate(lines):
@@ -195,7 +195,7 @@ def first_complaint(console: str, counts: Callable[[str], bool] = complains) -> 
 
 
 def lines_of(console: str) -> list[str]:
-    """Split into lines, without the carriage returns of a serial line."""
+    """Split a console into lines, without the serial line's carriage returns."""
     return console.replace("\r", "").splitlines()
 
 

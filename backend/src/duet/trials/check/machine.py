@@ -37,8 +37,8 @@ DISK_MB = 1024
 PROGRAM = "stress"
 LOOK_S = 0.5
 """Interval between checks of whether to stop the machine."""
-# Without these options, a guest on a busy host may calibrate its TSC ten times too slow, and finish
-# too early.
+# Without these options, a guest on a busy host may calibrate its TSC ten times too slow. The guest
+# then finishes too early.
 KERNEL = ("console=ttyS0", "tsc=unstable", "clocksource=hpet", "panic=-1", "oops=panic")
 
 
@@ -52,19 +52,22 @@ def boot(
     options: Sequence[str] = (),
     stop: Event | None = None,
 ) -> str:
-    """Boot, wait for the end, return the console. Blocks, and needs a thread without event loop.
+    """Boot a kernel, wait until the guest ends, and return its console.
+
+    This blocks, and must be called in a thread without a running event loop.
 
     Args:
         root: image with the guest's programs.
         program: text of the guest's init script.
-        seconds: maximum time that the script runs after the boot.
+        seconds: maximum time that the init script runs after the boot.
         memory_mb: the workload's memory. The machine gets twice as much, but at least MEMORY_MB.
         options: added to the kernel command line.
         stop: when set, the machine stops within a second.
 
     Returns:
-        The console. It lacks the script's last line if the machine hung or was reset. If it exceeds
-        budgets.STRESS_CONSOLE_BYTES, the machine is stopped, and a failure line is appended.
+        The console. If the machine hung or was reset, the console lacks the script's last line. If
+        the console exceeds budgets.STRESS_CONSOLE_BYTES, the machine is stopped, and a failure line
+        is appended.
 
     Raises:
         InfraError: QEMU is not installed, failed, or ran out of memory.
@@ -112,7 +115,7 @@ class WholeConsole(Console):
 
 
 class StressMachine(QemuMachine):
-    """A QEMU like a lane's, but without agent and monitor.
+    """QEMU process for a kernel under stress. It is like a lane's, but has no agent or monitor.
 
     Args:
         root: image with the guest's programs.
@@ -124,7 +127,7 @@ class StressMachine(QemuMachine):
     def __init__(self, spec: GuestSpec, root: Path, program: str) -> None:
         super().__init__(spec, Accel.TCG, verbose=True)
         self.console = WholeConsole()
-        # XDG_RUNTIME_DIR may be a tmpfs that is smaller than the disk.
+        # XDG_RUNTIME_DIR may be a tmpfs that is too small for the guest's disk image.
         self.folder_base = passable_base()
         self._root, self._program = root, program
         self._sealed = False
@@ -154,7 +157,7 @@ class StressMachine(QemuMachine):
             self.seal()
 
     async def wait_for_output(self) -> None:
-        """Wait until the process has ended and all output was read, but at most HANG_UP_S."""
+        """Wait at most HANG_UP_S until QEMU has ended and all its output was read."""
         assert self._process is not None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HANG_UP_S):
@@ -178,7 +181,7 @@ class StressMachine(QemuMachine):
 
 
 async def _run(machine: StressMachine, most_s: float, stop: Event) -> str:
-    """Run the machine until it ends or `most_s` have passed, and always close it."""
+    """Run the machine for at most `most_s`, close it, and return its console."""
     deadline = time.monotonic() + most_s
     try:
         await machine.start()
@@ -186,7 +189,7 @@ async def _run(machine: StressMachine, most_s: float, stop: Event) -> str:
         while not ended.done():
             if stop.is_set() or machine.console.full or time.monotonic() > deadline:
                 ended.cancel()
-                return machine.console.text()  # if it hangs, its console shows where
+                return machine.console.text()  # the console shows where the guest hangs
             await asyncio.wait([ended], timeout=LOOK_S)
             machine.look()
         await machine.wait_for_output()
@@ -198,7 +201,10 @@ async def _run(machine: StressMachine, most_s: float, stop: Event) -> str:
 
 
 def archive(name: str, text: str) -> bytes:
-    """Return a cpio archive with one program (newc, Documentation/driver-api/early-userspace)."""
+    """Return a cpio archive that contains one program.
+
+    The format is newc (Documentation/driver-api/early-userspace).
+    """
 
     def entry(name: str, mode: int, content: bytes) -> bytes:
         fields = [0, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0]
@@ -211,10 +217,10 @@ def archive(name: str, text: str) -> bytes:
     return entry(name, 0o100755, text.encode()) + entry("TRAILER!!!", 0, b"")
 
 
-# Init script of a guest under stress. It runs workloads one after another, while scripts and
-# reclaim run in parallel.
+# Init script of a guest under stress. The script runs workloads one after another, while other
+# scripts and reclaim run in parallel.
 #
-# It writes its results to the console in lines that `console.py` parses.
+# The script prints its results to the console in lines that `console.py` parses.
 
 ROUND_S = 8
 """Length of a turn for workloads that take a number of seconds."""
@@ -231,7 +237,7 @@ try() {{ "$@" || echo "stress: failed ($?): $*"; }}
 stressors() {{
 	timeout {turn_s} stress-ng --temp-path /tmp --timeout {round_s} "$@" >/run/said 2>&1
 	code=$?
-	case $code in 0|3|4) return ;; esac # 3, 4: no memory for it, or not for this kernel
+	case $code in 0|3|4) return ;; esac # 3: no resources, 4: this kernel lacks a feature
 	echo "stress: failed ($code): stress-ng $*"
 	tail -n 5 /run/said
 }}
@@ -268,13 +274,13 @@ poweroff -f
 
 
 def first_program(turns: Sequence[str], beside: Mapping[str, str], seconds: int) -> str:
-    """Return the init script.
+    """Return the text of the init script.
 
     Args:
         turns: commands that run one after another until the time is over. They may call the
             functions `try` and `stressors`.
         beside: maps a name to shell text with a function `beside`, which is called in a parallel
-            loop. Files that it writes to /run go to /run/NAME.
+            loop. Paths below /run in the text are changed to paths below /run/NAME.
         seconds: time after which no turn begins.
     """
     loops = "".join(_loop(name, text) for name, text in beside.items())
@@ -290,7 +296,7 @@ def has_begun(console: str) -> bool:
 
 
 def _loop(name: str, text: str) -> str:
-    """Return a parallel script in a shell and folder of its own, so that paths do not collide."""
+    """Return shell text that runs a parallel script in a subshell, with its own folder in /run."""
     own = text.replace("/run/", f"/run/{name}/")
     return f"mkdir -p /run/{name}\n(\n{own}\nloop_beside {name}\n) &\n"
 
@@ -302,7 +308,7 @@ def turn(
 
     Args:
         own: knob values. The knob `seconds` is ROUND_S unless it is given.
-        alone: whether to stop the init script's own reclaim while the workload runs.
+        alone: whether to pause the init script's own reclaim while the workload runs.
 
     Raises:
         InputError: the lesson does not have one of the knobs.

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data races that KCSAN reports, and which of them count against a patch.
+"""Find KCSAN's reports of data races, and decide which races count against a patch.
 
-Linux has many known data races. So a race counts against a patch only if one of its two sides is in
-a file that the patch touches, and the unpatched base does not show it under the same stress.
+Linux has many known data races. So a race counts against a patch only under two conditions: one of
+its two sides is in a file that the patch touches, and the unpatched base does not show the race
+under the same stress.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class SortedRaces:
 
     Args:
         new: races that count against the patch.
-        known: races that the unpatched base shows, too.
+        known: races that the unpatched base also shows.
         elsewhere: races in files that the patch does not touch.
     """
 
@@ -58,7 +59,7 @@ class SortedRaces:
 
 
 def read(console: str) -> list[Race]:
-    """Return the races of a console, with duplicates."""
+    """Return all races that a console reports, including duplicates."""
     lines = [PREFIX.sub("", line).strip() for line in console.splitlines()]
     found = []
     for number, line in enumerate(lines):
@@ -91,7 +92,7 @@ def sort(races: Iterable[Race], base: Iterable[Race], touched: Collection[str]) 
 
 
 def counted(complaints: Iterable[str], races: SortedRaces) -> Iterator[str]:
-    """Yield a console's complaints without duplicate races and races that do not count."""
+    """Yield the complaints, without duplicate races and without races that do not count."""
     seen: set[str] = set()
     for line in complaints:
         title = title_of(line)
@@ -116,10 +117,10 @@ def title_of(line: str) -> str | None:
 
 
 def functions_of(patches: Iterable[Patch], src: Path) -> frozenset[str]:
-    """Return the functions in files that these patches touch, and functions that they add.
+    """Return the functions in files that the patches touch, and the functions that patches change.
 
     Args:
-        src: a source tree. For files that it lacks, only the patch counts.
+        src: a source tree. If a file is missing there, only functions in the patch are returned.
     """
     names: set[str] = set()
     for patch in patches:
@@ -130,7 +131,7 @@ def functions_of(patches: Iterable[Patch], src: Path) -> frozenset[str]:
 
 
 def defined_in(path: Path) -> set[str]:
-    """Return the names of a C file's functions. The set is empty if it cannot be read."""
+    """Return the names of a C file's functions, or an empty set if the file cannot be read."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -139,7 +140,7 @@ def defined_in(path: Path) -> set[str]:
 
 
 def _innermost(body: list[str]) -> Iterable[str]:
-    """Yield the innermost functions of each stack below a title."""
+    """Yield the innermost functions of each stack trace in the report below a title."""
     left = 0
     for line in body:
         if line.startswith(END):

@@ -62,10 +62,10 @@ class Checked:
 
 
 def markdown(command: str, seconds: int, arms: Sequence[Checked], *, races: bool = False) -> str:
-    """Format the report.
+    """Format the report of a check.
 
     Args:
-        command: the command that ran in addition to the stress; "" if there was none.
+        command: the user's command, which ran in addition to the stress; "" for no command.
         races: whether the kernels had KCSAN instead of the other checks.
     """
     what = "KCSAN" if races else "KASAN, lockdep and debug objects"
@@ -83,7 +83,7 @@ def markdown(command: str, seconds: int, arms: Sequence[Checked], *, races: bool
 def silent(one: Checked) -> list[str]:
     """Return the KUnit suites that fit the patches, but gave no result.
 
-    Either the base lacks their option, or the guest died.
+    Either the base lacks the suite's option, or the guest died before the suite ran.
     """
     said = {suite.name for suite in one.verdict.suites}
     return [name for fit in one.suites for name in fit.suites if name not in said]
@@ -175,8 +175,8 @@ def _uncounted(races: SortedRaces) -> list[str]:
     return lines
 
 
-# Stress for a lesson. The lesson's workloads run in a loop on a debug kernel, as `stress:`
-# describes.
+# Stress for a lesson. The lesson's workloads run in a loop on a debug kernel. The lesson's
+# `stress:` lists their order and knobs.
 
 
 def judge(folder: LessonFolder, console: str) -> Verdict:
@@ -184,7 +184,7 @@ def judge(folder: LessonFolder, console: str) -> Verdict:
 
 
 def program(folder: LessonFolder, seconds: int) -> str:
-    """Return the guest's init script, which runs every workload in turn until the time is over.
+    """Return the guest's init script, which runs all workloads repeatedly until the time is over.
 
     Raises:
         InputError: the lesson does not have one of the knobs.
@@ -207,7 +207,7 @@ def run(
     seconds: int,
     stop: Event | None = None,
 ) -> str:
-    """Boot, wait for the end, return the whole console.
+    """Boot a kernel under the lesson's stress, wait for its end, and return its console.
 
     Raises:
         InfraError: QEMU is not installed, or failed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /**
- * `?report=ID`: a class's answers, its questions, and where members were lost. For screen and print. Contains no names.
+ * `?report=ID`: the report of a class, for screen and print. The report contains answers, questions, and the steps at
+ * which members were lost, but no names.
  */
 
 import './report.css';
@@ -91,7 +92,7 @@ export function barsOf(of: ReportQuestion, words: Words): readonly Bar[] {
   ];
 }
 
-/** `12 answers, 5 judged right`. The members' pages judged the answers, if they knew the right answer. */
+/** A caption such as `12 answers, 5 judged right`. Members' pages judge the answers if they know the right answer. */
 export function roundWords({ round, answers, right }: ReportRound, several: boolean): string {
   return t(
     '{several, select, yes {Round {round}: } other {}}{answers, plural, one {# answer} other {# answers}}{right, select, unknown {} other {, {right} judged right}}',
@@ -128,7 +129,7 @@ function clockOf(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
 }
 
-// Charts of a report: answers in each round, places at which the class pointed, and times at which members were lost.
+// Charts of a report: answers in each round, where the class pointed, and when members said they were lost.
 
 interface BarsProps {
   readonly bars: readonly Bar[];
@@ -294,7 +295,7 @@ export function Tried({ report, words }: { report: ClassReport; words: Words }) 
   );
 }
 
-/** "rwsem 900, SRCU 180 umounts/s, ×0.2"; for a run without a number, how it ended. */
+/** A run's result, such as "rwsem 900, SRCU 180 umounts/s, ×0.2"; for a run without a number, how it ended. */
 export function resultOf(one: Try, words: Words): string {
   const names = new Map(words?.arms.map(({ name, title }) => [name, title]));
   const lanes = Object.entries(one.values).map(

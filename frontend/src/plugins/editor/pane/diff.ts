@@ -66,18 +66,18 @@ export function applyDiff(files: readonly File[], diff: string): Applied {
       return {
         fits: false,
         why: name
-          ? t('It changes {name}, but this page does not show that file.', { name })
-          : t('It changes a file that this page does not show.'),
+          ? t('The patch changes {name}, but this page does not show that file.', { name })
+          : t('The patch changes a file that this page does not show.'),
       };
     const next = applyPatch(text, section);
     if (next === false)
       return {
         fits: false,
-        why: t('It does not apply to this arm’s version of {name}.', { name }),
+        why: t('The patch does not apply to this arm’s version of {name}.', { name }),
       };
     texts.set(name, next);
   }
-  if (texts.size === 0) return { fits: false, why: t('It changes no line.') };
+  if (texts.size === 0) return { fits: false, why: t('The patch changes no line.') };
   return { fits: true, texts };
 }
 

@@ -169,14 +169,14 @@ it('offers the challenges of the lesson, and has a built change judged', async (
 it('is put on the files when it fits, and what was typed can be taken back', async () => {
   const { sent } = shown();
   await drop(patch);
-  fireEvent.click(screen.getByText("apply it to the arm's files"));
+  fireEvent.click(screen.getByText("apply the diff to the arm's files"));
   fireEvent.click(screen.getByTestId('view-edit'));
   expect(screen.getByTestId('change-code').textContent).toContain('return 2;');
   fireEvent.click(screen.getByTestId('run-change'));
   expect(sent[0]).toHaveProperty('diff', expect.stringContaining('@@ -2,5 +2,5 @@ int first;\n'));
   fireEvent.click(screen.getByTestId('reset-change'));
   await waitFor(() =>
-    expect(screen.getByTestId('change-tally').textContent).toBe('as the arm has it'),
+    expect(screen.getByTestId('change-tally').textContent).toBe('same text as the arm'),
   );
 });
 

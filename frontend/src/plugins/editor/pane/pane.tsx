@@ -84,8 +84,8 @@ function FilesBar({ files, file, changed, onFile, onRegion }: FilesBarProps) {
   );
 }
 
-// Why a change does not run: it was refused, its patch does not apply, or the compiler reported problems at these
-// lines.
+// Why a change does not run: it was refused, its patch does not apply, or the compiler reported problems.
+// A problem in a file of the pane has a button that goes to its line.
 
 interface ProblemsProps {
   readonly changed: ChangedMessage;
@@ -107,7 +107,7 @@ function Problems({ changed, shown, onGo }: ProblemsProps) {
   return (
     <section
       className="change-problems"
-      aria-label={t('Why it does not run')}
+      aria-label={t('Why the change does not run')}
       data-testid="problems"
     >
       <div role="alert">
@@ -179,7 +179,7 @@ function RunBar({ door, base, why, onRun }: RunBarProps) {
         <p className="small quiet" data-testid="change-why">
           {door.blocked ||
             why ||
-            t('Its kernel is built first; the lanes stay unchanged meanwhile.')}
+            t('The changed kernel is built first; meanwhile the lanes stay unchanged.')}
         </p>
       )}
     </div>
@@ -299,7 +299,7 @@ function Share({ name, arm, diff, address, onText, onReset }: ShareProps) {
         type="button"
         className="link small"
         onClick={() => input.current?.click()}
-        title={t('or drop it on the page')}
+        title={t('or drop the file on the page')}
       >
         {t('open a .patch')}
       </button>
@@ -333,8 +333,8 @@ function Share({ name, arm, diff, address, onText, onReset }: ShareProps) {
   );
 }
 
-// A lesson's challenges: what each asks of the arm, and how the viewer's change was judged. Renders nothing if the
-// lesson has none.
+// A lesson's challenges: what each challenge asks of the arm, and how the viewer's change was judged.
+// Renders nothing if the lesson has no challenges.
 
 interface ChallengesProps {
   readonly door: Door;
@@ -390,7 +390,7 @@ interface JudgingProps {
 
 function Judging({ door, name, changed, answer }: JudgingProps) {
   const store = useStore();
-  // In a lab with this challenge, students may have their changes judged; the server checks that.
+  // In a lab with this challenge, students may have their changes judged. The server checks this permission.
   const inLab = new URLSearchParams(location.search).has('lab');
   const denied = useDenied(inLab ? 'answer' : 'measure');
   const judged = useJudged();
@@ -408,7 +408,7 @@ function Judging({ door, name, changed, answer }: JudgingProps) {
         {...off(
           door.blocked ||
             denied ||
-            (going && t('It is being judged.')) ||
+            (going && t('The change is being judged.')) ||
             (arm === '' && t('Run your change first: the challenge judges its kernel.')),
         )}
       >
@@ -444,7 +444,7 @@ function verdictOf({ phase, met, because, done, total }: JudgedMessage): string 
       : t('measuring');
   if (phase === 'building') return t('the debug kernel is being built');
   if (phase === 'stress') return t('stress test on the debug kernel, one or two minutes');
-  if (phase === 'failed') return t('It could not be judged. {because}', { because });
+  if (phase === 'failed') return t('The change could not be judged. {because}', { because });
   return met ? t('Met. {because}', { because }) : t('Not met. {because}', { because });
 }
 
@@ -524,7 +524,7 @@ function Head({ door, opened }: ChangePaneProps) {
       <label className="change-arm">
         <span className="quiet small">{t('of')}</span>{' '}
         <select
-          aria-label={t('The arm that is changed')}
+          aria-label={t('The arm to change')}
           value={opened.arm}
           onChange={(event) => door.open(event.target.value, opened.incoming ?? undefined)}
           data-testid="change-arm"
@@ -653,12 +653,12 @@ function Notes({ work, note, onFiles }: NotesProps) {
         {misfit && t('{misfit} You can still run it unchanged. ', { misfit })}
         {!misfit && (
           <button type="button" className="link small" onClick={() => work.take(work.diff())}>
-            {t("apply it to the arm's files")}
+            {t("apply the diff to the arm's files")}
           </button>
         )}{' '}
         {work.files.length > 0 && (
           <button type="button" className="link small" onClick={onFiles}>
-            {t("leave it and show the arm's files")}
+            {t("close the diff and show the arm's files")}
           </button>
         )}
       </>,
@@ -703,7 +703,7 @@ function Tally({ diff }: { readonly diff: string }) {
   const { added, removed } = tallyOf(diff);
   return (
     <span className="quiet small number" data-testid="change-tally">
-      {diff === '' ? t('as the arm has it') : `+${added} −${removed}`}
+      {diff === '' ? t('same text as the arm') : `+${added} −${removed}`}
     </span>
   );
 }

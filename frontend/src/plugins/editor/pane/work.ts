@@ -17,8 +17,8 @@ import type { Incoming, Opened } from '../door.tsx';
 import { applyDiff, diffOf, makeDiff } from './diff.ts';
 import { changedLines, forCode, forDiff } from './setup.ts';
 
-// Each file's current text with its undo history. It outlives the editor that shows the file, so that undo still works
-// when the file is shown again.
+// Each file's current text with its undo history.
+// The history outlives the editor that shows the file, so that undo still works when the file is shown again.
 
 /** Start positions of the functions that the patch touches, kept up to date while the text changes. */
 const regionStarts = StateField.define<readonly number[]>({
@@ -56,7 +56,7 @@ class Texts extends Signal {
     return made;
   }
 
-  /** Create a state of the file; `history`: an earlier state whose undo history it takes over. */
+  /** Create an editor state of the file. `history` is an earlier state, whose undo history the new state takes over. */
   made(name: string, doc: string, history?: EditorState): EditorState {
     const { regions } = this.#file(name);
     const opened = regions.find((region) => region.title !== '') ?? regions[0];
@@ -357,7 +357,7 @@ function taken(work: Work, incoming: Incoming | null): string {
   const own = work.apart
     ? t('Your own text is kept in the files.')
     : t('Undo brings your own text back.');
-  return [whence, had && own, t('Nothing runs until you say so.')].filter(Boolean).join(' ');
+  return [whence, had && own, t('Nothing runs until you start a run.')].filter(Boolean).join(' ');
 }
 
 /** Re-render on each change; returns the version number. */

@@ -49,7 +49,7 @@ function Grading({ record, most, onGrade }: Props) {
           })}
         </p>
       ))}
-      {said.length === 0 && <p>{t('There are none yet.')}</p>}
+      {said.length === 0 && <p>{t('There are no explanations yet.')}</p>}
       {said.map(({ person, attempt }) => (
         <Explanation
           key={`${person.person} ${attempt.number}`}
@@ -171,7 +171,7 @@ function Table({ scores }: { readonly scores: LabScores }) {
   const tasks = scores.people[0]?.tasks.map((task) => task.task) ?? [];
   if (tasks.length === 0) return <p>{t('Nobody has answered yet.')}</p>;
   return (
-    // A table wider than a phone scrolls, by keyboard too.
+    // A table that is wider than the screen scrolls, by keyboard too.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to take the keys
     <section className="lab-wide" aria-label={t('Scores')} tabIndex={0}>
       <table>

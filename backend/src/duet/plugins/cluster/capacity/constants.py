@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The model's constants, each with its meaning, measuring command, and shipped figure.
+"""The constants of the capacity model. Each has a meaning, a command that measures it, and a
+shipped figure.
 
 The shipped figures were measured on the reference machine (REFERENCE). `low` and `high` are the
-smallest and the largest result of the runs that docs/CAPACITY.md names.
+smallest and the largest result of the measurements that docs/CAPACITY.md names.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from duet.base import files as durable
 from duet.base.errors import InputError
 from duet.base.settings import cache_dir
 
-# A figure has a low and a high value. Sums and products keep both ends.
+# A figure is a range with a low and a high value. Sums and products are ranges, too.
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class Estimate:
 
 
 def larger(one: Estimate, other: Estimate) -> Estimate:
-    """Return an estimate with the larger low end and the larger high end of the two."""
+    """Return an estimate with the larger of the two low ends and the larger of the two high
+    ends."""
     return Estimate(max(one.low, other.low), max(one.high, other.high))
 
 
@@ -61,7 +63,7 @@ def exactly(value: float) -> Estimate:
 
 
 def spanning(one: Estimate, other: Estimate) -> Estimate:
-    """Return the range from the lower low end to the higher high end of the two."""
+    """Return the range that covers both estimates."""
     return Estimate(min(one.low, other.low), max(one.high, other.high))
 
 
@@ -146,8 +148,8 @@ class Known:
     """A constant with the figure that this installation uses.
 
     Args:
-        samples: number of samples measured on this installation. 0 means that the figure is the
-            shipped one.
+        samples: number of samples measured on this installation. 0 means that the shipped figure is
+            used.
         at: date of the last sample.
     """
 
@@ -167,7 +169,7 @@ def shipped() -> Figures:
 
 # capacity.json holds the constants that `make bench` measured on this installation.
 #
-# The file is in the cache folder. It records the date, load, program and machine of each sample.
+# This file is in the cache folder. It records the date, load, program and machine of each sample.
 # Different machines may share a home folder, so samples from other machines are ignored.
 
 
@@ -215,7 +217,7 @@ def constants_file() -> Path:
 
 
 def read(path: Path) -> list[Sample]:
-    """Read the samples. Without a file there are none.
+    """Read the samples. Without a file, there are no samples.
 
     Raises:
         InputError: the file is damaged, has another version, or contains impossible values.
@@ -266,9 +268,8 @@ def record(
 ) -> int:
     """Add new measurements to the file, and return their number.
 
-    Values are left out if they are not finite, not above zero, or implausible. If two processes
-    write at the same moment, the file stays intact, but keeps only the samples of the later
-    process.
+    Values that are not finite, not above zero, or implausible are left out. If two processes write
+    at the same moment, the file stays valid, but only the later process's samples are kept.
 
     Raises:
         InputError: the existing file cannot be used.
@@ -305,10 +306,11 @@ def bounded(samples: list[Sample]) -> list[Sample]:
 
 
 def figures(samples: list[Sample], host: Mapping[str, str]) -> Figures:
-    """Return every constant, with figures from this machine's samples or else the shipped ones.
+    """Return every constant with the figure from this machine's samples, or with the shipped
+    figure.
 
-    A range extends from the smallest to the largest sample. Because a few samples do not show the
-    whole spread, the range is made at least as wide, relative to its middle, as the shipped one.
+    A range extends from the smallest to the largest sample. A few samples do not show the full
+    spread. So the range is widened until its relative width is at least that of the shipped range.
     """
     found = shipped()
     for name, known in found.items():
@@ -322,7 +324,7 @@ def figures(samples: list[Sample], host: Mapping[str, str]) -> Figures:
 
 
 def same_machine(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Do both hosts have the same CPUs and memory? The kernel may have been updated."""
+    """Do both hosts have the same CPUs and memory? Their kernels may differ."""
     return all(one.get(key) == other.get(key) for key in ("cpu", "cpus", "memory_gib"))
 
 

@@ -22,7 +22,7 @@ from duet.plugins.cluster.capacity.constants import (
     spanning,
 )
 
-# The demand consists of the students, the live runs, the lesson, and the available hosts and link.
+# The demand is what a class needs from the servers, and what its hosts and link can provide.
 
 MOST_STUDENTS: Final = 1_000_000
 MOST_LIVE: Final = 10_000
@@ -40,10 +40,11 @@ PLACES_PER_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one class needs, and the hosts and link that it has.
+    """The students, live runs and lesson of one class, and the available hosts and link.
 
     Args:
-        students: number of pages that are open at once. Each shows the recording at the start.
+        students: number of pages that are open at the same time. Each page first shows the
+            recording.
         live: number of simultaneous live runs.
         lanes: number of lanes per run.
         recording_bytes: size of the lesson's recording in segments.
@@ -120,7 +121,7 @@ class Load:
 def starting(asked: Demand, known: dict[str, Estimate]) -> Load:
     """Compute the load while all students arrive.
 
-    Each opens the page and its socket, and fetches the whole recording.
+    Each student opens the page and its socket, and fetches the complete recording.
     """
     per_s = asked.students / asked.arrive_s
     of_segments = asked.segments * known["segment_nginx" if asked.cache else "segment_server"]
@@ -143,7 +144,8 @@ def lasting(asked: Demand, known: dict[str, Estimate]) -> Load:
     """Compute the load afterwards, when the class follows its driver and watches live runs.
 
     Low estimate: the driver sends one position per second, and each run has one viewer. High
-    estimate: the driver drags, and all watch one run, while the other runs have one viewer each.
+    estimate: the driver plays or drags, and all students watch one run, while each other run has
+    one viewer.
     """
     places = Estimate(1.0, PLACES_PER_S) * asked.students
     server, nginx = places * (known["place_server"] * MS), NOTHING
@@ -164,7 +166,8 @@ def lasting(asked: Demand, known: dict[str, Estimate]) -> Load:
 
 
 def _connections(asked: Demand, fetching: int) -> Estimate:
-    """Count the connections that fetch, and one socket per page, or two if nginx relays it."""
+    """Count the connections that fetch files, and the sockets: one per page, or two if nginx relays
+    it."""
     each = 2 if asked.cache else 1
     return Estimate(asked.students * each, asked.students * (each + fetching))
 
@@ -184,19 +187,21 @@ class Plan:
     """The needs of a class.
 
     Args:
-        hosts: number of all hosts. With a pool, it is the sum of servers' hosts and guests' hosts.
+        hosts: number of all hosts. With a pool, it is the number of servers' hosts plus the number
+            of guests' hosts.
         servers: number of `duet serve` processes.
         guest_hosts: number of hosts with guests. With a local pool, these may also run servers.
         run_cpus: CPUs that one live run uses in all its lanes.
         run_bytes: memory that one live run uses.
-        web_cpus: CPUs that servers and nginx use while all arrive or afterwards, whichever is more.
+        web_cpus: CPUs that servers and nginx use while all students arrive or afterwards, whichever
+            is more.
         cpus: total number of busy CPUs.
         memory_bytes: total memory.
-        start: load while all arrive.
-        steady: load afterwards.
+        start: load while all students arrive.
+        steady: load after all students have arrived.
         opened_s: time from the first request until the last page is open.
-        moves_ms: time from a click on *run live* to the first events, if a slot is free.
-        alone_s: time until the last live run begins, if one server had to run them all.
+        moves_ms: time from a click on *run live* to the first events if a slot is free.
+        alone_s: time until the last live run would begin if a single server executed all live runs.
     """
 
     demand: Demand
@@ -250,8 +255,8 @@ def plan(demand: Demand, figures: Figures) -> Plan:
 def one_run(asked: Demand, known: dict[str, Estimate]) -> tuple[Estimate, Estimate]:
     """Return the CPUs and memory of one live run.
 
-    The low estimate is as measured. The high estimate assumes that each guest uses all its CPUs and
-    all its memory.
+    The low estimate is the measured use. The high estimate assumes that each guest uses all its
+    CPUs and all its memory.
     """
     cores, memory = known["lane_cores"], known["lane_memory"]
     most_cores = max(cores.high, float(asked.vcpus))
@@ -273,7 +278,8 @@ def _servers(asked: Demand, steady: Load) -> Estimate:
 
 
 def runs_each(asked: Demand, cpus: float, memory: float) -> int:
-    """Return how many live runs fit on one host: at least one, although it may lack CPUs."""
+    """Return how many live runs fit on one host. It is at least one, even if the host has too few
+    CPUs."""
     fits = min(asked.host_cpus / cpus, asked.host_bytes / memory, float(LIVE_RUNS_MOST))
     return max(1, math.floor(fits + 1e-9))
 
@@ -301,9 +307,11 @@ def _memory(
 
 
 def _opened(asked: Demand, start: Load, servers: Estimate) -> Estimate:
-    """Return the time until all pages are open: arrive_s, or longer with slow servers or links.
+    """Return the time until all pages are open. It is at least arrive_s, and longer with slow
+    servers or links.
 
-    The servers share the pages, and each has its own link. So fewer servers take longer.
+    The servers share the pages, and each server has its own link. So the time is longer with fewer
+    servers.
     """
     if not asked.students:
         return NOTHING
@@ -327,7 +335,7 @@ def _alone(asked: Demand, run_time: Estimate) -> Estimate:
     return run_time * exactly(max(0, rounds))
 
 
-# The share of each resource that is in use, and a sentence about the scarcest one.
+# Computes which share of each resource is in use, and describes the scarcest resource.
 
 
 MIB = 1 << 20
@@ -338,8 +346,8 @@ class Use:
     """The use of one resource according to the high estimate.
 
     Args:
-        share: part that is in use. If it is above 1, there is too little of the resource.
-        grows: what increases the use: students or live runs.
+        share: share of the resource that is in use. Above 1, there is too little of the resource.
+        grows: whether students or live runs increase the use.
         count: current number of these students or live runs.
         remedy: what is needed if there is too little of the resource.
     """
@@ -357,7 +365,7 @@ class Use:
 
 
 def uses(plan: Plan) -> list[Use]:
-    """Return every resource in use, the scarcest first."""
+    """Return the use of every resource, the scarcest resource first."""
     return sorted(
         (use for use in (*_of_students(plan), *_of_live(plan)) if use.share > 0),
         key=lambda use: -use.share,

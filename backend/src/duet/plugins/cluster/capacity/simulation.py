@@ -2,11 +2,11 @@
 """Simulates many viewers of one recording behind one nginx or CDN with one link. Pure.
 
 The simulation is exact for its model, in which all fetching viewers share the link equally
-(processor sharing), as TCP connections do on average. So a viewer who arrived at `came` has
-received V(now) - V(came) bytes, with the same curve V for all viewers. V grows at the rate link /
-viewers, or at the rate of one viewer's own link if that is lower. So its slope changes only when a
-viewer arrives or has received everything. The simulation steps through these events, and then looks
-up all delays in V. Simulating a hundred thousand viewers takes less than a second.
+(processor sharing), as TCP connections do on average. So one curve V describes all viewers: a
+viewer who arrived at `came` has received V(now) - V(came) bytes. V grows at the rate link /
+viewers, or at the rate of a viewer's own link if that rate is lower. So the slope of V changes only
+when a viewer arrives or has received everything. The simulation steps through these events, and
+then looks up all delays in V. Simulating a hundred thousand viewers takes less than a second.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Scene:
         own_bytes_per_s: capacity of each viewer's own link.
         nginx_s: CPU time that nginx, with one worker, needs per segment.
         round_trip_s: round-trip time to nginx.
-        arrive_s: time within which viewers arrive at random. With 0 all arrive at once.
+        arrive_s: time within which viewers arrive at random. With 0, all viewers arrive at the same
+            time.
     """
 
     segment_bytes: Sequence[int]
@@ -78,7 +79,7 @@ class Scene:
 
     @property
     def one_bytes_per_s(self) -> float:
-        """Return one viewer's rate limit: their own link, or the bytes in flight per round trip."""
+        """Return one viewer's maximum rate, which their own link or the round-trip time limits."""
         by_trip = np.inf
         if self.round_trip_s:
             by_trip = AT_ONCE * self.total_bytes / len(self.segment_bytes) / self.round_trip_s
@@ -123,7 +124,8 @@ def simulate(scene: Scene, viewers: int, seed: int = 1) -> Simulated:
     times, had = curve(came, scene)
     at_came = np.interp(came, times, had)
     marks = progress_marks(scene.segment_bytes)
-    wait_s = 2 * scene.round_trip_s + scene.nginx_s  # to connect, and to request the first segment
+    # time to connect and to request the first segment
+    wait_s = 2 * scene.round_trip_s + scene.nginx_s
     until = np.empty((len(marks), viewers))
     for row, mark in zip(until, marks, strict=True):
         row[:] = np.interp(at_came + mark, had, times) - came + wait_s
@@ -150,14 +152,14 @@ def arrivals(viewers: int, arrive_s: float, seed: int) -> Floats:
 def curve(came: Floats, scene: Scene) -> tuple[Floats, Floats]:
     """Return (times, V) at each change of slope.
 
-    V is the number of bytes that a viewer who was there from the start could have received. All
-    viewers want the same bytes, so they finish in the order of arrival.
+    V is the number of bytes that a viewer could have received who arrived at the start. All viewers
+    fetch the same bytes, so they finish in the order of arrival.
     """
     size = float(scene.total_bytes)
     link, own = scene.served_bytes_per_s, scene.one_bytes_per_s
     viewers = len(came)
     times, had = np.empty(2 * viewers), np.empty(2 * viewers)
-    ends = np.empty(viewers)  # value of V at which each viewer has everything
+    ends = np.empty(viewers)  # value of V at which each viewer has received everything
     now, level, here, left = 0.0, 0.0, 0, 0
     for bend in range(2 * viewers):
         there = here - left
@@ -177,10 +179,11 @@ def curve(came: Floats, scene: Scene) -> tuple[Floats, Floats]:
 
 
 def progress_marks(segment_bytes: Sequence[int], at_once: int = AT_ONCE) -> Floats:
-    """Return how many bytes a viewer has received when each segment and all before it are complete.
+    """For each segment, return how many bytes a viewer has received when this segment and all
+    earlier segments are complete.
 
-    Segments in flight receive equal shares of the bytes. When one is complete, the next is
-    requested.
+    Segments that are being fetched receive equal shares of the bytes. When one segment is complete,
+    the next segment is requested.
     """
     left: dict[int, float] = {}
     whole = np.empty(len(segment_bytes))
@@ -200,5 +203,5 @@ def progress_marks(segment_bytes: Sequence[int], at_once: int = AT_ONCE) -> Floa
 
 
 def percentiles(values: Floats) -> tuple[float, ...]:
-    """Return the percentiles of the values that PERCENTILES lists."""
+    """Return those percentiles of the values that PERCENTILES lists."""
     return tuple(float(one) for one in np.percentile(values, PERCENTILES))

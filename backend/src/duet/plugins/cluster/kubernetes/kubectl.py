@@ -15,7 +15,7 @@ from duet.plugins.cluster.lease import Done, command
 from duet.plugins.cluster.limits import KUBE_DONE_S, KUBE_LATER_S, KUBECTL_S
 from duet.plugins.cluster.types import PoolSettings, Want
 
-# A lease's objects (Jobs and Secrets) as trees. Without I/O.
+# Makes a lease's objects (Jobs and Secrets) as trees, without I/O.
 
 LEASE: Final = "kernel-duet/lease"
 """Label that all objects of a lease have."""
@@ -50,8 +50,7 @@ def job(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
             "completions": 1,
             "parallelism": 1,
             "backoffLimit": 0,
-            # This deadline counts from now, but the lease's time counts from when all pods are
-            # scheduled.
+            # This deadline starts now, but the lease's time starts when all pods are scheduled.
             "activeDeadlineSeconds": math.ceil(want.within_s + want.ttl_s + KUBE_LATER_S),
             "ttlSecondsAfterFinished": KUBE_DONE_S,
             "template": {
@@ -100,7 +99,7 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
             "runAsNonRoot": True,
             "runAsUser": USER,
             "runAsGroup": USER,
-            "fsGroup": USER,  # otherwise only root could read the Secret
+            "fsGroup": USER,  # without this, only root could read the Secret
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [_container(want, settings)],
@@ -119,7 +118,7 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
         terms = {"nodeSelectorTerms": [{"matchExpressions": [other]}]}
         affinity["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
     if want.alike and want.lanes_at_once > 1:
-        # A node without the topology label never gets such a pod.
+        # A pod with this affinity is never scheduled on a node without the topology label.
         alike_by = settings.kind_label if settings.kinds else HOSTNAME
         same = {"labelSelector": {"matchLabels": {LEASE: name}}, "topologyKey": alike_by}
         affinity["podAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": [same]}
@@ -127,8 +126,8 @@ def _pod(name: str, lane: int, want: Want, settings: PoolSettings) -> Tree:
 
 
 def _container(want: Want, settings: PoolSettings) -> Tree:
-    # If requests equal limits and ask for whole CPUs, the static CPU manager gives the container
-    # CPUs that nobody else uses.
+    # If requests equal limits and are whole numbers of CPUs, the static CPU manager gives the
+    # container exclusive CPUs.
     resources = {"cpu": str(want.vcpus), "memory": f"{math.ceil(want.memory_bytes / (1 << 20))}Mi"}
     resources |= {settings.kvm: "1"} if want.accel == "kvm" else {}
     return {
@@ -153,7 +152,7 @@ def _container(want: Want, settings: PoolSettings) -> Tree:
 def _cache(settings: PoolSettings) -> Tree:
     """Return the volume for kernels and the guests' root.
 
-    The volume is a claim that the operator has filled, or else an empty volume.
+    The volume is a persistent volume claim that the operator has filled, or an empty volume.
     """
     if settings.claim:
         return {"persistentVolumeClaim": {"claimName": settings.claim}}
@@ -182,21 +181,21 @@ class Kubectl:
         return await command(["kubectl", *within, *words], KUBECTL_S, stdin)
 
     async def create(self, *trees: Tree) -> Done:
-        """Create objects. They go through a pipe, because there may be a Secret among them."""
+        """Create objects. They are passed through a pipe, because one of them may be a Secret."""
         whole = {"apiVersion": "v1", "kind": "List", "items": list(trees)}
         return await self.call("create", "-f", "-", "-o", "json", stdin=json.dumps(whole).encode())
 
     async def delete(self, name: str) -> Done:
         """Delete all Jobs of a lease; pods and Secrets are deleted with them.
 
-        Secrets are not named here, because finding them by a label would require the right to read
-        all Secrets.
+        The call does not name Secrets, because finding Secrets by a label would require the right
+        to read all Secrets.
         """
         words = ("--ignore-not-found", "--wait=false", "--cascade=background")
         return await self.call("delete", "jobs.batch", f"--selector={LEASE}={name}", *words)
 
     async def get(self, kind: str, name: str = "") -> list[Tree] | Done:
-        """Return a lease's objects of one kind, or a Done if the call failed.
+        """Return a lease's objects of one kind. If the call fails, return a Done.
 
         Without a name, return all objects of this kind, whether or not they belong to a lease.
         """
@@ -254,15 +253,16 @@ def exit_code(pod: Tree) -> int | None:
 
 
 def is_leaving(pod: Tree) -> bool:
-    """Is the pod being deleted? Its program is being ended, and the pod will disappear soon."""
+    """Is the pod being deleted? Then its program is being ended, and the pod will disappear
+    soon."""
     return "deletionTimestamp" in pod.get("metadata", {})
 
 
 def lacked_memory(pod: Tree) -> bool:
     """Did the kernel kill the pod's program for lack of memory?
 
-    The reason OOMKilled alone does not prove this, because a descendant may have been killed while
-    the program continued.
+    The reason OOMKilled alone does not prove that, because the kernel may have killed a descendant
+    of the program while the program continued.
     """
     return _state(pod, "terminated").get("reason") == "OOMKilled" and exit_code(pod) == KILLED
 
@@ -285,9 +285,9 @@ def _state(pod: Tree, kind: str) -> Mapping[str, Any]:
 
 
 def trouble(pod: Tree) -> tuple[str, str]:
-    """Return the reason and the message if a pod failed for a reason other than its program.
+    """If a pod failed for a reason other than its program, return the reason and the message.
 
-    Both are empty if the pod did not fail in this way.
+    Otherwise, both are empty.
     """
     status = pod.get("status", {})
     for condition in status.get("conditions", []):

@@ -70,9 +70,9 @@ class PodProgram:
 
     @property
     def watched(self) -> bool:
-        """Is the program running, and not being ended by us?
+        """Is the program running, without being ended by this process?
 
-        Only then do changes of its pod matter.
+        Changes of the pod of any other program are ignored.
         """
         return self.running and not self._ending
 
@@ -92,7 +92,7 @@ class PodProgram:
         return await asyncio.shield(self._ended)
 
     async def seen(self, pod: Tree | None) -> None:
-        """Update the program from the state in which a poll found its pod.
+        """Update the program from the state of its pod, which a poll returned.
 
         Args:
             pod: None if the pod is gone.
@@ -109,7 +109,7 @@ class PodProgram:
             self._finish(None, loss.sentence if loss else "the program's pod is gone.", Tail())
 
     async def end(self, lost: str = "") -> None:
-        """End the program, and with it its pod and its lane."""
+        """End the program, its pod and its lane."""
         if not self.watched:
             return
         self._ending = True
@@ -137,7 +137,7 @@ DELETED = Loss("a pod of the lease is gone: somebody deleted it.", "cancelled")
 
 
 class PodPlace:
-    """A lease's part of the cluster: Jobs that are polled until they are over.
+    """The Jobs of one lease. Their pods are polled until they are over.
 
     Args:
         uids: uids of the Jobs of its lanes.
@@ -158,8 +158,7 @@ class PodPlace:
         at = min(lane, len(self._uids) - 1)  # the lanes of an exclusive lease share a pod
         if at in self._programs:
             raise InputError(
-                "a lane of a lease on Kubernetes runs only one program, and so does "
-                "an exclusive lease.",
+                "a lane of a lease, or an exclusive lease, runs only one program on Kubernetes.",
                 remedy="Let one program run all arms, or reserve another lease.",
             )
         if (size := len(start.packed())) > SECRET_BYTES:
@@ -207,10 +206,10 @@ class PodPlace:
             if loss is not None:
                 self._lose(loss)
             elif pod is None or is_leaving(pod):
-                pod = None  # its exit code only shows that it was ended
+                pod = None  # ignore the exit code, which only shows that the pod was deleted
                 jobs = await self._kubectl.get("jobs.batch", self.name)
                 if isinstance(jobs, Done):
-                    return  # the next poll decides
+                    return  # wait for the next poll
                 self._lose(DEADLINE if past_deadline(jobs) else DELETED)
             if program is not None:
                 await program.seen(pod)
@@ -228,7 +227,8 @@ def loss_of(pod: Tree) -> Loss | None:
 
 
 async def delete_all(kubectl: Kubectl, name: str) -> None:
-    """Delete a lease's objects. Retry for CANCEL_S. After that, their own deadline ends them."""
+    """Delete a lease's objects, and retry for CANCEL_S. If that fails, the objects' own deadline
+    ends them."""
     until_s = time.monotonic() + CANCEL_S
     while (done := await kubectl.delete(name)).code:
         if time.monotonic() > until_s:
@@ -267,7 +267,8 @@ class KubernetesPool(OwningPool):
         self._cleaning: set[asyncio.Task[None]] = set()
 
     async def kinds(self) -> Sequence[Kind] | Refusal:
-        """Return the kinds of nodes, which are values of the label DUET_POOL_KIND_LABEL."""
+        """Return the kinds of nodes, which are the values of the label that DUET_POOL_KIND_LABEL
+        names."""
         nodes = await self._kubectl.get("nodes")
         if isinstance(nodes, Done):
             return Refusal(f"kubectl gives no answer: {nodes.why}.")
@@ -327,7 +328,7 @@ class KubernetesPool(OwningPool):
         return None
 
     async def _placed(self, name: str, want: Want) -> list[str] | Refusal:
-        """Return the host of each pod, once all are scheduled."""
+        """Wait until all pods are scheduled, and return the host of each pod."""
         until_s = time.monotonic() + want.within_s
         while True:
             pods = await self._kubectl.get("pods", name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the comparison that standard input requests on this host (`python -m`).
+"""Runs a comparison on this host (`python -m`). Standard input contains the request.
 
 Progress lines go to standard error. The result is one line on standard output.
 """
@@ -51,7 +51,7 @@ def tell(step: Progress) -> None:
 def kernel_digests(plan: MeasurePlan, settings: KernelSettings) -> dict[str, str]:
     """Return the SHA-256 of each arm's kernel on this host, and of its relinked kernel.
 
-    The keys are names of arms, and names like "srcu link 1".
+    The keys are names of arms, and for relinked kernels names such as "srcu link 1".
     """
     found = {arm: sha256_of(find_image(plan.folder, arm, settings).bzimage) for arm in plan.arms}
     for arm in plan.arms if plan.link else ():

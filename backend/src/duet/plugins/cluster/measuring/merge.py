@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Merges a measurement's comparisons into one report. Results of differing hosts are not mixed.
+"""Merges a measurement's comparisons into one report. Results of hosts that differ are not mixed.
 Pure."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def merged(plan: MeasurePlan, jobs: Sequence[Job], command: str) -> Report:
 
 
 def refuse_other_kernels(jobs: Sequence[Job]) -> None:
-    """Fail comparisons that ran other kernels than the first, and so measured something else."""
+    """Mark comparisons as failed if their kernels differ from those of the first comparison."""
     first: HostFacts | None = None
     for job in jobs:
         if job.result is None or job.error is not None:
@@ -73,7 +73,7 @@ def refuse_other_kernels(jobs: Sequence[Job]) -> None:
 def unmixed(clock: Clock, one: HostFacts, other: HostFacts) -> list[str]:
     """Return the differences between two hosts that forbid a common verdict.
 
-    On the count clock, the CPU does not matter, but everything in the guest does.
+    On the count clock, the host's CPU does not matter, but everything in the guest matters.
     """
     return differences(one, other) if clock == "wall" else other_inputs(one, other)
 
@@ -95,7 +95,7 @@ def unlike_words(clock: Clock, facts: Sequence[HostFacts]) -> list[str]:
 
 
 def _add_link(report: Report, job: Job, usual: Job) -> tuple[str, str, str] | None:
-    """Add a further link's runs to those of the usual link, if the hosts do not differ.
+    """Add the runs of relinked kernels to the runs of the default link, if the hosts do not differ.
 
     Returns:
         Both hosts and their differences, or None if there is nothing to report.
@@ -138,9 +138,9 @@ def _partial(jobs: Sequence[Job]) -> str | None:
 
 
 def arm_facts(good: Sequence[Job]) -> list[ArmFacts]:
-    """Return each arm's facts from the first comparison that has them.
+    """Return each arm's facts from the first comparison that contains the arm.
 
-    A later comparison may add the kernel's name.
+    If the kernel's name is missing there, a later comparison provides it.
     """
     found: dict[str, ArmFacts] = {}
     for job in good:
@@ -153,7 +153,8 @@ def arm_facts(good: Sequence[Job]) -> list[ArmFacts]:
 
 
 def common_host(good: Sequence[Job]) -> dict[str, str]:
-    """Return the hosts' fingerprint. Where hosts differ, it lists all values."""
+    """Return the hosts' common fingerprint. A value in which hosts differ is a list of all
+    values."""
     found: dict[str, dict[str, None]] = {}
     for job in good:
         assert job.result is not None and job.result.facts is not None
@@ -165,7 +166,7 @@ def common_host(good: Sequence[Job]) -> dict[str, str]:
 # Checks whether two hosts give exactly equal figures on the count clock. Pure.
 #
 # Untraced runs repeat exactly. Traced runs repeat only approximately, because their events leave
-# the guest through the host. So only figures that the workloads print are compared.
+# the guest through the host. So the check compares only figures that the workloads print.
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +209,12 @@ class Agreement:
 
     @property
     def equal(self) -> bool:
-        """Are there figures, and are all equal?"""
+        """Are there any figures, and are all of them equal?"""
         return not self.trouble and bool(self.figures) and all(one.equal for one in self.figures)
 
 
 def checked_plan(plan: MeasurePlan) -> MeasurePlan:
-    """Restrict a plan to the figures that must be identical on both hosts.
+    """Restrict a plan to the figures that must be identical on two hosts.
 
     Raises:
         InputError: the plan is for the wall clock, or has no such figure.
@@ -234,7 +235,7 @@ def checked_plan(plan: MeasurePlan) -> MeasurePlan:
 
 
 def pairs_of(plan: MeasurePlan) -> list[tuple[Job, Job]]:
-    """Return two jobs for each comparison, which must run on different hosts."""
+    """Return two jobs for each comparison. The two jobs must run on different hosts."""
     return [_pair(part) for part in parts_of(plan)]
 
 
@@ -275,7 +276,7 @@ def difference_words(found: Agreement, figure: Figure) -> str:
 
 
 def exact(value: float) -> str:
-    """Format a figure with four digits, or with all its digits if four do not show it exactly."""
+    """Format a figure with four digits, or with all digits if four digits are not exact."""
     short = format_value(value)
     return short if float(short.replace(",", "")) == value else repr(value)
 

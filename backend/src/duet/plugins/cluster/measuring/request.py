@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Input and output of a comparison's program. The input is checked against the host's lesson."""
+"""Input and output of a comparison's program, which checks its input against the host's lesson."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from duet.plugins.cluster.measuring.limits import (
 )
 from duet.plugins.cluster.types import Want
 
-# A measurement is split into comparisons. Each has one condition, one link, and all arms. Pure.
+# A measurement is split into comparisons. Each comparison has one condition, one link order of the
+# kernels, and all arms. Pure.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,9 @@ class Part:
     Args:
         name: its condition in words.
         table: index of its condition in the whole measurement.
-        layout: number of the link that it runs. 0 is the usual link, and others are further links.
-        plan: the plan of its runs, in order.
+        layout: number of the link order of its kernels. 0 is the default order. Other numbers are
+            relinked kernels.
+        plan: the plan of the comparison's runs, in order.
     """
 
     name: str
@@ -52,7 +54,7 @@ class Part:
 
 
 def parts_of(plan: MeasurePlan) -> list[Part]:
-    """Split a plan into comparisons. Those with the usual link come first.
+    """Split a plan into comparisons. Comparisons with the default link order come first.
 
     Raises:
         InputError: the number of runs is impossible (see all_steps).
@@ -88,7 +90,7 @@ def _part(plan: MeasurePlan, table: int, layout: int, knob: tuple[str, int], shi
 def want_of(part: Part, lease_s: float | None = None) -> Want:
     """Return what a comparison's lease needs.
 
-    On the wall clock it needs exclusive CPUs, and on the count clock one CPU.
+    On the wall clock, the lease needs exclusive CPUs. On the count clock, it needs one CPU.
 
     Args:
         lease_s: the lease's length. By default it follows from the number of runs.
@@ -108,7 +110,8 @@ VERSION: Final = 1
 
 
 class Envelope(BaseModel):
-    """A message in either direction. Both ends must have the same version."""
+    """Base class of the messages between a pool and a comparison's program. Both sides must have
+    the same version."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -126,7 +129,7 @@ class Request(Job):
         """Make the request for a comparison.
 
         Args:
-            at_once: maximum number of guests that run at once on the count clock.
+            at_once: maximum number of guests that run at the same time on the count clock.
         """
         plan = part.plan
         more = {"layouts": plan.layouts, "link": plan.link, "at_once": at_once}
@@ -141,7 +144,7 @@ class Request(Job):
         """
         try:
             if len(text) > REQUEST_BYTES:
-                raise ValueError("it is too long")
+                raise ValueError("the input is too long")
             return cls.model_validate_json(text)
         except ValueError as error:
             raise InputError(
@@ -153,7 +156,7 @@ class Request(Job):
         return replace(super().plan(), layouts=self.layouts, link=self.link)
 
 
-# The result of a comparison's program, which its receiver checks.
+# The result of a comparison's program. The receiver checks it.
 #
 # The result is one line of ASCII, so that it can be found in a log among other lines.
 
@@ -167,7 +170,7 @@ class BadResult(Exception):
 
 
 class Facts(Envelope):
-    """What a program found out about its host."""
+    """Facts that a comparison's program collected about its host."""
 
     host: dict[Name, str] = Field(max_length=50)
     kernels: dict[Name, Sha256] = Field(max_length=128)
@@ -249,17 +252,17 @@ def read_result(output: bytes, part: Part) -> Result:
     """
     lines = [line for line in output.splitlines() if line.startswith(MARK)]
     if not lines:
-        raise BadResult("it gave no result")
+        raise BadResult("no result arrived")
     try:
         unpack = zlib.decompressobj()
         text = unpack.decompress(
             base64.b64decode(lines[-1][len(MARK) :], validate=True), UNPACKED_BYTES
         )
         if not unpack.eof:
-            raise BadResult("its result is cut off or too long")
+            raise BadResult("the result is cut off or too long")
         result = Result.model_validate_json(text)
     except (binascii.Error, zlib.error, ValidationError, ValueError):
-        raise BadResult("its result cannot be read; use the same version on all hosts") from None
+        raise BadResult("the result cannot be read; use the same version on all hosts") from None
     if not result.failure:
         _check(result, part)
     return result
@@ -269,21 +272,21 @@ def _check(result: Result, part: Part) -> None:
     """Check that a result belongs to the requested comparison."""
     (condition,) = conditions(part.plan)
     if result.counts is None or result.facts is None or result.counts.condition != condition:
-        raise BadResult("its result belongs to another condition")
+        raise BadResult("the result belongs to another condition")
     series = result.counts.series
     if not has_planned_series(part.plan, series):
-        raise BadResult("its result has other metrics or arms; use the same lesson on all hosts")
+        raise BadResult("the result has other metrics or arms; use the same lesson on all hosts")
     if tuple(arm.name for arm in result.arms) != part.plan.arms:
-        raise BadResult("its result belongs to other arms")
+        raise BadResult("the result belongs to other arms")
     booted = {*part.plan.arms}
     booted |= {f"{arm} link {part.layout}" for arm in part.plan.arms} if part.layout else set()
     if set(result.facts.kernels) != booted:
-        raise BadResult("its result does not say which kernels it ran")
+        raise BadResult("the result does not say which kernels it ran")
     ran = any(one.samples or one.layouts for one in series if one.evidence != "static")
     if ran and not all(result.facts.host.get(name) for name in ("cpu", "qemu", "accel")):
-        raise BadResult("its result does not say what its host is")
+        raise BadResult("the result does not say what its host is")
     for one in series:
         if not is_usable(one):
-            raise BadResult(f"its result has no usable figures for {one.metric}")
+            raise BadResult(f"the result has no usable figures for {one.metric}")
         if set(one.layouts) - {part.layout}:
-            raise BadResult("its result has figures for other links")
+            raise BadResult("the result has figures for other link orders")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs comparisons on a pool's leases, as many at once as the pool grants. Each runs on one
-host."""
+"""Runs comparisons on a pool's leases, as many at the same time as the pool grants. Each comparison
+runs on one host."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Lost(Exception):
 
     Args:
         sentence: what happened, with the host's name.
-        final: true if another host would fail, too.
+        final: true if a retry on another host would fail, too.
     """
 
     def __init__(self, sentence: str, final: bool = False) -> None:
@@ -50,8 +50,8 @@ class Job:
     """A comparison to run.
 
     Args:
-        apart: jobs whose hosts it must not use.
-        host: where it runs or ran.
+        apart: jobs whose hosts this job must not use.
+        host: the host where the job runs or ran.
         lost: why its first try failed. "" if no try has failed yet.
         lost_on: the host of the failed first try.
     """
@@ -96,7 +96,7 @@ class Lines:
         self._say, self._rest = say, b""
 
     def take(self, piece: bytes) -> None:
-        """Take a piece of standard error, and report its complete lines."""
+        """Append a piece of standard error, and report the lines that are now complete."""
         *whole, self._rest = (self._rest + piece).split(b"\n")
         self._rest = self._rest[-4 * PROGRESS_LETTERS :]
         for line in whole:
@@ -108,7 +108,8 @@ class Lines:
 async def carry_out(
     job: Job, lease: Lease, python: str, say: Say, program: Sequence[str] = PROGRAM
 ) -> Result:
-    """Run a job on a lease, whose deadline bounds it. The caller releases the lease.
+    """Run a job on a lease. The lease's deadline limits the job's time. The caller releases the
+    lease.
 
     Args:
         say: is called with progress lines.
@@ -156,8 +157,8 @@ class Terms:
 
     Args:
         at_once: maximum number of leases at a time. None means as many as the pool grants.
-        wait_s: how long to wait for a full pool while none of our programs runs there. With 0 we do
-            not wait.
+        wait_s: how long to wait for a full pool while this measurement runs no program there. 0
+            means no wait.
         lease_s: time limit for one comparison. None means that it follows from the number of its
             runs.
         look_s: see limits.LOOK_S.
@@ -206,13 +207,14 @@ class Schedule:
         return bool(self._waiting) and (most is None or len(self._running) < most)
 
     async def _learn_kinds(self) -> None:
-        """Learn the hosts of each kind, because all wall-clock times must come from one kind."""
+        """Find out the kind of each host, because all wall-clock times must come from hosts of one
+        kind."""
         kinds = await self._pool.kinds()
         if not isinstance(kinds, Refusal):
             self._kinds = {host: kind.name for kind in kinds for host in kind.hosts}
 
     async def _begin_next(self) -> bool:
-        """Start the first waiting job, or fail it if it cannot run.
+        """Start the first waiting job, or mark it as failed if it cannot run.
 
         Return False if the job has to wait for a lease.
         """
@@ -235,7 +237,8 @@ class Schedule:
         return True
 
     async def _lease(self, job: Job, want: Want) -> Lease | Refusal | None:
-        """Return a lease or a final refusal, or None while our own leases hold the hosts."""
+        """Return a lease or a final refusal. Return None while this measurement's own leases use
+        the hosts."""
         found = await self._pool.reserve(replace(want, within_s=NOW_S))
         if not isinstance(found, Refusal):
             return found
@@ -249,7 +252,7 @@ class Schedule:
         if wait_s > 0:
             said = f"pool: {found.sentence} Waiting up to {wait_s:g} s."
             saying = asyncio.get_running_loop().call_later(SAY_S, self._say, said)
-            try:  # a lease that can never be granted is refused at once
+            try:  # the pool refuses immediately if it can never grant the lease
                 found = await self._pool.reserve(replace(want, within_s=wait_s))
             finally:
                 saying.cancel()
@@ -268,7 +271,7 @@ class Schedule:
         """Wait until a job ends, or until it is time to request a lease again."""
         soon = (
             self._terms.look_s if self._has_place() else None
-        )  # with None, the leases' deadlines bound the wait
+        )  # without this timeout, the leases' deadlines bound the wait
         done, self._running = await asyncio.wait(
             self._running, timeout=soon, return_when=asyncio.FIRST_COMPLETED
         )

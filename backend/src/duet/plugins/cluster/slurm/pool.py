@@ -44,11 +44,11 @@ from duet.plugins.cluster.slurm.words import (
 from duet.plugins.cluster.types import Kind, Loss, PoolSettings, Refusal, Want, Watched, Whose
 from duet.processes.owned import OwnedProcess, find_program
 
-# Polls the jobs of all leases with one squeue call, and reports jobs that are over.
+# Polls the jobs of all leases by one call of squeue, and reports jobs that are over.
 #
 # A failure of squeue says nothing about a job, so squeue is retried. If squeue fails for AWAY_S,
 # because Slurm's controller is unreachable, all leases count as lost. A job counts as ended when
-# ABSENT_LOOKS successive answers of squeue do not list it.
+# ABSENT_LOOKS successive outputs of squeue do not list it.
 
 LOG = logging.getLogger("duet.plugins.cluster")
 ALIVE = {"PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "COMPLETING"} | {
@@ -153,7 +153,7 @@ class Watch:
         for name in names:
             state, reason = jobs.get(name, ["", ""])
             if state == "COMPLETING" and reason == "NodeDown":
-                state = "NODE_FAIL"  # it only completes when the node is back
+                state = "NODE_FAIL"  # the job completes only when its node is up again
             self._ending.discard(name)
             if not state:
                 self._absent[name] = self._absent.get(name, 0) + 1
@@ -188,8 +188,8 @@ async def loss_of(state: str, hosts: Sequence[str]) -> Loss:
     return Loss(sentence, whose)
 
 
-# If SIGTERM arrives while salloc's command ends, salloc 22.05 may loop for ever, waiting for a
-# child that is gone. The CPU limit ends this loop with SIGXCPU.
+# If SIGTERM arrives while salloc's command ends, salloc 22.05 may loop forever, waiting for a child
+# process that is gone. The CPU limit ends this loop with SIGXCPU.
 BOUNDED = ("prlimit", f"--cpu={SALLOC_CPU_S}")
 SAID_BYTES = 64 << 10
 """Number of bytes that are kept of salloc's messages. Usual: under 1 KB."""
@@ -220,7 +220,7 @@ class Allocation:
         return self._err.held.decode(errors="replace")
 
     def feed(self, text: bytes) -> None:
-        """Take output of the command that salloc runs. Implements Outlet."""
+        """Process output of the command that salloc runs. Implements Outlet."""
         self._out.feed(text)
         if b"\n" in self._out.held:
             self._line.set()
@@ -253,7 +253,7 @@ class Allocation:
 
 
 class SlurmPlace:
-    """A lease's part of the cluster: one allocation and its steps."""
+    """The allocation of one lease, with its steps."""
 
     def __init__(
         self,
@@ -274,7 +274,7 @@ class SlurmPlace:
         return PipedProgram(start, launch, watched)
 
     async def why_over(self) -> Loss | None:
-        """Poll the job, and return None, because the watch reports a loss to the lease."""
+        """Poll the job. Return None, because `Watch` reports a loss to the lease."""
         await self._watch.settle(self.name)
         return None
 
@@ -284,7 +284,7 @@ class SlurmPlace:
 
 
 def no_step(said: str) -> bool:
-    """Does the output say that srun could not create a step? A later srun may succeed."""
+    """Does the output say that srun could not create a step? Then a later srun may succeed."""
     return "Unable to create step" in said or "Unable to confirm allocation" in said
 
 
@@ -366,7 +366,7 @@ class SlurmPool(OwningPool):
         if (never := await self._never(words, max(ANSWER_S, want.within_s))) is not None:
             return never
         name = f"duet-{secrets.token_hex(6)}"
-        # For salloc, 1 means "do not wait", and a larger number is the longest wait in seconds
+        # To salloc, 1 means "do not wait", and a larger number is the maximum wait in seconds
         # (salloc(1)).
         patience = max(1, math.ceil(want.within_s))
         argv = ["salloc", f"--job-name={name}", f"--immediate={patience}", "--no-bell", *words]
@@ -385,13 +385,13 @@ class SlurmPool(OwningPool):
             granted = True
             return lease
         finally:
-            if not granted:  # only closing the pool waits for this
+            if not granted:  # closing the pool waits for this task, but the caller does not
                 cleaning = asyncio.create_task(end_all(allocation, name), name="end of a job")
                 self._cleaning.add(cleaning)
                 cleaning.add_done_callback(self._cleaning.discard)
 
     async def _never(self, words: Sequence[str], within_s: float) -> Refusal | None:
-        """Say why the cluster can never grant this lease. salloc would wait for it in vain."""
+        """Say why the cluster can never grant this lease, for which salloc would wait in vain."""
         test = await command([*TEST, *words], min(within_s, COMMAND_S))
         if test.code == NO_ANSWER:
             return Refusal("Slurm gives no lease: its controller does not answer.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Builds arguments of Slurm's commands for a want, and interprets their answers."""
+"""Builds arguments of Slurm's commands for a lease, and parses the output of these commands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def constraint(want: Want, settings: PoolSettings) -> str | Refusal:
             return Refusal(f"the cluster has no hosts of the kind '{want.kind:.60}'.")
         found = [want.kind]
     elif want.alike and want.lanes_at_once > 1 and len(kinds) > 1:
-        found = [f"[{'|'.join(kinds)}]"]  # all hosts of one kind: "Matching OR" in salloc(1)
+        # require hosts of a single kind ("Matching OR" in salloc(1))
+        found = [f"[{'|'.join(kinds)}]"]
     else:
         found = []
     if want.accel == "kvm":
@@ -43,7 +44,7 @@ def constraint(want: Want, settings: PoolSettings) -> str | Refusal:
 
 
 def selection(want: Want, settings: PoolSettings) -> list[str] | Refusal:
-    """Return the options of salloc and sbatch for a want."""
+    """Return the options of salloc and sbatch that request a lease."""
     feature = constraint(want, settings)
     if isinstance(feature, Refusal):
         return feature
@@ -54,13 +55,13 @@ def selection(want: Want, settings: PoolSettings) -> list[str] | Refusal:
         f"--time={math.ceil((want.ttl_s + LATER_S) / 60)}",
     ]
     if want.exclusive:
-        # Take a whole host, because exclusive cores would still share caches and memory with other
-        # jobs.
+        # Reserve a complete host, because exclusive cores would still share caches and memory with
+        # other jobs.
         words += ["--nodes=1", "--exclusive", f"--mem={memory_mib}M"]
     else:
         words.append(f"--mem-per-cpu={math.ceil(memory_mib / want.vcpus)}M")
         if want.alike and not settings.kinds:
-            words.append("--nodes=1")  # it is unknown which hosts can be compared
+            words.append("--nodes=1")  # one host, because it is unknown which hosts can be compared
     words += [f"--constraint={feature}"] if feature else []
     words += [f"--exclude={','.join(want.avoid)}"] if want.avoid else []
     words += [f"--partition={settings.partition}"] if settings.partition else []
@@ -78,8 +79,8 @@ def step(job: str, host: str, want: Want) -> list[str]:
         f"--nodelist={host}",
         f"--cpus-per-task={want.vcpus}",
         "--exact",
-        # 0 means all memory of the lease on that host. If each step requested its share, Slurm
-        # 22.05 would find no memory left for the first step after a restart of its controller.
+        # 0 means all memory of the lease on that host. If each step requested only its share, Slurm
+        # 22.05 would find no free memory for the first step after a restart of its controller.
         "--mem=0",
         "--cpu-bind=cores",
         f"--export={EXPORTED}",
@@ -95,7 +96,7 @@ def lanes_of(tasks_per_node: str, hosts: Sequence[str], lanes: int) -> list[str]
 
     "2(x3),1" means two tasks on each of three hosts, and one task on the next host.
 
-    An exclusive lease has one task, which runs all lanes.
+    An exclusive lease has one task, which runs all its lanes.
     """
     found: list[str] = []
     left = list(hosts)
@@ -109,7 +110,8 @@ def lanes_of(tasks_per_node: str, hosts: Sequence[str], lanes: int) -> list[str]
 
 def complaint(text: str) -> str:
     """Return the last error of salloc or sbatch, or "" if there is none."""
-    form = r"^(?:(?:salloc|sbatch): error|allocation failure): (.+)$"  # the latter by --test-only
+    # sbatch --test-only prints "allocation failure"
+    form = r"^(?:(?:salloc|sbatch): error|allocation failure): (.+)$"
     found = [match[1] for match in re.finditer(form, text, re.MULTILINE)]
     return found[-1].rpartition(": ")[2].rstrip(".") if found else ""
 
@@ -123,7 +125,7 @@ def estimate_s(text: str, now: datetime) -> float | None:
     return max(0.0, (datetime.fromisoformat(found[1]) - now).total_seconds()) if found else None
 
 
-# Time limits of partitions. A job that requests more time waits for ever, without an error.
+# Handles time limits of partitions. A job that requests more time waits forever, without an error.
 
 SHORTEST_S = 60.0
 """Minimum length of a useful lease."""
@@ -167,7 +169,8 @@ UP = ("idle", "mixed", "allocated", "completing", "reserved", "planned")
 
 
 async def kinds_of(settings: PoolSettings) -> Sequence[Kind] | Refusal:
-    """Return each kind with its hosts. If no kinds are set, there is a single kind named ""."""
+    """Return each kind with its hosts. If the settings name no kinds, there is one kind with the
+    name ""."""
     words = ["sinfo", "--noheader", "--Node", "--format=%N|%f|%T"]
     words += [f"--partition={settings.partition}"] if settings.partition else []
     done = await command(words, COMMAND_S)
