@@ -38,14 +38,22 @@ def python_texts(path: Path) -> Iterator[Found]:
             if text := ast.get_docstring(node):
                 yield f"{where}:{getattr(node, 'lineno', 1)}", text
         elif isinstance(node, ast.Raise):
-            for part in ast.walk(node):
-                if isinstance(part, ast.JoinedStr):
-                    yield f"{where}:{node.lineno}", ast.unparse(part)
-                elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                    yield f"{where}:{node.lineno}", part.value
+            for text in error_texts(node):
+                yield f"{where}:{node.lineno}", text
     for found in COMMENT.finditer(source):
         number = source.count("\n", 0, found.start()) + 1
         yield f"{where}:{number}", re.sub(r"\n\s*# ", " ", found[1])
+
+
+def error_texts(node: ast.AST) -> Iterator[str]:
+    """Yield the string literals below a node, an f-string as a whole."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.JoinedStr):
+            yield ast.unparse(part)
+        elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
+        else:
+            yield from error_texts(part)
 
 
 def page_comments(path: Path) -> Iterator[Found]:

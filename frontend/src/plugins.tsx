@@ -94,7 +94,7 @@ export interface InLesson {
 
 /** Whether this page follows a leader's page. */
 export interface Lead {
-  /** Whether this page is led. If so, its viewer did not choose the moment in the page's address. */
+  /** Whether somebody else leads this page. If so, the moment in its address was not chosen by the viewer. */
   readonly led: boolean;
   /** The key with which a viewer follows the leader again; null if there is no leader. */
   readonly key: Key | null;

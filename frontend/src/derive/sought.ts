@@ -389,7 +389,7 @@ interface Answer {
   readonly shown: boolean | null;
 }
 
-/** The sweep begins before the first interval with `opens`, by this share of the window. */
+/** Share of the window by which the sweep begins before the first interval that has `opens`. */
 const lead = 1 / 25;
 
 /** Name of the search in the browser's performance profile. */

@@ -74,7 +74,7 @@ export interface PlaybackState {
   readonly operation: number;
   readonly offset: Offsets;
   readonly selection: Mark | null;
-  /** The last jump, and the moment before it. Null once another action makes the sentence about the jump untrue. */
+  /** The last jump, and the moment before it, for the sentence that the page shows about a jump. Null once that sentence is no longer true. */
   readonly jumped: { readonly what: Jump; readonly from: Nanos } | null;
   readonly focus: ReadonlySet<string>;
   /** Whether each lane stops after one operation (see Frame.hold). */

@@ -232,7 +232,7 @@ export interface Problem {
   text: string;
 }
 /**
- * The state of a class, sent to each of its pages; latest wins.
+ * The state of a class, sent to each of its pages. A newer message replaces an older one.
  */
 export interface ClassState {
   type: 'class';
@@ -270,7 +270,7 @@ export interface ClassState {
 /**
  * Confirms to a member that an answer is stored on disk.
  *
- * The message is sent again for each answer when the member returns.
+ * When the member returns, the message is sent again for each answer.
  */
 export interface ClassAnswered {
   type: 'class_answered';
@@ -293,7 +293,8 @@ export interface Pointed {
   t_ns: number | null;
 }
 /**
- * The curve of confusion, sent to the instructor; latest wins.
+ * The number of lost members over time, sent to the instructor. A newer message replaces an
+ * older one.
  */
 export interface ClassConfusion {
   type: 'class_confusion';
@@ -315,7 +316,8 @@ export interface Confusion {
   step: string;
 }
 /**
- * The steps in which the class may try runs. Sent to each of its pages; latest wins.
+ * The steps in which the class may try runs, sent to each page of the class. A newer message
+ * replaces an older one.
  */
 export interface ClassOpened {
   type: 'class_opened';
@@ -343,7 +345,7 @@ export interface OpenedStep {
   patches: boolean;
 }
 /**
- * A member's own questions, as stored, and votes. Sent to that member's pages.
+ * A member's own stored questions and votes, sent to that member's pages.
  */
 export interface ClassOwn {
   type: 'class_own';
@@ -355,7 +357,7 @@ export interface ClassOwn {
   voted: number[];
 }
 /**
- * A question that a member asked, without saying who asked it.
+ * A member's question, without its author.
  */
 export interface Raised {
   number: number;
@@ -372,7 +374,8 @@ export interface Raised {
   hidden: boolean;
 }
 /**
- * The driver's position; latest wins. New and reconnecting pages receive it at once.
+ * The driver's position. A newer message replaces an older one. New and reconnecting pages
+ * receive it immediately.
  */
 export interface ClassPlace {
   lesson: string;
@@ -407,7 +410,8 @@ export interface Spot {
   t_ns: number | null;
 }
 /**
- * A question to the class, sent to everyone; latest wins per (step, question).
+ * A question to the class, sent to everyone. A newer message with the same step and question
+ * replaces an older one.
  */
 export interface ClassQuestion {
   type: 'class_question';
@@ -426,7 +430,7 @@ export interface ClassQuestion {
   revealed: boolean;
 }
 /**
- * Members' questions, starting with the most votes; latest wins.
+ * Members' questions, sorted by votes. A newer message replaces an older one.
  *
  * The instructor receives all questions. Once questions are shown, members receive all questions
  * that are not hidden.
@@ -441,7 +445,8 @@ export interface ClassRaised {
   questions: Raised[];
 }
 /**
- * All members of a class. Sent to the instructor at most once a second; latest wins.
+ * All members of a class, sent to the instructor at most once a second. A newer message
+ * replaces an older one.
  */
 export interface ClassRoster {
   type: 'class_roster';
@@ -471,7 +476,8 @@ export interface RosterMember {
   answered: number;
 }
 /**
- * The observed member's position. Sent to the observing page; latest wins.
+ * The observed member's position, sent to the observing page. A newer message replaces an older
+ * one.
  */
 export interface ClassSeen {
   lesson: string;
@@ -495,10 +501,11 @@ export interface ClassSeen {
   sent_ns: number;
 }
 /**
- * The answers to a question so far; latest wins per (step, question).
+ * The answers to a question so far. A newer message with the same step and question replaces an
+ * older one.
  *
- * The instructor receives the tally live, at most 4 times a second. All others receive it only
- * once the answers are revealed.
+ * The instructor receives the tally live, at most 4 times a second. All other members receive it
+ * only after the answers are revealed.
  */
 export interface ClassTally {
   type: 'class_tally';
@@ -536,7 +543,8 @@ export interface Bar {
   count: number;
 }
 /**
- * The timer on all screens; latest wins. Each page counts down with its own clock.
+ * The timer on all screens. Each page counts down with its own clock. A newer message replaces
+ * an older one.
  */
 export interface ClassTimer {
   type: 'class_timer';
@@ -555,7 +563,8 @@ export interface ClassTimer {
   sent_ns: number;
 }
 /**
- * The tries that this page may see. Sent at most twice a second; latest wins.
+ * The tries that this page may see, sent at most twice a second. A newer message replaces an
+ * older one.
  */
 export interface ClassTries {
   type: 'class_tries';
@@ -613,7 +622,7 @@ export interface Maker {
   name: string;
 }
 /**
- * The number that a traced run shows. It serves as an explanation, not as evidence.
+ * The number that a traced run shows. The number explains, but is no evidence.
  */
 export interface TryResult {
   title: string;
@@ -637,7 +646,8 @@ export interface TryLane {
   value: number;
 }
 /**
- * Whether the instructor observes a member. Sent to that member's pages; latest wins.
+ * Whether the instructor observes a member, sent to that member's pages. A newer message
+ * replaces an older one.
  */
 export interface ClassWatched {
   type: 'class_watched';
@@ -649,7 +659,8 @@ export interface ClassWatched {
   allowed: boolean | null;
 }
 /**
- * State of an observation. Sent to the instructor's page that asked for it; latest wins.
+ * State of an observation, sent to the instructor's page that requested it. A newer message
+ * replaces an older one.
  */
 export interface ClassWatching {
   type: 'class_watching';
@@ -665,7 +676,8 @@ export interface ClassWatching {
   phase: 'none' | 'asking' | 'watched' | 'refused' | 'away';
 }
 /**
- * This page is now in the class. `class`, `class_place` and all `class_question` follow.
+ * This page is now in the class. The messages `class`, `class_place` and all `class_question`
+ * follow.
  */
 export interface ClassWelcome {
   type: 'class_welcome';
@@ -718,7 +730,7 @@ export interface Gap {
   rows: number;
 }
 /**
- * Sent on an otherwise idle connection, to show that the connection and the server work.
+ * Message on an idle connection, to show that connection and server work.
  */
 export interface Heartbeat {
   type: 'heartbeat';
@@ -779,7 +791,7 @@ export interface Hello {
   lessons: LessonCard[];
 }
 /**
- * A lesson in the list of Hello.
+ * A lesson in the list that Hello contains.
  */
 export interface LessonCard {
   slug: string;
@@ -885,8 +897,8 @@ export interface Lane {
 /**
  * CPU time that a lane's vCPUs used, and time that they waited for a CPU, since the start.
  *
- * A run is distorted if its lanes together spent more than the fraction `bound` of the sum of both
- * times waiting.
+ * A run is distorted if the waiting time of all lanes is more than the fraction `bound` of waiting
+ * time plus CPU time.
  */
 export interface Contention {
   /**
@@ -1131,7 +1143,7 @@ export interface Waits {
   n: number;
 }
 /**
- * Progress of reading a recording, which is sent between its batches.
+ * Progress of reading a recording, sent between batches of the recording.
  */
 export interface Reading {
   type: 'reading';
@@ -1340,7 +1352,7 @@ export interface SegmentLine {
   through_ns: number;
 }
 /**
- * Report that the page has handled `n` messages in total. This limits the number in flight.
+ * Report that the page has handled `n` messages in total. This limits messages in flight.
  */
 export interface Ack {
   type: 'ack';
@@ -1426,7 +1438,7 @@ export interface AskClass {
   options?: string[];
 }
 /**
- * A member says that they are lost at this moment. This is counted without a name.
+ * A member says that they are lost at this moment. The server counts it without a name.
  */
 export interface Confused {
   type: 'class_confused';
@@ -1451,7 +1463,8 @@ export interface CountDown {
   seconds?: number;
 }
 /**
- * The driver's new position, sent up to 10 times a second; each one replaces the one before.
+ * The driver's new position. It is sent up to 10 times a second, and replaces the former
+ * position.
  */
 export interface Drive {
   lesson: string;
@@ -1473,13 +1486,14 @@ export interface Spotlight {
   t_ns?: number | null;
 }
 /**
- * The instructor ends the class. The answers stay for the report.
+ * The instructor ends the class. The answers are kept for the report.
  */
 export interface EndClass {
   type: 'class_end';
 }
 /**
- * A member follows or explores a step. Sent when this changes and on activity.
+ * A member follows the driver or explores a step. The page sends this after a change or
+ * activity.
  *
  * Args:
  *     step: the step that the member sees.
@@ -1496,7 +1510,7 @@ export interface ForgetMe {
   type: 'class_forget';
 }
 /**
- * The instructor lets a member drive, or takes over again.
+ * The instructor lets a member drive, or drives again.
  *
  * Args:
  *     member: id from the roster; empty if the instructor drives.
@@ -1506,7 +1520,7 @@ export interface HandWheel {
   member?: string;
 }
 /**
- * An observed member's new position; refused without consent.
+ * An observed member's new position. The server refuses it without the member's consent.
  */
 export interface ShowPlace {
   lesson: string;
@@ -1534,13 +1548,13 @@ export interface JoinClass {
   secret?: string;
 }
 /**
- * This page leaves the class. Its member may return with the secret.
+ * This page leaves the class. Its member can return with the secret.
  */
 export interface LeaveClass {
   type: 'class_leave';
 }
 /**
- * The instructor allows the class to try runs in a step, or no longer allows it.
+ * The instructor allows the class to try runs in a step, or forbids it again.
  *
  * Args:
  *     knobs: whether members may turn knobs in that step.
@@ -1583,7 +1597,7 @@ export interface ResumeClass {
   class_id: string;
 }
 /**
- * The instructor shows the answers to everyone. Later answers are refused.
+ * The instructor shows everyone the answers. Later answers are refused.
  */
 export interface Reveal {
   type: 'class_reveal';
@@ -1604,7 +1618,7 @@ export interface SettleRaised {
   hidden: boolean;
 }
 /**
- * The instructor shows everything that the class has tried to all members, or hides it.
+ * The instructor shows all members the class's tries, or hides the tries.
  */
 export interface ShowGallery {
   type: 'class_show_gallery';
@@ -1618,7 +1632,8 @@ export interface ShowRaised {
   shown: boolean;
 }
 /**
- * Start a class on a lesson; this visitor becomes its instructor. `class_welcome` answers.
+ * Start a class on a lesson. This visitor becomes its instructor. The answer is
+ * `class_welcome`.
  */
 export interface StartClass {
   type: 'class_start';
@@ -1626,17 +1641,17 @@ export interface StartClass {
   title?: string;
 }
 /**
- * A member withdraws a waiting try. It still runs if another member wants it.
+ * A member withdraws a waiting try. The try still runs if another member wants it.
  */
 export interface TakeBackTry {
   type: 'class_take_back';
   number: number;
 }
 /**
- * A member tries a run in a step that is open for tries. Other fields are as in `start`.
+ * A member tries a run in a step that is open for tries. The other fields are those of `start`.
  *
- * The try queues up after this member's other tries and replaces none of them. If the class
- * already has an identical try, both share one run, and this member joins its makers.
+ * The try is queued after this member's other tries and replaces none of them. If the class
+ * already has an identical try, both tries share one run, and this member is added to its makers.
  */
 export interface TryRun {
   type: 'class_try';
@@ -1694,7 +1709,7 @@ export interface Hold {
   after?: number;
 }
 /**
- * Judge an arm against its lesson's challenge once the request reaches the head of the queue.
+ * Judge an arm by a challenge of its lesson, when the request reaches the head of the queue.
  *
  * Args:
  *     arm: the challenge's base arm with a visitor's change, which must be built already.
@@ -1726,8 +1741,8 @@ export interface Measure {
  *     run: id of a run, which may be live; name of a recording of the lesson; `recorded` for the
  *         default; or `none` for the lesson without a run.
  *     step: the step that the recording must fit; default: the first step.
- *     segments: whether this page can fetch segments. If not, it gets all messages over the
- *         WebSocket.
+ *     segments: whether this page can fetch segments. If False, the page gets all messages over
+ *         the WebSocket.
  */
 export interface Open {
   type: 'open';
@@ -1737,7 +1752,7 @@ export interface Open {
   segments?: boolean;
 }
 /**
- * Run live, now or when the request reaches the head of the queue (see `runs`).
+ * Start a live run, now or when the request reaches the head of the queue (see `runs`).
  *
  * The request replaces the visitor's queued request. It also stops the visitor's current run,
  * unless other visitors share that run or wait in the queue. Identical requests share a run.
@@ -1764,7 +1779,7 @@ export interface Stop {
   run?: string | null;
 }
 /**
- * An exact count of the accesses that the microscope's functions make to one place.
+ * An exact count of accesses by the microscope's functions to one place in memory.
  */
 export interface AccessCount {
   /**
@@ -1797,7 +1812,7 @@ export interface AccessCount {
   per: 'operation' | 'run';
 }
 /**
- * Something that a viewer does to a live run, sent to the workload's standard input.
+ * An act of a viewer on a live run, which is sent to the workload's standard input.
  */
 export interface Act {
   /**
@@ -1971,7 +1986,7 @@ export interface PatchText {
   text: string;
 }
 /**
- * What the picture's axis counts instead of guest time. Each `point` is one step.
+ * The points that the picture's axis counts instead of guest time. Each point is one step.
  */
 export interface Axis {
   /**
@@ -1996,7 +2011,7 @@ export interface Axis {
   workloads: string[];
 }
 /**
- * What one press of an arrow key moves to, if not to the next operation.
+ * The points to which an arrow key moves, instead of to the next operation.
  */
 export interface Beat {
   /**
@@ -2058,7 +2073,7 @@ export interface Challenge {
   answer: string;
 }
 /**
- * A limit that the changed kernel must keep, in the form of a claim.
+ * A limit for the changed kernel, in the form of a claim.
  */
 export interface Goal {
   /**
@@ -2322,7 +2337,7 @@ export interface ReportTry {
   ratio: number | null;
 }
 /**
- * Two recordings of one lesson, differences first.
+ * A comparison of two recordings of one lesson. Differences come first.
  */
 export interface Comparison {
   lesson: string;
@@ -2350,7 +2365,7 @@ export interface Side {
   };
 }
 /**
- * One difference. `arm` is empty if the difference concerns all arms.
+ * One difference between two recordings. `arm` is empty if the difference concerns all arms.
  */
 export interface Difference {
   of: 'run' | 'kernel' | 'config' | 'patches' | 'build' | 'host' | 'programs';
@@ -2360,7 +2375,7 @@ export interface Difference {
   now: string;
 }
 /**
- * One figure in both recordings. `ratio` is the second divided by the first.
+ * One figure in two recordings. `ratio` is the second value divided by the first.
  */
 export interface FigurePair {
   arm: string;
@@ -2372,9 +2387,9 @@ export interface FigurePair {
 /**
  * A number over time, drawn as an area by views that have counters.
  *
- * For a `point`, it is the number of events since the window began, or with `field` the field's
- * value, or with `sum` the sum of these values. For `xray`, it is the fact `field` in the probe's
- * samples.
+ * For a `point`, the number counts events since the start of the window. With `field` it is the
+ * field's value, and with `sum` the sum of these values. For `xray`, the number is the fact
+ * `field` in the probe's samples.
  */
 export interface Counter {
   /**
@@ -2403,10 +2418,10 @@ export interface Counter {
   sum: boolean;
 }
 /**
- * The headline metric over one knob. Each value of the knob has its own measured table.
+ * The headline metric as a function of one knob, with a measured table per value of the knob.
  *
- * A host that has too few CPUs for a point omits the point. `./duet pack` takes its measurement to
- * another host.
+ * A host with too few CPUs for a point leaves the point out. `./duet pack` packs the measurement
+ * of such a point for another host.
  */
 export interface Curve {
   /**
@@ -2491,7 +2506,8 @@ export interface Health {
   loop: LoopHolds;
 }
 /**
- * A lane of a live run. `pid` is its guest's process; it is null once that has ended.
+ * A lane of a live run. `pid` is the id of its guest's process. It is null after the process
+ * has ended.
  */
 export interface LaneState {
   run_id: string;
@@ -2530,7 +2546,7 @@ export interface LoopHolds {
   budget_ms: number;
 }
 /**
- * A kind of mark. Its index in the list is its number on the wire.
+ * A kind of mark. The index in the list of kinds is the kind's number in messages.
  */
 export interface Kind {
   /**
@@ -2754,7 +2770,7 @@ export interface Link {
   target: string;
 }
 /**
- * A patch line to highlight while a span of `kind` is open on the arm that has the line.
+ * A patch line to highlight while a span of `kind` is open on the arm with this line.
  */
 export interface Lit {
   /**
@@ -2855,7 +2871,7 @@ export interface MeasuredTable {
   warnings: string[];
 }
 /**
- * One number of a run, from exactly one of SOURCES.
+ * A number that describes a run, from exactly one of SOURCES.
  *
  * A `line` metric comes from untraced runs. On the wall clock it is measured; on the count clock
  * its time is a number of counted instructions. `event`, `span` and `pending` metrics come from a
@@ -2944,12 +2960,12 @@ export interface Metric {
   extra: boolean;
 }
 /**
- * The microscope: it observes each load and store of these functions from outside the guest.
+ * The microscope, which observes each load and store of these functions outside the guest.
  *
- * If an object is watched, the workload creates it, prints `ready` and waits for `go` on its
+ * To watch an object, the workload creates the object, prints `ready` and waits for `go` on its
  * standard input. Meanwhile the x-ray finds the object, and the microscope begins to watch it.
- * Without an object the microscope counts from the workload's start, which suffices for metrics of
- * variables.
+ * Without an object the microscope counts from the workload's start, which is enough for metrics
+ * of variables.
  */
 export interface MicroscopeConfig {
   /**
@@ -3003,12 +3019,12 @@ export interface MustShow {
   marks: Sought[];
 }
 /**
- * How many spans, points, links, operations or intervals between samples each of the lanes must
- * show.
+ * A number of items that each lane must show in the step's window.
  *
- * For a lower bound only visible items count. A span is visible if all of it is inside the window,
- * or a part that covers at least a twentieth of the window. For an upper bound every item that
- * overlaps the window counts.
+ * Items are spans, points, links, operations, or intervals between samples. For a lower bound only
+ * visible items count. A span is visible if the complete span is inside the window, or if its part
+ * inside covers at least a twentieth of the window. For an upper bound every item that overlaps
+ * the window counts.
  */
 export interface Sought {
   /**
@@ -3198,7 +3214,7 @@ export interface NativeMade {
   [k: string]: unknown;
 }
 /**
- * Ratio of two arms' rates with all threads, with its 95 % confidence interval.
+ * Ratio of two arms' rates with all threads, and the ratio's 95 % confidence interval.
  */
 export interface NativeRatio {
   of: string;
@@ -3424,7 +3440,7 @@ export interface NumbersLesson {
   prose: string;
 }
 /**
- * A knob. A change needs new guests (`boot`), only a new run (`run`) or neither (`model`).
+ * A knob. Changing it requires new guests (`boot`), a new run (`run`) or neither (`model`).
  */
 export interface Param {
   /**
@@ -3564,7 +3580,7 @@ export interface Operation {
   close: string | null;
 }
 /**
- * An event to enable in the guest. {sym:NAME} is replaced by the address in System.map.
+ * An event to enable in the guest. {sym:NAME} is replaced by the symbol's address.
  */
 export interface Probe {
   /**
@@ -3596,7 +3612,7 @@ export interface Probe {
   };
 }
 /**
- * A function's entry and return on one thread. `wait` is the state of a sleep in between.
+ * A function's entry and return on one thread. `wait` is the state of sleeps in between.
  */
 export interface Span {
   /**
@@ -3653,7 +3669,7 @@ export interface Track {
   lesson: boolean;
 }
 /**
- * A step of a track: `opens` begins when the track's `field` in `event` equals `value`.
+ * A phase change of a track: `opens` begins when the track's `field` in `event` is `value`.
  */
 export interface Phase {
   /**
@@ -3697,7 +3713,8 @@ export interface XrayConfig {
 /**
  * An event stored with its fields, for views that draw single events.
  *
- * With `lens: microscope` a point is one access to the watched object, with the fields ACCESS.
+ * With `lens: microscope` a point is one access to the watched object, and its fields are those in
+ * ACCESS.
  */
 export interface Point {
   /**
@@ -3722,7 +3739,7 @@ export interface Point {
   fields: string[];
 }
 /**
- * A step of the story, which is a saved scene. Its text is in content.md under the same id.
+ * A step of the story: a saved scene, whose text is in content.md below the same id.
  */
 export interface Scene {
   /**
@@ -3830,7 +3847,7 @@ export interface OnCount {
   note: string;
 }
 /**
- * A question that is asked before a run. Its answer is computed from the run's events.
+ * A question before a run, whose answer is computed from the run's events.
  */
 export interface Prediction {
   /**
@@ -3871,7 +3888,7 @@ export interface Prediction {
   judged_when_busy: boolean;
 }
 /**
- * A task to point at a mark of a given kind, on the lane of `arm` or with `any_lane` on any.
+ * A task to point at a mark of a given kind: on the lane of `arm`, or on any lane.
  */
 export interface Question {
   /**
@@ -3904,7 +3921,7 @@ export interface Question {
   why: string;
 }
 /**
- * An objection, counter-proposal or later change, in one or two sentences each.
+ * An objection, a counter-proposal or a later change, in one or two sentences each.
  */
 export interface Remark {
   /**
@@ -3954,7 +3971,7 @@ export interface Source {
   commit: string;
 }
 /**
- * A state of the lesson's page that shows the point. Missing fields keep the defaults.
+ * A state of the page that demonstrates a remark. Missing fields have their defaults.
  */
 export interface Trial {
   /**
@@ -3986,7 +4003,7 @@ export interface Trial {
   patch: string | null;
 }
 /**
- * A figure from a mail. Either it is tested here, or a reason says why it cannot be.
+ * A figure from a mail. The figure is tested here, or a reason says why it is not tested.
  */
 export interface PublishedFigure {
   /**
@@ -4073,7 +4090,7 @@ export interface PublishedFigure {
   because: string;
 }
 /**
- * A published value that one of the view's charts shows next to ours.
+ * A published value that a chart of the view shows next to our value.
  */
 export interface Reference {
   /**

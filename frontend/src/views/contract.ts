@@ -171,7 +171,7 @@ export interface Artist<L extends Laid = Laid> {
   least?(drawing: Drawing, headerHeight: number, fontSize: number): number;
 }
 
-/** Return a sentence about the frame's moment, computed from the index; empty if the sentence does not apply. */
+/** Compute a sentence about the frame's moment from the index; empty if no sentence applies. */
 export type Sentence = (index: RunIndex, frame: Frame, lesson: Lesson) => string;
 
 /** Return the place at which a scene opens; null if the run has no suitable moment. */

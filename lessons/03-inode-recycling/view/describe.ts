@@ -184,7 +184,7 @@ export function behindInode(
   const life = lifeAt(lifeOf(index, lane, lesson).lives, mark.row, mark.t0);
   const again = kind === 'early' || kind === 'reuse';
   const from = again ? (life?.before?.queued ?? mark.t0) : mark.t0;
-  // A reuse has its event at the start of the mark. The event at the end of the mark is not about the reuse.
+  // The mark of a reuse begins at its event. The event at the end of the mark is about something else.
   const until = again ? mark.t0 : mark.t1;
   const all = placesOf(lane, lesson, ofInode, from, until, (i) => lane.points.a[i] === mark.row);
   const made = all.find((i) => lane.points.t[i] === mark.t0);

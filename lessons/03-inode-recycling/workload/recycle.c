@@ -2,12 +2,13 @@
 /*
  * recycle - create some files, unlink them, and again: the loop that asks for used inodes.
  *
- *	recycle --batch N (--files N | --seconds S) [--dir D]
+ *	recycle --batch N (--files N | --seconds S) [--pause US] [--dir D]
  *
  * One process creates `batch` empty files, unlinks them in the same order, and starts anew,
  * until `files` files have been created and unlinked (the last batch may be smaller), or until
  * the seconds are over. A fixed number of files is the same work on every kernel and repeats
- * exactly where time is counted in instructions. Trace markers `recycle: start` and
+ * exactly where time is counted in instructions. After each batch it sleeps for --pause
+ * microseconds, in which a machine that is slower per file would still be busy. Trace markers `recycle: start` and
  * `recycle: end` stand around the loop.
  *
  * Its own check: every create and unlink must succeed, and the directory must be empty again.
@@ -24,11 +25,13 @@
 #include "scratch.h"
 
 #define MAX_BATCH 4096
+#define MAX_PAUSE_US 1000000
 
 struct options {
 	unsigned long batch;
 	unsigned long files; /* 0: until the time is over */
 	double seconds;
+	unsigned long pause_us; /* after each batch */
 	const char *dir;
 };
 
@@ -73,16 +76,25 @@ static unsigned long names_left(void)
 	return n - 2; /* . and .. */
 }
 
-static unsigned long parse_count(const char *name, const char *text, unsigned long most)
+static void pause_us(unsigned long us)
+{
+	struct timespec left = {us / 1000000, us % 1000000 * 1000};
+
+	while (us && nanosleep(&left, &left) && errno == EINTR && !stop)
+		;
+}
+
+static unsigned long parse_number(const char *name, const char *text, unsigned long least,
+				  unsigned long most)
 {
 	char *end;
 	unsigned long value;
 
 	errno = 0;
 	value = strtoul(text, &end, 10);
-	if (errno || *text < '0' || *text > '9' || *end || value < 1 || value > most) {
-		fprintf(stderr, "recycle: %s must be a whole number from 1 to %lu, not `%s`\n",
-			name, most, text);
+	if (errno || *text < '0' || *text > '9' || *end || value < least || value > most) {
+		fprintf(stderr, "recycle: %s must be a whole number from %lu to %lu, not `%s`\n",
+			name, least, most, text);
 		exit(2);
 	}
 	return value;
@@ -106,6 +118,7 @@ static void parse_options(int argc, char **argv, struct options *options)
 		{"batch", required_argument, NULL, 'b'},
 		{"files", required_argument, NULL, 'n'},
 		{"seconds", required_argument, NULL, 's'},
+		{"pause", required_argument, NULL, 'p'},
 		{"dir", required_argument, NULL, 'd'},
 		{0},
 	};
@@ -114,13 +127,16 @@ static void parse_options(int argc, char **argv, struct options *options)
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		switch (option) {
 		case 'b':
-			options->batch = parse_count("--batch", optarg, MAX_BATCH);
+			options->batch = parse_number("--batch", optarg, 1, MAX_BATCH);
 			break;
 		case 'n':
-			options->files = parse_count("--files", optarg, 100000000);
+			options->files = parse_number("--files", optarg, 1, 100000000);
 			break;
 		case 's':
 			options->seconds = parse_seconds(optarg);
+			break;
+		case 'p':
+			options->pause_us = parse_number("--pause", optarg, 0, MAX_PAUSE_US);
 			break;
 		case 'd':
 			options->dir = optarg;
@@ -167,6 +183,7 @@ int main(int argc, char **argv)
 			n = options.files - done;
 		create_files(n);
 		unlink_files(n);
+		pause_us(options.pause_us);
 		done += n;
 	} while (!stop && (options.files ? done < options.files : now_ns() < end));
 	elapsed = now_ns() - start;

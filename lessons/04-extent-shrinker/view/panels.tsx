@@ -254,7 +254,7 @@ export function priceRows(props: PanelProps): PriceRow[] {
       }),
     },
     {
-      head: t('looks per freed entry so far'),
+      head: t('entries looked at per freed entry, so far'),
       evidence: 'counted',
       of: at(eachFreed),
     },

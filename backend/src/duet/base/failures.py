@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Serialization of errors between processes.
 
-The receiver validates each error, because a child has read untrusted bytes and a host process may
-run strangers' guests. The `ErrorMessage` for the page is built from such an error, without the
+The receiver validates each error, because its sender can be a child that has read untrusted bytes,
+or a host process that runs strangers' guests. The `ErrorMessage` for the page is built from such an error, without the
 error type.
 """
 

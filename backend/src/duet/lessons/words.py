@@ -98,7 +98,7 @@ def words_of(slug: str, lesson: Lesson) -> set[str]:
 
 
 def _is_shared(probe: str) -> bool:
-    """Return whether an x-ray probe is part of Kernel Duet, so that all lessons may use it."""
+    """Return whether an x-ray probe is part of Kernel Duet. If so, all lessons may use it."""
     name = f"{probe.replace('-', '_')}.py"
     return (Path(__file__).parents[1] / "lenses" / "probes" / name).is_file()
 

@@ -281,9 +281,10 @@ class Collector:
             words = ", ".join(f"{arm}: {a} {q}" for arm, (a, q) in self._machines.items())
             self._refuse_table(f"the arms ran on different machines ({words})")
         if self._busy:
-            worst = 100 * max(self._busy)
+            worst, count = 100 * max(self._busy), len(self._busy)
             sentence = (
-                f"the host was busy: in {len(self._busy)} runs a guest waited for a CPU, "
+                f"the host was busy: in {count} run{'s' if count > 1 else ''} a guest waited for a "
+                f"CPU, "
                 f"up to {worst:.0f} % of its time (limit {100 * BUSY:.0f} %)"
             )
             self.table.refusals = [r for r in self.table.refusals if "host was busy" not in r]

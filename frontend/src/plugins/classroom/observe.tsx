@@ -60,7 +60,7 @@ export function WatchedNote({ classroom, room }: Props) {
 export function watchingWords({ phase, name }: Pick<ClassWatching, 'phase' | 'name'>): string {
   switch (phase) {
     case 'asking':
-      return t('{name} is being asked whether you may observe.', { name });
+      return t('{name} is being asked whether you may observe them.', { name });
     case 'watched':
       return t('You are observing {name}’s page. The class does not see it.', { name });
     case 'refused':

@@ -482,7 +482,7 @@ def metric(block: Block) -> list[str]:
 
 
 def _aside(block: Block) -> list[str]:
-    """Format on one line an unjudged metric whose number is the same in all runs of an arm."""
+    """Format an unjudged metric on one line, if its number is the same in all runs of an arm."""
     words = (f"{one.arm} {number(one.samples[0])} (n {one.n})" for one in block.series)
     return [*wrap(metric_title(block.first)), *wrap("; ".join(words), "  ")]
 

@@ -61,7 +61,7 @@ def key_for(file: LabFile, task: Task) -> Key:
 def work_of(
     file: LabFile, keys: dict[str, Key], person: str, attempts: list[Attempt], grades: list[Grade]
 ) -> Work:
-    """Score a person's attempts and grades."""
+    """Compute a person's score from attempts and grades."""
     given = {grade.attempt: grade for grade in grades}
     score = lab_score(file.slug, file.lab, person, attempts, given, keys)
     return Work(file, keys, attempts, given, score)
